@@ -1,0 +1,41 @@
+// The element types of the kernel language, in one table, and NumPy's promotion between them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/export.hpp"
+
+namespace xcuda {
+
+enum class DType : std::uint8_t {
+    b1, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, c64, c128,
+};
+
+enum class DKind : std::uint8_t { boolean, signed_int, unsigned_int, floating, complex };
+
+struct DTypeInfo {
+    DType dtype;
+    DKind kind;
+    std::size_t size;          // bytes of one element
+    std::string_view name;     // NumPy's name: "float32"
+    std::string_view cpp;      // the preludes' name: "f32"
+    std::string_view typestr;  // __array_interface__'s, native order: "<f4"
+};
+
+XCUDA_API const DTypeInfo& info(DType);
+XCUDA_API std::span<const DTypeInfo> all_dtypes();
+XCUDA_API std::optional<DType> dtype_from_name(std::string_view numpy_name);
+XCUDA_API std::optional<DType> dtype_from_typestr(std::string_view typestr);  // native order only
+
+XCUDA_API bool is_integer(DType);   // signed or unsigned, not bool
+XCUDA_API bool is_floating(DType);  // real floating
+XCUDA_API bool is_signed(DType);
+
+/// numpy.promote_types(a, b).
+XCUDA_API DType promote(DType a, DType b);
+
+}  // namespace xcuda

@@ -1,0 +1,22 @@
+// What a user may set from outside, read once from the environment (XCUDA_...), each with its meaning.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "base/export.hpp"
+
+namespace xcuda {
+
+struct Settings {
+    std::string device;                  // XCUDA_DEVICE: "cpu", "cuda:0"; empty: the first found
+    int workers = 0;                     // XCUDA_WORKERS: threads of the CPU device; 0: one a core
+    std::filesystem::path cache_dir;     // XCUDA_CACHE_DIR: compiled kernels; else the user's cache folder
+    std::int64_t cache_bytes = 1 << 30;  // XCUDA_CACHE_BYTES: the folder's bound; 0 turns the disk cache off
+    std::string dump;                    // XCUDA_DUMP: comma list of ir, text, asm, passes
+};
+
+XCUDA_API Settings& settings();
+
+}  // namespace xcuda

@@ -1,0 +1,144 @@
+// What a device is to the floors above: memory, streams, events, modules, launches. Nothing else names CUDA or clang.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/export.hpp"
+
+namespace xcuda::device {
+
+struct Dim3 {
+    std::int64_t x = 1, y = 1, z = 1;
+    std::int64_t count() const { return x * y * z; }
+    bool operator==(const Dim3&) const = default;
+};
+
+struct Limits {
+    std::int64_t threads_per_block = 1024;
+    Dim3 block{1024, 1024, 64};
+    Dim3 grid{2147483647, 65535, 65535};
+    std::int64_t shared_bytes_per_block = 48 * 1024;        // static, without opting in
+    std::int64_t shared_bytes_per_block_optin = 48 * 1024;  // dynamic, at most
+};
+
+struct Info {
+    std::string kind;           // "cpu", "cuda"
+    int ordinal = 0;
+    std::string name;           // "NVIDIA H200", "Intel(R) Xeon(R) Processor, 2 cores, AVX-512"
+    std::string architecture;   // "sm_90", "x86-64 sapphirerapids"
+    int multiprocessors = 0;    // SMs; worker threads on the CPU device
+    int warp_size = 32;         // on the CPU device: lanes of a float32 vector
+    int vector_bytes = 0;       // CPU device: bytes of a vector register; 0 elsewhere
+    std::int64_t memory_bytes = 0;
+    double clock_hz = 0;        // 0: unknown
+    Limits limits;
+    int max_threads_per_multiprocessor = 0;  // 0: occupancy has no meaning here
+    int max_blocks_per_multiprocessor = 0;
+    std::int64_t registers_per_multiprocessor = 0;
+    std::int64_t shared_bytes_per_multiprocessor = 0;
+};
+
+/// A compiled kernel's own figures; an absent one could not be had.
+struct Attributes {
+    std::optional<int> registers;
+    std::optional<std::int64_t> local_bytes;   // spills and local arrays, per thread
+    std::optional<std::int64_t> shared_bytes;  // static
+    std::optional<int> max_threads_per_block;
+};
+
+struct Source {
+    std::string text;          // emitted C++, prelude included by the device
+    std::string entry;         // the extern "C" name of the kernel
+    std::string options;       // optimisation level and the like; part of the cache key
+};
+
+/// What a compile leaves: bytes to load (an object file or a cubin) and what is known of them.
+struct Image {
+    std::vector<std::byte> bytes;
+    std::string entry;
+    Attributes attributes;
+    std::string log;           // the compiler's own words, for bug reports only
+};
+
+/// The first fault of a launch, written once by the thread that met it (layout shared with the preludes).
+struct FaultRecord {
+    std::int32_t site;         // index into the kernel's table of sites; -1: none
+    std::int32_t kind;         // FaultKind
+    std::int64_t value[4];     // index: value[0] = the index met, value[1] = the axis' length
+    std::int32_t thread[3];
+    std::int32_t block[3];
+};
+enum class FaultKind : std::int32_t {
+    none, index, zero_division, assertion, raised, interrupted, barrier, unbound,
+};
+
+struct Shape {
+    Dim3 grid, block;
+    std::int64_t dynamic_shared_bytes = 0;
+};
+
+class Stream;
+class Event;
+class Function;  // a loaded kernel, ready to launch
+
+using Callback = std::function<void()>;  // runs on a thread of the device; must not touch Python objects without the GIL
+
+/// One device. All calls are thread-safe; a null stream is the default stream, ordered with nothing but itself.
+class XCUDA_API Device {
+public:
+    virtual ~Device() = default;
+
+    virtual const Info& info() const = 0;
+
+    // Memory. Bytes come from the device's pool, in stream order; `address` is what kernels see.
+    virtual void* allocate(std::size_t bytes, Stream* stream) = 0;
+    virtual void release(void* address, Stream* stream) noexcept = 0;
+    virtual bool host_accessible() const = 0;  // true: kernels may be given host pointers
+    virtual void copy_to_device(void* to, const void* from, std::size_t bytes, Stream* stream) = 0;
+    virtual void copy_to_host(void* to, const void* from, std::size_t bytes, Stream* stream) = 0;
+    virtual void copy_on_device(void* to, const void* from, std::size_t bytes, Stream* stream) = 0;
+    virtual void fill(void* to, int byte, std::size_t bytes, Stream* stream) = 0;
+    struct Memory { std::int64_t used, high_water, pooled, total; };
+    virtual Memory memory() const = 0;
+
+    // Streams and events. Seconds between two recorded events that have happened.
+    virtual std::shared_ptr<Stream> make_stream(int priority) = 0;
+    virtual void synchronize(Stream* stream) = 0;      // may be interrupted: then Error python_type KeyboardInterrupt
+    virtual bool finished(Stream* stream) const = 0;
+    virtual std::shared_ptr<Event> make_event(bool timing) = 0;
+    virtual void record(Event& event, Stream* stream) = 0;
+    virtual void wait(Event& event, Stream* stream) = 0;
+    virtual void synchronize(Event& event) = 0;
+    virtual bool happened(const Event& event) const = 0;
+    virtual double seconds(const Event& from, const Event& to) const = 0;
+    virtual void call_on_host(Stream* stream, Callback callback) = 0;
+
+    // Compiling and launching. `compile` needs the compiler, not the device, and throws missing() without it.
+    virtual std::string toolchain() const = 0;         // compiler and target, part of every cache key
+    virtual Image compile(const Source& source) = 0;
+    virtual std::shared_ptr<Function> load(const Image& image) = 0;
+    /// Starts the kernel. `arguments` is the packed argument struct. The launch's fault record lives in `Launch`.
+    struct Launch {
+        std::atomic<bool> done{false};
+        FaultRecord fault{-1, 0, {}, {}, {}};
+        double begin = 0, end = 0;  // seconds on base/clock's scale, once done
+    };
+    virtual std::shared_ptr<Launch> launch(const std::shared_ptr<Function>& function, const Shape& shape,
+                                           std::span<const std::byte> arguments, Stream* stream) = 0;
+};
+
+/// The devices of this process, found once: CUDA devices first, the embedded CPU device last. Never empty when built with it.
+XCUDA_API std::span<const std::shared_ptr<Device>> devices();
+/// The device that is current where none is named: XCUDA_DEVICE ("cpu", "cuda:0"), else the first.
+XCUDA_API std::shared_ptr<Device> default_device();
+
+}  // namespace xcuda::device
