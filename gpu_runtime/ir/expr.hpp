@@ -1,0 +1,96 @@
+// Expressions: immutable trees, each node an operation, a type, a place in the user's source and a payload.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.hpp"
+#include "ir/type.hpp"
+
+namespace xcuda::ir {
+
+using VarId = int;  // index into Function::vars
+
+enum class Op : std::uint8_t {
+    constant,   // payload Number
+    var,        // payload VarId
+    neg, bit_not, logic_not,
+    add, sub, mul, truediv, floordiv, mod, pow, shl, shr, bit_and, bit_or, bit_xor,  // args of the node's type
+    lt, le, gt, ge, eq, ne,  // args of one type; the node is bool
+    logic_and, logic_or,     // short-circuit, on bool
+    select,                  // (condition, if true, if false); only the taken side is evaluated
+    cast,                    // to the node's type; NumPy's astype on x86-64
+    call,                    // a function of frontend/functions' table; payload OverloadId; pure
+    invoke,                  // a device function of this module; payload FunctionId; only whole in a statement
+    load,                    // (array var, index per axis); payload Access
+    dim,                     // (array var); payload Axis: its length there, a weak int
+    coord,                   // payload Coord, a weak int
+    atomic,                  // (array var, index per axis, value[, compare]); payload Atomic; gives the old value
+    // From here on: only after the CPU passes.
+    ramp,    // (base): base, base + 1, ... over the node's lanes
+    splat,   // (scalar): the same in each lane
+};
+
+using Number = std::variant<bool, std::int64_t, std::uint64_t, double>;
+struct OverloadId { int value; bool operator==(const OverloadId&) const = default; };
+struct FunctionId { int value; bool operator==(const FunctionId&) const = default; };  // index into Module::functions
+struct Axis { int value; bool operator==(const Axis&) const = default; };
+
+/// How an array is indexed. `check[axis]` false: proven, or tested before; negative wraps only where checked or `wrap`.
+struct Access {
+    int site = -1;             // index into Module::sites
+    std::uint8_t checked = 0;  // bit per axis: tested at the access
+    std::uint8_t wrap = 0;     // bit per axis: may be negative and then counts from the end
+    bool masked = false;       // CPU passes: only the first `tail` lanes are touched (see Function::tail)
+    bool operator==(const Access&) const = default;
+};
+
+struct Coord {
+    enum class Kind : std::uint8_t { thread, block, block_dim, grid_dim, global, grid_size };
+    Kind kind;  // global: block * block_dim + thread; grid_size: grid_dim * block_dim
+    int axis;   // 0 is x
+    bool operator==(const Coord&) const = default;
+};
+
+struct Atomic {
+    enum class Kind : std::uint8_t { add, sub, max, min, exch, cas, bit_and, bit_or, bit_xor };
+    Kind kind;
+    Access access;
+    bool operator==(const Atomic&) const = default;
+};
+
+struct Expr;
+using ExprP = std::shared_ptr<const Expr>;
+
+struct Expr {
+    Op op;
+    Type type;
+    Place place;
+    std::vector<ExprP> args;
+    std::variant<std::monostate, Number, VarId, OverloadId, FunctionId, Axis, Access, Coord, Atomic> payload;
+};
+
+// Builders; types are the caller's to get right (ir/verify checks them).
+XCUDA_API ExprP make(Op op, Type type, std::vector<ExprP> args, const Place& place = {});
+XCUDA_API ExprP constant(Number value, Type type, const Place& place = {});
+XCUDA_API ExprP int_constant(std::int64_t value, const Place& place = {});  // weak int64
+XCUDA_API ExprP var(VarId id, Type type, const Place& place = {});
+XCUDA_API ExprP dim(ExprP array, int axis, const Place& place = {});
+XCUDA_API ExprP coord(Coord::Kind kind, int axis, const Place& place = {});
+XCUDA_API ExprP cast(ExprP value, Type type);  // the value itself where the type is already so
+/// The same node over other arguments.
+XCUDA_API ExprP with_args(const Expr& node, std::vector<ExprP> args);
+
+XCUDA_API bool same(const Expr& a, const Expr& b);  // structurally equal, places aside
+XCUDA_API bool has_effect(const Expr& e);           // holds an atomic or an invoke
+XCUDA_API bool may_fault(const Expr& e);            // holds a checked access, or a division by a number that may be 0
+
+inline VarId var_of(const Expr& e) { return std::get<VarId>(e.payload); }
+inline const Access& access_of(const Expr& e) { return std::get<Access>(e.payload); }
+inline const Coord& coord_of(const Expr& e) { return std::get<Coord>(e.payload); }
+inline const Number& number_of(const Expr& e) { return std::get<Number>(e.payload); }
+
+}  // namespace xcuda::ir

@@ -1,0 +1,55 @@
+// A compiled unit: a kernel, the device functions it calls, and the places where it can fault.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/stmt.hpp"
+
+namespace xcuda::ir {
+
+struct Var {
+    enum class Role : std::uint8_t { parameter, local, shared, local_array, hidden };
+    std::string name;  // the user's; hidden ones are the compiler's
+    Type type;
+    Role role = Role::local;
+    Place place;       // first assignment
+    bool maybe_unbound = false;  // read where not every path has assigned it
+};
+
+/// Where a thread may stop, and what the user is told then.
+struct Site {
+    enum class Kind : std::uint8_t { index, zero_division, assertion, raised, unbound };
+    Kind kind;
+    Place place;
+    std::string subject;         // index: the array's name; raised: the exception type; unbound: the variable
+    std::string message;         // assertion, raised: the text
+    int ndim = 0;                // index: which parameter shape it belongs to
+    int parameter = -1;          // index into Function::params, -1 for shared and local arrays
+    std::vector<std::int64_t> extents;  // shared and local arrays
+};
+
+struct Function {
+    std::string name;
+    Place place;
+    std::vector<VarId> params;
+    std::vector<Var> vars;
+    Body body;
+    Type result;               // none for kernels
+    bool is_kernel = true;
+
+    VarId add(Var var) { vars.push_back(std::move(var)); return static_cast<VarId>(vars.size()) - 1; }
+};
+
+struct Module {
+    std::vector<Function> functions;  // [0] is the kernel; callees come after their callers or before, no cycles
+    std::vector<Site> sites;
+    std::vector<std::string> warnings;  // "cell 3, line 5: ..." for the report
+
+    Function& kernel() { return functions.front(); }
+    const Function& kernel() const { return functions.front(); }
+};
+
+}  // namespace xcuda::ir

@@ -1,0 +1,50 @@
+// The types of the IR: nothing, scalars (strong, or weak as a Python literal is), and arrays.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/dtype.hpp"
+#include "base/export.hpp"
+
+namespace xcuda::ir {
+
+enum class Layout : std::uint8_t {
+    contiguous,  // C order: strides follow from the shape, the last is 1
+    inner,       // the last axis has stride 1, the others are given
+    strided,     // every stride is given (in elements; may be 0 or negative)
+};
+enum class Space : std::uint8_t { global, shared, local };
+
+struct Type {
+    enum class Kind : std::uint8_t { none, scalar, array };
+
+    Kind kind = Kind::none;
+    DType dtype = DType::i64;
+    bool weak = false;  // scalar: takes the other operand's type, as a Python number does (NEP 50)
+    int lanes = 1;      // scalar: above 1 after passes/cpu_tiles, a vector register of that many
+
+    int ndim = 0;  // array
+    Layout layout = Layout::contiguous;
+    Space space = Space::global;
+    bool readonly = false;
+    std::vector<std::int64_t> extents;  // shared and local arrays: fixed lengths; empty: dynamic shared memory
+
+    bool is_none() const { return kind == Kind::none; }
+    bool is_scalar() const { return kind == Kind::scalar; }
+    bool is_array() const { return kind == Kind::array; }
+    bool operator==(const Type&) const = default;
+};
+
+XCUDA_API Type scalar(DType dtype, bool weak = false);
+XCUDA_API Type array(DType dtype, int ndim, Layout layout = Layout::contiguous, bool readonly = false);
+XCUDA_API Type fixed_array(DType dtype, std::vector<std::int64_t> extents, Space space);
+
+/// The type of `a op b` and of a variable assigned both: NumPy's promotion, weak numbers giving way.
+XCUDA_API Type join(const Type& a, const Type& b);
+
+/// "float32", "int64 (weak)", "float32[:, ::1]", "shared float32[16, 16]", "float32 x 16".
+XCUDA_API std::string to_string(const Type& type);
+
+}  // namespace xcuda::ir
