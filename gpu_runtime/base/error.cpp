@@ -1,0 +1,26 @@
+#include "base/error.hpp"
+
+#include <utility>
+
+namespace xcuda {
+
+Error::Error(Fault f, std::string type, const std::string& message, std::optional<Place> where, std::string advice)
+    : std::runtime_error(message), fault(f), python_type(std::move(type)), place(std::move(where)),
+      hint(std::move(advice)) {}
+
+Error::~Error() = default;
+
+Error refused(const Place& place, const std::string& found, std::string write_instead) {
+    return Error(Fault::user, "SyntaxError", found, place, std::move(write_instead));
+}
+
+Error missing(const std::string& what, std::string how_to_get_it) {
+    return Error(Fault::machine, "RuntimeError", what, std::nullopt, std::move(how_to_get_it));
+}
+
+Error bug(const std::string& what) {
+    return Error(Fault::internal, "RuntimeError", "a bug in xcuda: " + what, std::nullopt,
+                 "please report it with the cell that met it and the output of %cuda_info");
+}
+
+}  // namespace xcuda
