@@ -1,0 +1,3 @@
+# ./run build
+build_all
+say "xcuda is in $VENV. Start a notebook with ./run lab, or: $PYTHON -m xcuda.kernel --help"

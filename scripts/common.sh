@@ -1,0 +1,123 @@
+# Shared by every ./run command: where things are, and how a machine is made ready. Sourced from the top folder.
+ROOT=$PWD
+PRESET=${XCUDA_PRESET:-release}
+BUILD=${XCUDA_BUILD:-$ROOT/build/$PRESET}
+VENV=${XCUDA_VENV:-$ROOT/.venv}
+JOBS=${XCUDA_JOBS:-$(nproc)}
+TIMINGS=()
+PYTHON=$VENV/bin/python
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+fingerprint() { cat "$@" | sha256sum | cut -c1-16; }
+
+# install_debian FILE: apt-get what FILE lists and dpkg lacks. Without apt or root, only says what is missing.
+install_debian() {
+  command -v dpkg-query >/dev/null || return 0
+  local wanted missing
+  wanted=$(sed 's/#.*//' "$1")
+  missing=$(comm -23 <(printf '%s\n' $wanted | sort -u) \
+    <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2>/dev/null | sed -n 's/^installed //p' | sort -u))
+  [ -z "$missing" ] && return 0
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    say "These Debian packages are missing: $(echo $missing)"
+    say "As root: apt-get install $(echo $missing)    Or: conda env create -f environment.yml && conda activate xcuda"
+    return 1
+  fi
+  say "apt-get install: $(echo $missing)"
+  local log=$ROOT/build/apt.log
+  mkdir -p "$ROOT/build"
+  export DEBIAN_FRONTEND=noninteractive
+  { apt-get update && apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1 </dev/null ||
+    { tail -n 20 "$log" >&2; die "apt-get failed; the whole log is $log."; }
+}
+
+# The system's packages, from apt or from an active conda environment.
+prepare_system() {
+  if [ -n "${CONDA_PREFIX:-}" ] && [ -e "$CONDA_PREFIX/include/xeus/xeus.hpp" ]; then
+    say "Using the conda environment $CONDA_PREFIX."
+    return
+  fi
+  install_debian scripts/debian-packages.txt || exit 1
+  local tool
+  for tool in cmake ninja c++ python3; do
+    command -v "$tool" >/dev/null || die "'$tool' is missing. Install what scripts/debian-packages.txt lists, or use environment.yml."
+  done
+}
+
+# The Python that .venv is made from: Debian's own, with headers and ensurepip; conda's in a conda environment.
+base_python() {
+  local candidate
+  for candidate in "${XCUDA_PYTHON:-}" "${CONDA_PREFIX:+$CONDA_PREFIX/bin/python}" /usr/bin/python3.11 /usr/bin/python3; do
+    [ -x "$candidate" ] || continue
+    "$candidate" - <<'PY' 2>/dev/null && { echo "$candidate"; return; }
+import ensurepip, os, sys, sysconfig
+sys.exit(sys.version_info < (3, 11) or not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))
+PY
+  done
+  return 1
+}
+
+# pip_install FILE: FILE's requirements into .venv, once for each content of FILE.
+pip_install() {
+  local stamp=$VENV/.xcuda-$(basename "$1" .txt)
+  local print=$(fingerprint "$1")
+  [ "$(cat "$stamp" 2>/dev/null)" = "$print" ] && return 0
+  say "pip install -r $1"
+  "$PYTHON" -m pip install --quiet --disable-pip-version-check -r "$1" </dev/null || die "pip could not install $1."
+  echo "$print" >"$stamp"
+}
+
+prepare_venv() {
+  if [ ! -x "$PYTHON" ]; then
+    local base
+    base=$(base_python) || die "No Python >= 3.11 with headers and ensurepip. Debian: apt-get install python3-dev python3-venv."
+    say "Making $VENV with $base"
+    "$base" -m venv "$VENV" || die "$base could not make $VENV."
+  fi
+  pip_install requirements.txt
+}
+
+configure() {
+  local settings
+  settings=$(cat CMakePresets.json "$VENV/.xcuda-requirements" | sha256sum | cut -c1-16)
+  [ -e "$BUILD/build.ninja" ] && [ "$(cat "$BUILD/.configured" 2>/dev/null)" = "$settings $PYTHON" ] && return 0
+  say "cmake --preset $PRESET"
+  mkdir -p "$BUILD"
+  cmake --preset "$PRESET" -B "$BUILD" -DPython_EXECUTABLE="$PYTHON" -DXCUDA_DATA_DIR="$VENV" \
+    >"$BUILD/configure.log" 2>&1 </dev/null || { tail -n 40 "$BUILD/configure.log" >&2; die "cmake failed; the log is $BUILD/configure.log."; }
+  echo "$settings $PYTHON" >"$BUILD/.configured"
+}
+
+# Copies what changed into .venv, and removes what the last install left there and this one has no more.
+install_package() {
+  local manifest=$BUILD/install_manifest.txt before site
+  site=$("$PYTHON" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+  before=$(sort "$manifest" 2>/dev/null || true)
+  cmake --install "$BUILD" --prefix "$site" >"$BUILD/install.log" 2>&1 || { tail -n 20 "$BUILD/install.log" >&2; die "The install failed."; }
+  comm -23 <(echo "$before") <(sort "$manifest") | { grep -E "^($site/xcuda|$VENV/share/jupyter)/" || true; } |
+    while IFS= read -r gone; do rm -f "$gone"; done
+}
+
+# Everything up to an importable xcuda and a registered kernel in .venv. Quick when nothing changed.
+build_all() {
+  prepare_system
+  prepare_venv
+  configure
+  say "Building in $BUILD (its build.log has the details)"
+  cmake --build "$BUILD" -j "$JOBS" </dev/null >"$BUILD/build.log" 2>&1 || {
+    grep -E -A12 'error|FAILED' "$BUILD/build.log" | head -n 60 >&2
+    die "The build failed; the log is $BUILD/build.log."
+  }
+  install_package
+}
+
+# timed NAME COMMAND...: runs it, says how long it took, keeps its exit status.
+timed() {
+  local name=$1 begin=$SECONDS status=0
+  shift
+  "$@" || status=$?
+  TIMINGS+=("$(printf '%-12s %4d s' "$name" $((SECONDS - begin)))")
+  return $status
+}
+

@@ -1,0 +1,40 @@
+# ./run test: every runner runs, even after another failed; each one's own summary is repeated at the end.
+timed build build_all
+
+export XCUDA_CACHE_DIR=$BUILD/test-cache
+LOGS=$BUILD/test-logs
+mkdir -p "$LOGS"
+failed=0
+[ $# -gt 0 ] && only_pytest=1 || only_pytest=0
+
+# Sanitised modules in a Python that is not: its run-time library must come first.
+if [ "$PRESET" = asan ]; then
+  PYTHON_COMMAND=(env LD_PRELOAD="$(c++ -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 "$PYTHON")
+else
+  PYTHON_COMMAND=("$PYTHON")
+fi
+
+logged() { # logged NAME COMMAND...
+  local log=$LOGS/$1.log
+  shift
+  "$@" </dev/null 2>&1 | tee "$log"
+  return "${PIPESTATUS[0]}"
+}
+
+if [ $only_pytest = 1 ]; then
+  timed pytest logged pytest "${PYTHON_COMMAND[@]}" -m pytest "$@" || failed=1
+else
+  timed ctest logged ctest ctest --test-dir "$BUILD" --output-on-failure --timeout 300 -j 2 || failed=1
+  timed pytest logged pytest "${PYTHON_COMMAND[@]}" -m pytest tests/python || failed=1
+  timed notebooks logged notebooks "${PYTHON_COMMAND[@]}" -m pytest tests/notebooks || failed=1
+fi
+
+echo
+echo "Time per stage:"
+printf '  %s\n' "${TIMINGS[@]}"
+for log in ctest pytest notebooks; do
+  [ $only_pytest = 1 ] && [ $log != pytest ] && continue
+  echo "$log:"
+  grep -E 'tests passed|tests failed|No tests were found|^=+ .*(passed|failed|error|no tests ran).* =+$' "$LOGS/$log.log" | tail -n 1
+done
+exit $failed
