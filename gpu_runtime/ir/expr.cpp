@@ -1,0 +1,72 @@
+#include "ir/expr.hpp"
+
+#include <algorithm>
+
+namespace xcuda::ir {
+
+ExprP make(Op op, Type type, std::vector<ExprP> args, const Place& place) {
+    return std::make_shared<const Expr>(Expr{op, std::move(type), place, std::move(args), {}});
+}
+
+ExprP constant(Number value, Type type, const Place& place) {
+    return std::make_shared<const Expr>(Expr{Op::constant, std::move(type), place, {}, value});
+}
+
+ExprP int_constant(std::int64_t value, const Place& place) {
+    return constant(value, scalar(DType::i64, true), place);
+}
+
+ExprP var(VarId id, Type type, const Place& place) {
+    return std::make_shared<const Expr>(Expr{Op::var, std::move(type), place, {}, id});
+}
+
+ExprP dim(ExprP array, int axis, const Place& place) {
+    return std::make_shared<const Expr>(
+        Expr{Op::dim, scalar(DType::i64, true), place, {std::move(array)}, Axis{axis}});
+}
+
+ExprP coord(Coord::Kind kind, int axis, const Place& place) {
+    return std::make_shared<const Expr>(Expr{Op::coord, scalar(DType::i64, true), place, {}, Coord{kind, axis}});
+}
+
+ExprP cast(ExprP value, Type type) {
+    if (value->type == type) return value;
+    const Place place = value->place;
+    return make(Op::cast, std::move(type), {std::move(value)}, place);
+}
+
+ExprP with_args(const Expr& node, std::vector<ExprP> args) {
+    return std::make_shared<const Expr>(Expr{node.op, node.type, node.place, std::move(args), node.payload});
+}
+
+bool same(const Expr& a, const Expr& b) {
+    return a.op == b.op && a.type == b.type && a.payload == b.payload && a.args.size() == b.args.size() &&
+           std::equal(a.args.begin(), a.args.end(), b.args.begin(),
+                      [](const ExprP& x, const ExprP& y) { return x == y || same(*x, *y); });
+}
+
+namespace {
+
+bool any_node(const Expr& e, bool (*holds)(const Expr&)) {
+    return holds(e) || std::any_of(e.args.begin(), e.args.end(), [&](const ExprP& a) { return any_node(*a, holds); });
+}
+
+bool divides_by_zero_maybe(const Expr& e) {
+    return (e.op == Op::floordiv || e.op == Op::mod) && std::holds_alternative<Access>(e.payload) &&
+           access_of(e).checked != 0;
+}
+
+}  // namespace
+
+bool has_effect(const Expr& e) {
+    return any_node(e, [](const Expr& n) { return n.op == Op::atomic || n.op == Op::invoke; });
+}
+
+bool may_fault(const Expr& e) {
+    return any_node(e, [](const Expr& n) {
+        return divides_by_zero_maybe(n) || n.op == Op::invoke || (n.op == Op::load && access_of(n).checked != 0) ||
+               (n.op == Op::atomic && std::get<Atomic>(n.payload).access.checked != 0);
+    });
+}
+
+}  // namespace xcuda::ir
