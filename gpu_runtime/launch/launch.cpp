@@ -1,0 +1,135 @@
+#include "launch/launch.hpp"
+
+#include <array>
+#include <cstddef>
+
+#include "base/clock.hpp"
+#include "launch/arguments.hpp"
+#include "launch/evaluate.hpp"
+#include "launch/shape.hpp"
+#include "passes/cost.hpp"
+
+namespace xcuda::launch {
+namespace {
+
+passes::Cost modelled(const ir::Module& module, const device::Shape& shape, std::span<const Argument> arguments) {
+    passes::CostInputs inputs;
+    const auto array = [arguments](int parameter) -> const Argument* {
+        const auto i = static_cast<std::size_t>(parameter);
+        return i < arguments.size() && arguments[i].is_array ? &arguments[i] : nullptr;
+    };
+    inputs.length = [array](int parameter, int axis) -> std::optional<double> {
+        const Argument* a = array(parameter);
+        if (!a || axis >= a->ndim) return std::nullopt;
+        return static_cast<double>(a->lengths[static_cast<std::size_t>(axis)]);
+    };
+    inputs.value = [arguments](int parameter) -> std::optional<double> {
+        const auto i = static_cast<std::size_t>(parameter);
+        return i < arguments.size() ? number(arguments[i]) : std::nullopt;
+    };
+    inputs.elements = [array](int parameter) {
+        const Argument* a = array(parameter);
+        return a ? static_cast<double>(a->elements()) : 0.0;
+    };
+    const double grid[3] = {double(shape.grid.x), double(shape.grid.y), double(shape.grid.z)};
+    const double block[3] = {double(shape.block.x), double(shape.block.y), double(shape.block.z)};
+    std::copy(grid, grid + 3, inputs.grid);
+    std::copy(block, block + 3, inputs.block);
+    return passes::cost(module, inputs);
+}
+
+// The model walks the IR; a kernel launched again and again over like arguments is modelled once. Per thread, so
+// that no lock is taken.
+const passes::Cost& cached_cost(const Specialisation& kernel, const device::Shape& shape,
+                                std::span<const Argument> arguments) {
+    struct Entry {
+        std::shared_ptr<const Lowered> lowered;
+        device::Shape shape;
+        std::vector<std::int64_t> figures;
+        passes::Cost cost;
+    };
+    thread_local std::array<Entry, 8> entries;
+    thread_local std::size_t next = 0;
+    thread_local std::vector<std::int64_t> figures;
+    figures.clear();
+    for (const Argument& a : arguments) {
+        if (a.is_array)
+            figures.insert(figures.end(), a.lengths.begin(), a.lengths.begin() + a.ndim);
+        else
+            figures.push_back(static_cast<std::int64_t>(a.bits));
+    }
+    for (const Entry& e : entries)
+        if (e.lowered == kernel.lowered && e.shape.grid == shape.grid && e.shape.block == shape.block &&
+            e.figures == figures)
+            return e.cost;
+    Entry& entry = entries[next++ % entries.size()];
+    entry = {kernel.lowered, shape, figures, modelled(kernel.lowered->module, shape, arguments)};
+    return entry.cost;
+}
+
+}  // namespace
+
+device::Shape shape_for(const Lowered& lowered, std::span<const Argument> arguments, const device::Info& device,
+                        const std::string& kernel) {
+    std::array<std::int64_t, 3> lengths{};
+    const std::size_t axes = lowered.domain.size();
+    bool known = axes >= 1 && axes <= 3;
+    for (std::size_t i = 0; known && i < axes; ++i) {
+        const auto value = evaluate(lowered.module.kernel(), *lowered.domain[i], arguments);
+        known = value.has_value();
+        if (known) lengths[i] = *value;
+    }
+    if (!known)
+        throw Error(Fault::user, "TypeError",
+                    kernel + " does not tell how many threads it wants: it has no guard such as `if i < n` over "
+                             "cuda.grid and no written array that cuda.grid indexes",
+                    std::nullopt, "give the shape yourself: " + kernel + "[grid, block](...)");
+    return automatic_shape({lengths.data(), axes}, device, kernel);
+}
+
+std::optional<Error> Started::error() const {
+    if (!timing || timing->fault.kind == 0) return std::nullopt;
+    return fault_error(timing->fault, kernel->sites, shapes);
+}
+
+Started start(const std::shared_ptr<const Specialisation>& kernel, const device::Shape& shape, bool automatic,
+              std::span<const Argument> arguments, device::Stream* stream) {
+    Started started;
+    started.kernel = kernel;
+    if (shape.grid.count() == 0) return started;
+
+    started.shapes.resize(arguments.size());
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const Argument& a = arguments[i];
+        if (a.is_array) started.shapes[i].assign(a.lengths.begin(), a.lengths.begin() + a.ndim);
+    }
+    const emit::ArgumentLayout& layout = kernel->lowered->layout;
+    alignas(64) std::array<std::byte, 1024> small;
+    std::vector<std::byte> large;
+    std::byte* packed = small.data();
+    if (layout.bytes > small.size()) {
+        large.resize(layout.bytes);
+        packed = large.data();
+    }
+    pack(layout, arguments, packed);
+
+    Event event{};
+    event.kind = Event::Kind::launch;
+    event.begin = now();
+    event.stream = reinterpret_cast<std::uintptr_t>(stream);
+    event.device = kernel->facts->device;
+    event.kernel = kernel->facts;
+    event.shape = shape;
+    event.automatic_shape = automatic;
+    const passes::Cost& cost = cached_cost(*kernel, shape, arguments);
+    event.flops = cost.complete ? cost.flops : -1;
+    event.bytes_read = cost.complete ? cost.bytes_read : -1;
+    event.bytes_written = cost.complete ? cost.bytes_written : -1;
+
+    started.timing = kernel->device->launch(kernel->function, shape, {packed, layout.bytes}, stream);
+    event.timing = started.timing;
+    record(std::move(event));
+    return started;
+}
+
+}  // namespace xcuda::launch

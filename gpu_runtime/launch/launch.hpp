@@ -1,0 +1,32 @@
+// Starts a specialised kernel: packs, launches and records the event with the model of its work.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "launch/fault.hpp"
+#include "launch/program.hpp"
+
+namespace xcuda::launch {
+
+/// The launch shape for a call that named none: from the kernel's domain over these arguments. Throws a TypeError
+/// that asks for [grid, block] where the kernel does not tell.
+XCUDA_API device::Shape shape_for(const Lowered& lowered, std::span<const Argument> arguments,
+                                  const device::Info& device, const std::string& kernel);
+
+/// A launch that was started, with what its fault needs to be told. A launch of no blocks has no `timing`.
+struct Started {
+    std::shared_ptr<const Specialisation> kernel;
+    std::shared_ptr<device::Device::Launch> timing;
+    ArgumentShapes shapes;
+
+    /// The error of a launch that is done; nothing where it went well.
+    XCUDA_API std::optional<Error> error() const;
+};
+
+/// `shape` has been checked; `arguments` match the specialisation's signature and are visible to the device.
+XCUDA_API Started start(const std::shared_ptr<const Specialisation>& kernel, const device::Shape& shape,
+                        bool automatic_shape, std::span<const Argument> arguments, device::Stream* stream);
+
+}  // namespace xcuda::launch

@@ -1,0 +1,143 @@
+#include "launch/program.hpp"
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "ir/walk.hpp"
+#include "launch/cache.hpp"
+
+namespace xcuda::launch {
+namespace {
+
+std::int64_t static_shared_bytes(const ir::Module& module) {
+    std::int64_t bytes = 0;
+    for (const ir::Function& f : module.functions) {
+        for (const ir::Var& v : f.vars) {
+            if (v.role != ir::Var::Role::shared) continue;
+            std::int64_t elements = v.type.extents.empty() ? 0 : 1;
+            for (const std::int64_t n : v.type.extents) elements *= n;
+            const auto size = static_cast<std::int64_t>(info(v.type.dtype).size);
+            bytes += (elements * size + 15) / 16 * 16;
+        }
+    }
+    return bytes;
+}
+
+bool writes_var(const ir::Expr& e, ir::VarId id) {
+    if (e.op == ir::Op::atomic) return e.args[0]->op == ir::Op::var && ir::var_of(*e.args[0]) == id;
+    if (e.op != ir::Op::invoke) return false;
+    return std::any_of(e.args.begin(), e.args.end(),
+                       [id](const ir::ExprP& a) { return a->op == ir::Op::var && ir::var_of(*a) == id; });
+}
+
+std::string compile_options(const Options& options) { return options.fastmath ? "fastmath" : ""; }
+
+}  // namespace
+
+std::string device_label(const device::Info& info) {
+    return info.kind == "cpu" ? info.kind : info.kind + ":" + std::to_string(info.ordinal);
+}
+
+Place Lowered::first_write(std::size_t parameter) const {
+    const ir::Function& kernel = module.kernel();
+    const ir::VarId id = kernel.params[parameter];
+    Place found;
+    ir::each_stmt(kernel.body, [&](const ir::Stmt& s) {
+        if (found.known()) return;
+        if (s.kind == ir::Stmt::Kind::store && s.exprs[0]->op == ir::Op::var && ir::var_of(*s.exprs[0]) == id)
+            found = s.place;
+        for (const ir::ExprP& e : s.exprs)
+            ir::each_expr(e, [&](const ir::Expr& node) {
+                if (!found.known() && writes_var(node, id)) found = node.place.known() ? node.place : s.place;
+            });
+    });
+    return found;
+}
+
+Program::Program(frontend::Source source, Options options) : source_(std::move(source)), options_(options) {}
+
+std::shared_ptr<const Lowered> Program::lower(const Signature& signature) {
+    std::lock_guard lock(mutex_);
+    for (const auto& known : lowered_)
+        if (known->signature == signature) return known;
+    const double begin = now();
+    auto made = std::make_shared<Lowered>();
+    made->signature = signature;
+    made->module = frontend::lower(source_, types_of(signature), options_.checked);
+    made->uses = passes::parameter_uses(made->module);
+    made->domain = passes::launch_domain(made->module);
+    made->layout = emit::argument_layout(made->module.kernel());
+    made->shared_bytes = static_shared_bytes(made->module);
+    made->fixed_block = passes::wants_fixed_block(made->module);
+    made->seconds = now() - begin;
+    lowered_.push_back(made);
+    return made;
+}
+
+std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<const Lowered>& lowered,
+                                                          const std::shared_ptr<device::Device>& device,
+                                                          const device::Dim3& block) {
+    std::lock_guard lock(mutex_);
+    for (const auto& known : specialised_)
+        if (known->lowered == lowered && known->device == device && (!known->block || *known->block == block))
+            return known;
+
+    const double begin = now();
+    auto made = std::make_shared<Specialisation>();
+    made->lowered = lowered;
+    made->device = device;
+    if (lowered->fixed_block) made->block = block;
+
+    const device::Info& info = device->info();
+    const bool cpu = info.kind == "cpu";
+    ir::Module module = lowered->module;
+    if (cpu) {
+        passes::CpuOptions options;
+        options.checked = options_.checked;
+        options.block_fixed = lowered->fixed_block;
+        if (lowered->fixed_block) {
+            options.block[0] = block.x;
+            options.block[1] = block.y;
+            options.block[2] = block.z;
+        }
+        if (info.vector_bytes > 0) options.vector_bytes = info.vector_bytes;
+        module = passes::for_cpu(std::move(module), options);
+    }
+    made->text = emit::emit(module, cpu ? emit::Target::cpu : emit::Target::cuda);
+    made->sites = module.sites;
+
+    CompileInfo compile;
+    made->function =
+        get_or_compile(*device, {made->text.source, made->text.entry, compile_options(options_)}, &compile);
+    made->source = compile.source;
+    made->seconds = now() - begin;
+
+    auto facts = std::make_shared<KernelFacts>();
+    facts->name = source_.name;
+    facts->signature = to_string(lowered->signature);
+    facts->place = lowered->module.kernel().place;
+    facts->device = device_label(info);
+    facts->attributes = compile.attributes;
+    if (!facts->attributes.shared_bytes) facts->attributes.shared_bytes = lowered->shared_bytes;
+    facts->warnings = lowered->module.warnings;
+    made->facts = facts;
+
+    Event event{};
+    event.kind = Event::Kind::compile;
+    event.begin = begin - lowered->seconds;
+    event.end = now();
+    event.device = facts->device;
+    event.kernel = facts;
+    event.compile_source = compile.source;
+    record(std::move(event));
+
+    specialised_.push_back(made);
+    return made;
+}
+
+std::vector<std::shared_ptr<const Specialisation>> Program::specialisations() const {
+    std::lock_guard lock(mutex_);
+    return specialised_;
+}
+
+}  // namespace xcuda::launch

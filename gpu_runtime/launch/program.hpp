@@ -1,0 +1,83 @@
+// A kernel's source with everything made from it: one lowering a signature, one compiled kernel a device and block.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "emit/arguments.hpp"
+#include "emit/emit.hpp"
+#include "frontend/lower.hpp"
+#include "launch/event.hpp"
+#include "launch/signature.hpp"
+#include "passes/cpu.hpp"
+#include "passes/domain.hpp"
+
+namespace xcuda::launch {
+
+struct Options {
+    bool checked = true;    // bounds, division by zero, assert
+    bool fastmath = false;  // contraction and reassociation of floating arithmetic
+    bool operator==(const Options&) const = default;
+};
+
+/// The typed IR for one signature and what the launch needs to know of it; the same for every device.
+struct Lowered {
+    Signature signature;
+    ir::Module module;
+    std::vector<passes::ParameterUse> uses;  // one a parameter
+    std::vector<ir::ExprP> domain;           // passes::launch_domain
+    emit::ArgumentLayout layout;
+    std::int64_t shared_bytes = 0;           // of its shared.array's
+    bool fixed_block = false;                // passes::wants_fixed_block
+    double seconds = 0;
+
+    bool writes(std::size_t parameter) const { return parameter < uses.size() && uses[parameter].written; }
+    /// The first statement that writes the parameter; unknown where none does.
+    XCUDA_API Place first_write(std::size_t parameter) const;
+};
+
+/// A loaded kernel for one device and, where the lowering wants it, one block shape.
+struct Specialisation {
+    std::shared_ptr<const Lowered> lowered;
+    std::shared_ptr<device::Device> device;
+    std::optional<device::Dim3> block;
+    std::vector<ir::Site> sites;             // of the module as compiled: what a FaultRecord points into
+    emit::Text text;
+    std::shared_ptr<device::Function> function;
+    std::shared_ptr<const KernelFacts> facts;
+    std::string source;                      // "compiled", "disk", "memory"
+    double seconds = 0;                      // from typed IR to loaded kernel
+};
+
+class XCUDA_API Program {
+public:
+    Program(frontend::Source source, Options options);
+
+    const std::string& name() const { return source_.name; }
+    const frontend::Source& source() const { return source_; }
+    const Options& options() const { return options_; }
+
+    /// Throws refused() for what the kernel language does not have.
+    std::shared_ptr<const Lowered> lower(const Signature& signature);
+    /// Compiles where there is none yet. `block` counts only where `lowered.fixed_block`.
+    std::shared_ptr<const Specialisation> specialise(const std::shared_ptr<const Lowered>& lowered,
+                                                     const std::shared_ptr<device::Device>& device,
+                                                     const device::Dim3& block);
+    std::vector<std::shared_ptr<const Specialisation>> specialisations() const;
+
+private:
+    frontend::Source source_;
+    Options options_;
+    mutable std::mutex mutex_;  // of the two lists; held while compiling, so that one signature compiles once
+    std::vector<std::shared_ptr<const Lowered>> lowered_;
+    std::vector<std::shared_ptr<const Specialisation>> specialised_;
+};
+
+/// "cpu", "cuda:0".
+XCUDA_API std::string device_label(const device::Info& info);
+
+}  // namespace xcuda::launch

@@ -1,0 +1,64 @@
+// The arguments of one call as a kernel sees them, and the signature that picks its specialisation.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/export.hpp"
+#include "ir/type.hpp"
+
+namespace xcuda::launch {
+
+constexpr int max_ndim = 8;
+
+/// One argument of a call. An array's strides are in elements; a scalar's value is in the low bytes of `bits`.
+struct Argument {
+    bool is_array = false;
+    bool weak = false;      // scalar: a Python number
+    bool readonly = false;  // array: the caller may not be written to
+    DType dtype = DType::i64;
+    ir::Layout layout = ir::Layout::contiguous;
+    std::int8_t ndim = 0;
+    std::uint64_t bits = 0;
+    void* address = nullptr;
+    std::array<std::int64_t, max_ndim> lengths, strides;
+
+    std::int64_t elements() const {
+        std::int64_t n = 1;
+        for (int i = 0; i < ndim; ++i) n *= lengths[i];
+        return n;
+    }
+};
+
+/// The first byte of an array and the byte after its last; equal where it has no element.
+struct Extent { const char* begin; const char* end; };
+XCUDA_API Extent extent(const Argument& array);
+
+/// The densest layout that lengths and strides allow; axes of length 1 don't count, nor do arrays without elements.
+XCUDA_API ir::Layout layout_of(int ndim, const std::int64_t* lengths, const std::int64_t* strides);
+
+/// What a specialisation depends on, in one word an argument.
+using Key = std::uint32_t;
+using Signature = std::vector<Key>;
+
+inline Key key(const Argument& a) {
+    return a.is_array ? 0x1u | static_cast<Key>(a.dtype) << 4 | static_cast<Key>(a.ndim) << 12 |
+                            static_cast<Key>(a.layout) << 20
+                      : (a.weak ? 0x2u : 0x0u) | static_cast<Key>(a.dtype) << 4;
+}
+inline bool matches(const Signature& signature, std::span<const Argument> arguments) {
+    if (signature.size() != arguments.size()) return false;
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+        if (signature[i] != key(arguments[i])) return false;
+    return true;
+}
+XCUDA_API Signature signature(std::span<const Argument> arguments);
+XCUDA_API ir::Type type_of(Key key);
+XCUDA_API Key key(const ir::Type& type);  // the inverse, for signatures that a user wrote
+XCUDA_API std::vector<ir::Type> types_of(const Signature& signature);
+XCUDA_API std::string to_string(const Signature& signature);  // "(float32[:, ::1], float64 (weak))"
+
+}  // namespace xcuda::launch
