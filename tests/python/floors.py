@@ -19,7 +19,7 @@ CPP_FLOORS = {
     "python": 7,
 }  # fmt: skip
 
-# The package's parts in the same sense. What is not listed here may use the runtime's parts, and they may use it.
+# The package's parts in the same sense. Modules beside them (settings, errors) may use them and be used.
 PYTHON_FLOORS = {
     "core": 0,
     "numeric": 1, "math": 1, "jit": 1, "tiles": 1,
@@ -52,7 +52,7 @@ def violations(root: Path) -> list[Violation]:
     return [*cpp_violations(root), *python_violations(root), *long_files(root)]
 
 
-# -- C++ ------------------------------------------------------------------------------------------------------
+# -- C++ -------------------------------------------------------------------------------------------
 
 
 def cpp_violations(root: Path) -> list[Violation]:
@@ -97,7 +97,7 @@ def include_complaint(user: PurePosixPath, used: PurePosixPath) -> str | None:
     return None
 
 
-# -- Python ---------------------------------------------------------------------------------------------------
+# -- Python ----------------------------------------------------------------------------------------
 
 
 def python_violations(root: Path) -> list[Violation]:
@@ -112,7 +112,8 @@ def python_violations(root: Path) -> list[Violation]:
             parts = (*package, *file.relative_to(top).parts[:-1])
             unlisted = package == () and len(parts) > 0 and parts[0] not in PYTHON_FLOORS
             if unlisted and not parts[0].startswith("_"):
-                found.append(Violation(str(relative(root, file)), 1, f"xcuda.{parts[0]} has no floor in PYTHON_FLOORS"))
+                what = f"xcuda.{parts[0]} has no floor in PYTHON_FLOORS"
+                found.append(Violation(str(relative(root, file)), 1, what))
             module = ("xcuda", *parts) if file.name == "__init__.py" else ("xcuda", *parts, file.stem)
             for number, name in imports(file, module, is_package=file.name == "__init__.py"):
                 if complaint := import_complaint(module, name):
@@ -121,7 +122,7 @@ def python_violations(root: Path) -> list[Violation]:
 
 
 def imports(file: Path, module: tuple[str, ...], is_package: bool) -> list[tuple[int, str]]:
-    """(line, absolute dotted name) of each import, wherever it stands in the file, import_module("...") too."""
+    """(line, absolute dotted name) of each import, wherever it stands, import_module("...") too."""
     found = []
     package = module if is_package else module[:-1]
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), str(file))):
@@ -132,7 +133,7 @@ def imports(file: Path, module: tuple[str, ...], is_package: bool) -> list[tuple
             start = ".".join((*base, *((node.module,) if node.module else ())))
             found += [(node.lineno, f"{start}.{alias.name}") for alias in node.names]
         elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-            function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            function = getattr(node.func, "attr", getattr(node.func, "id", ""))
             name = node.args[0].value
             if function in ("import_module", "__import__") and isinstance(name, str):
                 found.append((node.lineno, name if not name.startswith(".") else ".".join(package) + name))
@@ -154,7 +155,7 @@ def import_complaint(user: tuple[str, ...], name: str) -> str | None:
     return None
 
 
-# -- Sizes and files ------------------------------------------------------------------------------------------
+# -- Sizes and files -------------------------------------------------------------------------------
 
 
 def long_files(root: Path) -> list[Violation]:
@@ -162,7 +163,8 @@ def long_files(root: Path) -> list[Violation]:
     for folder in ("gpu_runtime", "kernel", "magics", "share", "bench", "tests", "scripts", "cmake"):
         for file in sources(root, folder, CPP_SUFFIXES | {".py", ".sh", ".cmake", ".txt"}):
             if (count := len(list(numbered(file)))) > LONGEST:
-                found.append(Violation(str(relative(root, file)), LONGEST, f"{count} lines, more than {LONGEST}"))
+                what = f"{count} lines, more than {LONGEST}"
+                found.append(Violation(str(relative(root, file)), LONGEST, what))
     return found
 
 

@@ -32,13 +32,21 @@ def test_the_checker_sees_this_tree():
 
 # Each planted file, and words of the one complaint it must raise.
 PLANTED = {
-    "upward": ("gpu_runtime/ir/a.cpp", '#include "launch/run.hpp"\n', "ir (floor 1) includes gpu_runtime/launch/run.hpp"),
+    "upward": (
+        "gpu_runtime/ir/a.cpp",
+        '#include "launch/run.hpp"\n',
+        "ir (floor 1) includes gpu_runtime/launch/run.hpp",
+    ),
     "upward by a relative path": (
         "gpu_runtime/base/a.hpp",
         '#  include "../device/device.hpp"\n',
         "base (floor 0) includes gpu_runtime/device/device.hpp",
     ),
-    "into the kernel": ("gpu_runtime/python/a.cpp", "#include <kernel/cell.hpp>\n", "gpu_runtime includes kernel/cell.hpp"),
+    "into the kernel": (
+        "gpu_runtime/python/a.cpp",
+        "#include <kernel/cell.hpp>\n",
+        "gpu_runtime includes kernel/cell.hpp",
+    ),
     "into a device's house": (
         "gpu_runtime/launch/a.cpp",
         '#include "device/cpu/pool.hpp"\n',
@@ -49,7 +57,11 @@ PLANTED = {
         '#include "device/cpu/pool.hpp"\n',
         "one device's house includes another's",
     ),
-    "a module's name in C++": ("gpu_runtime/python/a.cpp", 'auto m = import_("xcuda.magics");\n', "names xcuda.magics"),
+    "a module's name in C++": (
+        "gpu_runtime/python/a.cpp",
+        'auto m = import_("xcuda.magics");\n',
+        "names xcuda.magics",
+    ),
     "a folder without a floor": ("gpu_runtime/attic/a.hpp", "#pragma once\n", "no floor in CPP_FLOORS"),
     "runtime imports magics": (
         "gpu_runtime/python/xcuda/core/a.py",
