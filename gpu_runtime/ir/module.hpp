@@ -40,6 +40,11 @@ struct Function {
     Type result;               // none for kernels
     bool is_kernel = true;
 
+    // After passes/cpu.
+    VarId begin = -1, end = -1;  // the pieces of work to run, [begin, end)
+    VarId tail = -1;             // lanes that a masked vector access touches
+    std::vector<ExprP> where;    // thread x, y, z and block x, y, z of the running lane, for fault records
+
     VarId add(Var var) { vars.push_back(std::move(var)); return static_cast<VarId>(vars.size()) - 1; }
 };
 
@@ -47,6 +52,11 @@ struct Module {
     std::vector<Function> functions;  // [0] is the kernel; callees come after their callers or before, no cycles
     std::vector<Site> sites;
     std::vector<std::string> warnings;  // "cell 3, line 5: ..." for the report
+
+    // After passes/cpu.
+    std::optional<Function> units;  // how many pieces of work a launch has
+    std::optional<Function> fiber;  // one thread of the kernel, where it must run as fibers
+    std::string how;                // "lanes", "tiles 8x2x16", "regions", "fibers": for the report
 
     Function& kernel() { return functions.front(); }
     const Function& kernel() const { return functions.front(); }

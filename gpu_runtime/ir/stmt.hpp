@@ -13,7 +13,8 @@ using Body = std::vector<Stmt>;
 struct Stmt {
     enum class Kind : std::uint8_t {
         assign,      // var = exprs[0]
-        store,       // exprs[0] (array var)[exprs[1..n]] = exprs[n+1]; `access`
+        store,       // exprs[0] (array var)[exprs[1..n]] = exprs[n+1]; `access`. A vector store: then the elements
+                     // from lane to lane, and perhaps a mask
         evaluate,    // exprs[0], for its effect
         branch,      // if exprs[0]: body else: orelse
         loop_range,  // for var in range(exprs[0], exprs[1], exprs[2]): body else: orelse; bounds read once
@@ -24,6 +25,8 @@ struct Stmt {
         fault,       // `site` says which: assert and raise
         // From here on: only after the CPU passes.
         poll,        // leave if the launch was stopped
+        scope,       // body; a `leave` inside ends it, not the function
+        run_fibers,  // the block of index exprs[0], thread by thread
     };
     /// What the emitter should say of a loop_range to the C++ compiler.
     enum class Hint : std::uint8_t { none, lanes, unroll };

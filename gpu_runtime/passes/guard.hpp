@@ -1,0 +1,12 @@
+// The guard around a kernel's body, solved for the box of threads that pass it.
+#pragma once
+
+#include "passes/linear.hpp"
+
+namespace xcuda::passes {
+
+/// While the body is nothing but `if condition: ...`, takes each conjunct that bounds one axis out of the condition
+/// and into the box. What it cannot solve stays as a branch.
+void strip_guard(const ir::Function& function, ir::Body& body, Box& box);
+
+}  // namespace xcuda::passes

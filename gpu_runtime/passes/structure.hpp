@@ -1,0 +1,13 @@
+// Early returns as branches: `if i >= n: return` before the rest becomes `if i < n:` around the rest.
+#pragma once
+
+#include "ir/module.hpp"
+
+namespace xcuda::passes {
+
+/// Rewrites returns in tail position of a kernel's body; those inside loops stay.
+void structure_returns(ir::Body& body);
+/// True where a `leave` is still in the body.
+bool has_leave(const ir::Body& body);
+
+}  // namespace xcuda::passes
