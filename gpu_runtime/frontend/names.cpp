@@ -1,0 +1,91 @@
+#include "frontend/names.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "frontend/json_values.hpp"
+
+namespace xcuda::frontend {
+namespace {
+
+using nlohmann::json;
+using Kind = Meaning::Kind;
+
+struct KindName {
+    const char* name;
+    Kind kind;
+};
+
+constexpr KindName kinds[] = {
+    {"constant", Kind::constant}, {"scalar", Kind::scalar},     {"dtype", Kind::dtype},
+    {"tuple", Kind::tuple},       {"function", Kind::function}, {"intrinsic", Kind::intrinsic},
+    {"helper", Kind::helper},     {"kernel", Kind::kernel},     {"module", Kind::module},
+    {"exception", Kind::exception}, {"class", Kind::class_},    {"host", Kind::host},
+    {"undefined", Kind::undefined}, {"missing", Kind::missing},
+};
+
+Kind kind_from(const std::string& name) {
+    for (const KindName& k : kinds)
+        if (name == k.name) return k.kind;
+    throw bug("a captured name of unknown kind '" + name + "'");
+}
+
+Meaning meaning_from(const json& j) {
+    Meaning m;
+    m.kind = kind_from(j.at("kind").get<std::string>());
+    m.text = j.contains("text") ? j["text"].get<std::string>() : j.value("name", "");
+    m.of = j.value("of", "");
+    m.helper = j.value("helper", -1);
+    if (j.contains("close") && !j["close"].empty()) m.close = j["close"][0].get<std::string>();
+    if (m.kind == Kind::constant || m.kind == Kind::scalar) {
+        Literal literal = literal_from_json(j);
+        m.constant = literal.kind;
+        m.number = literal.number;
+        m.text = std::move(literal.text);
+    }
+    if (j.contains("dtype")) {
+        const auto dtype = dtype_from_name(j["dtype"].get<std::string>());
+        if (dtype) {
+            m.dtype = *dtype;
+        } else {
+            m.kind = Kind::host;
+            m.text = "the dtype " + j["dtype"].get<std::string>();
+        }
+    }
+    if (j.contains("items"))
+        for (const json& item : j["items"]) m.items.push_back(meaning_from(item));
+    return m;
+}
+
+NameTable table_from(const json& j) {
+    NameTable table;
+    for (const auto& [name, meaning] : j.items()) table.emplace(name, meaning_from(meaning));
+    return table;
+}
+
+Helper helper_from(const json& j) {
+    Helper h;
+    h.name = j.at("name").get<std::string>();
+    h.file = j.at("file").get<std::string>();
+    h.error = j.value("error", "");
+    if (j.contains("ast")) h.function = ast::node_from_json(j["ast"], h.file, 1);
+    if (j.contains("names")) h.names = table_from(j["names"]);
+    if (j.contains("defaults")) h.defaults = table_from(j["defaults"]);
+    return h;
+}
+
+}  // namespace
+
+Names names_from_json(const std::string& text) {
+    Names names;
+    if (text.empty()) return names;
+    try {
+        const json j = json::parse(text);
+        names.names = table_from(j.at("names"));
+        for (const json& helper : j.value("helpers", json::array())) names.helpers.push_back(helper_from(helper));
+    } catch (const json::exception& e) {
+        throw bug(std::string("the captured names' JSON can't be read: ") + e.what());
+    }
+    return names;
+}
+
+}  // namespace xcuda::frontend

@@ -1,0 +1,54 @@
+// What a function's free names mean, as python/xcuda/core/source.py captured them from the live objects.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/dtype.hpp"
+#include "frontend/ast.hpp"
+
+namespace xcuda::frontend {
+
+struct Meaning {
+    enum class Kind {
+        constant,   // literal: None, bool, int, float, string (see Node::Constant)
+        scalar,     // a NumPy scalar: `number` of `dtype`
+        dtype,      // np.float32: a dtype, callable as a cast
+        tuple,      // `items`
+        function,   // `text` spells it: "numpy.sin", "builtins.range"
+        intrinsic,  // `text`: "grid", "shared.array"
+        helper,     // a plain Python function: index into Names::helpers
+        kernel,     // a function under @cuda.kernel
+        module, exception, class_, host,
+        undefined,  // no such name; `close` is the nearest that exists
+        missing,    // a module or class without that member: `of`, `text`, `close`
+    };
+    Kind kind = Kind::host;
+    ast::Node::Constant constant = ast::Node::Constant::other;
+    ir::Number number{};
+    DType dtype = DType::i64;
+    std::string text, of, close;
+    std::vector<Meaning> items;
+    int helper = -1;
+};
+
+using NameTable = std::map<std::string, Meaning, std::less<>>;  // by dotted name
+
+struct Helper {
+    std::string name, file;
+    ast::NodeP function;   // null: `error` says why there is no source
+    std::string error;
+    NameTable names;
+    NameTable defaults;    // parameter -> its default's meaning
+};
+
+struct Names {
+    NameTable names;
+    std::vector<Helper> helpers;
+};
+
+Names names_from_json(const std::string& text);
+
+}  // namespace xcuda::frontend

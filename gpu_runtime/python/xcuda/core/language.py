@@ -1,0 +1,167 @@
+"""The names that have a meaning inside a kernel only: thread coordinates, shared memory, atomics, barriers.
+
+The compiler recognises these objects themselves, so `from xcuda.core import grid as g` works. Used outside a kernel
+each says so. Axis 0 of a grid is x.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "Intrinsic",
+    "Namespace",
+    "atomic",
+    "blockDim",
+    "blockIdx",
+    "const",
+    "grid",
+    "gridDim",
+    "gridsize",
+    "local",
+    "shared",
+    "syncthreads",
+    "threadIdx",
+]
+
+
+def _outside(name: str) -> RuntimeError:
+    return RuntimeError(f"cuda.{name} has a meaning inside a kernel only: use it in a function under @cuda.kernel")
+
+
+class Intrinsic:
+    """One function of the kernel language; calling it outside a kernel raises RuntimeError."""
+
+    def __init__(self, name: str, signature: str, doc: str):
+        self.name = name
+        self.__name__ = name.rpartition(".")[2]
+        self.__qualname__ = name
+        self.__text_signature__ = signature
+        self.__doc__ = doc
+
+    def __call__(self, *args, **kwargs):
+        raise _outside(f"{self.name}()")
+
+    def __repr__(self) -> str:
+        return f"<kernel function cuda.{self.name}>"
+
+    def __reduce__(self):
+        return (_find, (self.name,))
+
+
+class Coordinate(Intrinsic):
+    """A triple of thread coordinates, `.x`, `.y` and `.z`; reading one outside a kernel raises RuntimeError."""
+
+    def __init__(self, name: str, doc: str):
+        super().__init__(name, "", doc)
+
+    def __repr__(self) -> str:
+        return f"<kernel coordinates cuda.{self.name}>"
+
+    @property
+    def x(self) -> int:
+        """Along the fastest axis."""
+        raise _outside(f"{self.name}.x")
+
+    @property
+    def y(self) -> int:
+        """Along the second axis."""
+        raise _outside(f"{self.name}.y")
+
+    @property
+    def z(self) -> int:
+        """Along the third axis."""
+        raise _outside(f"{self.name}.z")
+
+
+class Namespace:
+    """A group of kernel functions: `shared`, `local`, `atomic`, `const`."""
+
+    def __init__(self, name: str, doc: str, **members: Intrinsic):
+        self.name = name
+        self.__doc__ = doc
+        self.__dict__.update(members)
+
+    def __repr__(self) -> str:
+        return f"<kernel functions cuda.{self.name}>"
+
+    def __reduce__(self):
+        return (_find, (self.name,))
+
+
+def _find(dotted: str):
+    value = globals()[dotted.partition(".")[0]]
+    for part in dotted.split(".")[1:]:
+        value = getattr(value, part)
+    return value
+
+
+threadIdx = Coordinate("threadIdx", "This thread's place in its block.")
+blockIdx = Coordinate("blockIdx", "This block's place in the grid.")
+blockDim = Coordinate("blockDim", "Threads of a block along each axis.")
+gridDim = Coordinate("gridDim", "Blocks of the grid along each axis.")
+
+grid = Intrinsic(
+    "grid",
+    "(ndim)",
+    "This thread's place in the whole grid: an int for grid(1), a tuple of ndim ints for grid(2) and grid(3).",
+)
+gridsize = Intrinsic(
+    "gridsize",
+    "(ndim)",
+    "Threads of the whole grid: an int for gridsize(1), a tuple for 2 and 3. The stride of a grid-stride loop.",
+)
+syncthreads = Intrinsic(
+    "syncthreads", "()", "Waits until every thread of the block is here; writes to shared memory are seen after it."
+)
+
+shared = Namespace(
+    "shared",
+    "Memory that the threads of a block share.",
+    array=Intrinsic(
+        "shared.array",
+        "(shape, dtype)",
+        "An array shared by the block's threads. `shape`: an int or a tuple of ints known when the kernel is "
+        "compiled; 0 gives the launch's dynamic shared memory. Not initialised.",
+    ),
+)
+local = Namespace(
+    "local",
+    "Memory of one thread.",
+    array=Intrinsic(
+        "local.array",
+        "(shape, dtype)",
+        "An array of this thread's own, of a shape known when the kernel is compiled. Not initialised.",
+    ),
+)
+const = Namespace(
+    "const",
+    "Constant memory.",
+    array_like=Intrinsic("const.array_like", "(array)", "Not needed here: pass the array as an argument."),
+)
+
+_ATOMIC = "`index` is an int, or a tuple with one int an axis. Gives the old value, of the array's dtype."
+atomic = Namespace(
+    "atomic",
+    "Read-modify-write that no other thread can come between.",
+    add=Intrinsic("atomic.add", "(array, index, value)", f"array[index] += value. {_ATOMIC}"),
+    sub=Intrinsic("atomic.sub", "(array, index, value)", f"array[index] -= value. {_ATOMIC}"),
+    max=Intrinsic(
+        "atomic.max",
+        "(array, index, value)",
+        f"array[index] = max(array[index], value); NaN loses to a number, on both devices. {_ATOMIC}",
+    ),
+    min=Intrinsic(
+        "atomic.min",
+        "(array, index, value)",
+        f"array[index] = min(array[index], value); NaN loses to a number, on both devices. {_ATOMIC}",
+    ),
+    exch=Intrinsic("atomic.exch", "(array, index, value)", f"array[index] = value. {_ATOMIC}"),
+    cas=Intrinsic(
+        "atomic.cas", "(array, index, old, value)", f"array[index] = value where it holds old. {_ATOMIC}"
+    ),
+    compare_and_swap=Intrinsic(
+        "atomic.compare_and_swap", "(array, old, value)", f"atomic.cas(array, 0, old, value). {_ATOMIC}"
+    ),
+    and_=Intrinsic("atomic.and_", "(array, index, value)", f"array[index] &= value. {_ATOMIC}"),
+    or_=Intrinsic("atomic.or_", "(array, index, value)", f"array[index] |= value. {_ATOMIC}"),
+    xor=Intrinsic("atomic.xor", "(array, index, value)", f"array[index] ^= value. {_ATOMIC}"),
+)
