@@ -5,6 +5,12 @@ BUILD=${XCUDA_BUILD:-$ROOT/build/$PRESET}
 VENV=${XCUDA_VENV:-$ROOT/.venv}
 JOBS=${XCUDA_JOBS:-$(nproc)}
 TIMINGS=()
+# An active environment made from environment.yml has everything, and is used in place of .venv.
+CONDA=0
+if [ -n "${CONDA_PREFIX:-}" ] && [ -e "$CONDA_PREFIX/include/xeus/xeus.hpp" ]; then
+  CONDA=1
+  VENV=$CONDA_PREFIX
+fi
 PYTHON=$VENV/bin/python
 
 say() { printf '%s\n' "$*" >&2; }
@@ -17,14 +23,14 @@ install_debian() {
   local wanted missing
   wanted=$(sed 's/#.*//' "$1")
   missing=$(comm -23 <(printf '%s\n' $wanted | sort -u) \
-    <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2>/dev/null | sed -n 's/^installed //p' | sort -u))
+    <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2>/dev/null | sed -n 's/^installed //p' | sort -u) | paste -sd' ')
   [ -z "$missing" ] && return 0
   if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-    say "These Debian packages are missing: $(echo $missing)"
-    say "As root: apt-get install $(echo $missing)    Or: conda env create -f environment.yml && conda activate xcuda"
+    say "These Debian packages are missing: $missing"
+    say "As root: apt-get install $missing    Or: conda env create -f environment.yml && conda activate xcuda"
     return 1
   fi
-  say "apt-get install: $(echo $missing)"
+  say "apt-get install: $missing"
   local log=$ROOT/build/apt.log
   mkdir -p "$ROOT/build"
   export DEBIAN_FRONTEND=noninteractive
@@ -34,21 +40,21 @@ install_debian() {
 
 # The system's packages, from apt or from an active conda environment.
 prepare_system() {
-  if [ -n "${CONDA_PREFIX:-}" ] && [ -e "$CONDA_PREFIX/include/xeus/xeus.hpp" ]; then
-    say "Using the conda environment $CONDA_PREFIX."
+  if [ $CONDA = 1 ]; then
+    say "Using the conda environment $VENV."
     return
   fi
   install_debian scripts/debian-packages.txt || exit 1
   local tool
   for tool in cmake ninja c++ python3; do
-    command -v "$tool" >/dev/null || die "'$tool' is missing. Install what scripts/debian-packages.txt lists, or use environment.yml."
+    command -v "$tool" >/dev/null || die "'$tool' is missing: see scripts/debian-packages.txt, or use environment.yml."
   done
 }
 
-# The Python that .venv is made from: Debian's own, with headers and ensurepip; conda's in a conda environment.
+# The Python that .venv is made from: Debian's own, with headers and ensurepip.
 base_python() {
   local candidate
-  for candidate in "${XCUDA_PYTHON:-}" "${CONDA_PREFIX:+$CONDA_PREFIX/bin/python}" /usr/bin/python3.11 /usr/bin/python3; do
+  for candidate in "${XCUDA_PYTHON:-}" /usr/bin/python3.11 /usr/bin/python3; do
     [ -x "$candidate" ] || continue
     "$candidate" - <<'PY' 2>/dev/null && { echo "$candidate"; return; }
 import ensurepip, os, sys, sysconfig
@@ -60,8 +66,9 @@ PY
 
 # pip_install FILE: FILE's requirements into .venv, once for each content of FILE.
 pip_install() {
-  local stamp=$VENV/.xcuda-$(basename "$1" .txt)
-  local print=$(fingerprint "$1")
+  local stamp print
+  stamp=$VENV/.xcuda-$(basename "$1" .txt)
+  print=$(fingerprint "$1")
   [ "$(cat "$stamp" 2>/dev/null)" = "$print" ] && return 0
   say "pip install -r $1"
   "$PYTHON" -m pip install --quiet --disable-pip-version-check -r "$1" </dev/null || die "pip could not install $1."
@@ -69,6 +76,7 @@ pip_install() {
 }
 
 prepare_venv() {
+  [ $CONDA = 1 ] && return
   if [ ! -x "$PYTHON" ]; then
     local base
     base=$(base_python) || die "No Python >= 3.11 with headers and ensurepip. Debian: apt-get install python3-dev python3-venv."
@@ -80,7 +88,7 @@ prepare_venv() {
 
 configure() {
   local settings
-  settings=$(cat CMakePresets.json "$VENV/.xcuda-requirements" | sha256sum | cut -c1-16)
+  settings=$(fingerprint CMakePresets.json requirements.txt)
   [ -e "$BUILD/build.ninja" ] && [ "$(cat "$BUILD/.configured" 2>/dev/null)" = "$settings $PYTHON" ] && return 0
   say "cmake --preset $PRESET"
   mkdir -p "$BUILD"
@@ -106,7 +114,7 @@ build_all() {
   configure
   say "Building in $BUILD (its build.log has the details)"
   cmake --build "$BUILD" -j "$JOBS" </dev/null >"$BUILD/build.log" 2>&1 || {
-    grep -E -A12 'error|FAILED' "$BUILD/build.log" | head -n 60 >&2
+    grep -E -A12 'error:|^FAILED|^CMake Error' "$BUILD/build.log" | head -n 60 >&2
     die "The build failed; the log is $BUILD/build.log."
   }
   install_package

@@ -1,4 +1,4 @@
 # ./run lab
 build_all
-pip_install requirements-lab.txt
+[ $CONDA = 1 ] || pip_install requirements-lab.txt
 exec "$PYTHON" -m jupyterlab --notebook-dir notebooks "$@"
