@@ -9,6 +9,7 @@
 #include "passes/cost_linear.hpp"
 
 namespace xcuda::passes {
+using namespace counting;
 namespace {
 
 using ir::Expr;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace xcuda::passes {
+namespace xcuda::passes::counting {
 
 Linear number(double value) { return {true, value, {}}; }
 Linear symbol(int id) { return {true, 0, {{id, 1}}}; }
@@ -72,4 +72,4 @@ double keep_zero(const Linear& value, std::vector<Symbol>& symbols) {
     return 1 / before;
 }
 
-}  // namespace xcuda::passes
+}  // namespace xcuda::passes::counting

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-namespace xcuda::passes {
+namespace xcuda::passes::counting {  // linear.hpp has a Linear of its own, over expressions
 
 /// A coordinate of the launch or a loop's variable: takes the whole numbers of [low, high), each equally often.
 struct Symbol {
@@ -42,4 +42,4 @@ double keep_below_zero(const Linear& value, bool strict, std::vector<Symbol>& sy
 /// The same for value == 0.
 double keep_zero(const Linear& value, std::vector<Symbol>& symbols);
 
-}  // namespace xcuda::passes
+}  // namespace xcuda::passes::counting
