@@ -1,0 +1,127 @@
+"""The IPython shell of the kernel, and the application that configures it."""
+
+import os
+import sys
+
+from IPython.core.autocall import ExitAutocall
+from IPython.core.error import UsageError
+from traitlets import Type
+from traitlets.config import Config
+from xeus_python_shell.compiler import XCachingCompiler
+from xeus_python_shell.shell import XPythonShell, XPythonShellApp
+
+from . import _kernel
+from .display import KernelDisplayHook, KernelDisplayPublisher
+from .encode import to_json
+
+
+class KernelExit(ExitAutocall):
+    """``exit`` and ``quit``: end the kernel, or with ``exit(keep_kernel=True)`` only the front-end."""
+
+    def __call__(self, keep_kernel=False):
+        self._ip.keepkernel_on_exit = keep_kernel
+        self._ip.ask_exit()
+
+
+# Libraries (rich, tqdm, IPython's own extensions) know a notebook by this class's name.
+class ZMQInteractiveShell(XPythonShell):
+    """IPython's shell with its outputs, errors and exits as Jupyter messages."""
+
+    display_pub_class = Type(KernelDisplayPublisher)
+    displayhook_class = Type(KernelDisplayHook)
+    compiler_class = Type(XCachingCompiler)
+    keepkernel_on_exit = None
+    silent_now = False  # while a request marked silent runs
+
+    def __init__(self, *args, **kwargs):
+        self._last_traceback = None
+        super().__init__(True, *args, **kwargs)
+
+    def _showtraceback(self, etype, evalue, stb):
+        sys.stdout.flush()
+        self._last_traceback = stb
+        if not self.silent_now:
+            content = {"ename": etype.__name__, "evalue": safe_text(evalue), "traceback": stb}
+            _kernel.publish("error", to_json(content))
+
+    def run_cell(self, *args, **kwargs):
+        self._last_traceback = None
+        return super().run_cell(*args, **kwargs)
+
+    def ask_exit(self):
+        self.payload_manager.write_payload({"source": "ask_exit", "keepkernel": bool(self.keepkernel_on_exit)})
+        if not self.keepkernel_on_exit:
+            _kernel.request_stop()
+
+    def enable_gui(self, gui=None):
+        if gui not in (None, "inline", "agg", "headless"):
+            raise UsageError(
+                f"The xcuda kernel runs no event loop for '{gui}'. Use %matplotlib inline, or %matplotlib widget."
+            )
+
+    def init_magics(self):
+        super().init_magics()
+        self.register_magics(KernelMagics)
+
+    def set_next_input(self, text, replace=False):
+        self.payload_manager.write_payload({"source": "set_next_input", "text": text, "replace": replace})
+
+    def set_parent(self, parent):
+        """Asked for by libraries that replay messages; the parent is the request being handled."""
+
+    def get_parent(self):
+        return self.kernel.get_parent()
+
+
+def safe_text(value) -> str:
+    try:
+        return str(value)
+    except Exception:
+        return object.__repr__(value)
+
+
+def _magics():
+    from IPython.core.magic import Magics, line_magic, magics_class
+
+    @magics_class
+    class KernelMagics(Magics):
+        """The line magics that ipykernel has over IPython's own."""
+
+        @line_magic
+        def connect_info(self, line):
+            """Tell how another front-end connects to this kernel."""
+            print("Connect another front-end with:\n    jupyter console --existing")
+
+        @line_magic
+        def autosave(self, line):
+            """Set the notebook's autosave interval in seconds; 0 turns it off."""
+            print("Autosave is a setting of the front-end: JupyterLab has it under Settings, Autosave Documents.")
+
+    return KernelMagics
+
+
+KernelMagics = _magics()
+
+
+class KernelApp(XPythonShellApp):
+    """Reads IPython's configuration and profile, as every front-end of IPython does."""
+
+    name = "ipython-kernel"
+
+    def init_shell(self, use_jedi=False):
+        self.config.setdefault("IPKernelApp", Config())  # tqdm and others look for this section
+        self.shell = ZMQInteractiveShell.instance(
+            parent=self, profile_dir=self.profile_dir, user_ns=self.user_ns, kernel=None
+        )
+        self.shell.configurables.append(self)
+        ZMQInteractiveShell.exiter = None
+        self.shell.exiter = KernelExit(self.shell)
+        for name in ("exit", "quit"):
+            self.shell.user_ns[name] = self.shell.exiter
+            self.shell.user_ns_hidden[name] = self.shell.exiter
+
+
+def make_app() -> KernelApp:
+    """The application, not yet initialized: xeus does that."""
+    os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+    return KernelApp.instance()

@@ -1,0 +1,89 @@
+#include "serve.hpp"
+
+#include <stdexcept>
+
+#include "connection.hpp"
+#include "history.hpp"
+#include "interpreter.hpp"
+#include "interrupt.hpp"
+
+namespace xcuda::kernel {
+
+namespace {
+
+// xeus takes plain functions as builders, so what they need is here.
+xeus::xconfiguration connection;
+server* current_server = nullptr;
+interpreter* current_interpreter = nullptr;
+bool debugger_used = false;
+
+std::unique_ptr<xeus::xserver> build_server(xeus::xcontext& context, const xeus::xconfiguration&,
+                                            nl::json::error_handler_t) {
+    auto built = std::make_unique<server>(context.get_wrapped_context<zmq::context_t>(), connection);
+    current_server = built.get();
+    current_interpreter->attach(*built);
+    return built;
+}
+
+// xeus's debugger, noting whether it was ever started: its thread then outlives it.
+class noting_debugger final : public xeus::xdebugger {
+public:
+    explicit noting_debugger(std::unique_ptr<xeus::xdebugger> inner) : m_inner(std::move(inner)) {}
+
+private:
+    nl::json process_request_impl(const nl::json& header, const nl::json& message) override {
+        if (!debugger_used) {
+            m_inner->register_control_messenger(get_control_messenger());
+            debugger_used = message.value("command", "") == "initialize";
+        }
+        return m_inner->process_request(header, message);
+    }
+
+    std::unique_ptr<xeus::xdebugger> m_inner;
+};
+
+std::unique_ptr<xeus::xdebugger> build_debugger(xeus::xcontext& context, const xeus::xconfiguration& config,
+                                                const std::string& user, const std::string& session,
+                                                const nl::json& debugger_config) {
+    return std::make_unique<noting_debugger>(
+        xpyt::make_python_debugger(context, config, user, session, debugger_config));
+}
+
+}  // namespace
+
+server& running_server() {
+    if (current_server == nullptr) {
+        throw std::runtime_error("no xcuda kernel runs in this process");
+    }
+    return *current_server;
+}
+
+void serve(const std::string& connection_file) {
+    if (current_server != nullptr) {
+        throw std::runtime_error("an xcuda kernel runs in this process already");
+    }
+    connection = read_connection(connection_file);
+    auto owned_interpreter = std::make_unique<interpreter>();
+    current_interpreter = owned_interpreter.get();
+    const std::string python = py::module_::import("sys").attr("executable").cast<std::string>();
+    auto kernel = std::make_unique<xeus::xkernel>(
+        connection, xeus::get_user_name(), make_zmq_context(), std::move(owned_interpreter), build_server,
+        make_history(), nullptr, build_debugger, nl::json{{"python", python}});
+    ignore_interrupts_while_idle();
+    current_server->on_idle([] { return current_interpreter->pump(); });
+    {
+        py::gil_scoped_release release;
+        kernel->start();
+    }
+    // From here on nothing may publish. The debugger's client thread, once started, never ends and keeps its sockets:
+    // destroying what it uses would abort the process, so then the operating system cleans up.
+    current_server->streams().stop();
+    current_server->output().close();
+    if (debugger_used) {
+        [[maybe_unused]] xeus::xkernel* left_to_exit = kernel.release();
+        current_server->close_channels();
+    }
+    current_server = nullptr;
+}
+
+}  // namespace xcuda::kernel

@@ -1,0 +1,359 @@
+#include "server.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "background.hpp"
+#include "connection.hpp"
+#include "interrupt.hpp"
+
+namespace xcuda::kernel {
+
+namespace {
+
+void signal_event(int descriptor) {
+    std::uint64_t one = 1;
+    [[maybe_unused]] ssize_t ignored = ::write(descriptor, &one, sizeof one);
+}
+
+// Polls until something is ready or the time is over; false when a signal cut it short.
+bool poll_items(std::vector<zmq::pollitem_t>& items, long timeout_ms) {
+    try {
+        zmq::poll(items, std::chrono::milliseconds(timeout_ms));
+        return true;
+    } catch (const zmq::error_t& error) {
+        if (error.num() != EINTR) {
+            throw;
+        }
+        return false;
+    }
+}
+
+bool readable(const zmq::pollitem_t& item) {
+    return (item.revents & ZMQ_POLLIN) != 0;
+}
+
+}  // namespace
+
+server::server(zmq::context_t& shared_context, const xeus::xconfiguration& config)
+    : m_config(config),
+      m_signer(make_signer(config.m_signature_scheme, config.m_key)),
+      m_shell(bind_channel(m_context, zmq::socket_type::router, config, config.m_shell_port)),
+      m_control(bind_channel(m_context, zmq::socket_type::router, config, config.m_control_port)),
+      m_stdin(bind_channel(m_context, zmq::socket_type::router, config, config.m_stdin_port)),
+      m_heartbeat(bind_channel(m_context, zmq::socket_type::router, config, config.m_hb_port)),
+      m_events(shared_context, zmq::socket_type::sub),
+      m_output(bind_channel(m_context, zmq::socket_type::pub, config, config.m_iopub_port),
+               make_signer(config.m_signature_scheme, config.m_key)),
+      m_streams(m_output),
+      m_wake_shell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      m_wake_others(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    m_events.set(zmq::sockopt::linger, 0);
+    m_events.set(zmq::sockopt::subscribe, "");
+    m_events.bind(xeus::get_publisher_end_point());
+}
+
+server::~server() {
+    m_streams.stop();
+    m_output.close();
+    ::close(m_wake_shell);
+    ::close(m_wake_others);
+}
+
+void server::request_stop() {
+    m_stopping = true;
+    signal_event(m_wake_shell);
+    signal_event(m_wake_others);
+    interrupt_main_thread();  // a cell that still runs would keep the kernel alive
+}
+
+void server::close_channels() {
+    m_output.close();
+    for (zmq::socket_t* socket : {&m_shell, &m_control, &m_stdin, &m_heartbeat}) {
+        socket->close();
+    }
+    m_context.close();
+}
+
+// --- messages out --------------------------------------------------------------------------------------------------
+
+void server::send_shell_impl(xeus::xmessage message) {
+    nl::json content = message.content();
+    if (message.header().value("msg_type", "") == "execute_reply") {
+        content["execution_count"] = m_execution_count;
+        if (content.value("status", "") == "error") {
+            // Only what the client sent before it could see this failure is aborted.
+            fetch_waiting_requests();
+        }
+    }
+    wire_parts parts;
+    parts.routing = message.identities();
+    parts.header = to_text(message.header());
+    parts.parent = to_text(message.parent_header());
+    parts.metadata = to_text(message.metadata());
+    parts.content = to_text(content);
+    to_frames(parts, *m_signer).send(m_shell);
+    m_current.answered = true;
+}
+
+void server::send_control_impl(xeus::xmessage message) {
+    xeus::xzmq_serializer::serialize(std::move(message), *m_signer, nl::json::error_handler_t::replace)
+        .send(m_control);
+}
+
+void server::send_stdin_impl(xeus::xmessage message) {
+    xeus::xzmq_serializer::serialize(std::move(message), *m_signer, nl::json::error_handler_t::replace).send(m_stdin);
+}
+
+void server::publish_impl(xeus::xpub_message message, xeus::channel channel) {
+    const std::string type = message.header().value("msg_type", "");
+    if (channel == xeus::channel::SHELL) {
+        m_streams.flush();
+    }
+    if (type == "execute_input") {
+        nl::json content = message.content();
+        content["execution_count"] = m_execution_count;
+        m_output.publish(type, to_text(content));
+        return;
+    }
+    m_output.forward(xeus::xzmq_serializer::serialize_iopub(std::move(message), *m_signer,
+                                                            nl::json::error_handler_t::replace));
+}
+
+void server::publish_status(const char* state) {
+    m_streams.flush();
+    m_output.publish("status", to_text({{"execution_state", state}}));
+}
+
+void server::send_reply(const xeus::xmessage& request, const std::string& type, const nl::json& content) {
+    wire_parts parts;
+    parts.routing = request.identities();
+    parts.header = to_text(m_output.make_header(type));
+    parts.parent = to_text(request.header());
+    parts.metadata = to_text({{"status", content.value("status", "ok")}});
+    parts.content = to_text(content);
+    to_frames(parts, *m_signer).send(m_shell);
+}
+
+// --- messages in ---------------------------------------------------------------------------------------------------
+
+bool server::receive(zmq::socket_t& socket, xeus::xmessage& message) {
+    zmq::multipart_t frames;
+    try {
+        if (!frames.recv(socket, ZMQ_DONTWAIT)) {
+            return false;
+        }
+        message = xeus::xzmq_serializer::deserialize(frames, *m_signer);
+        return true;
+    } catch (const std::exception& error) {
+        m_streams.log(std::string("xcuda kernel: a message was dropped: ") + error.what() + "\n");
+        return false;
+    }
+}
+
+void server::fetch_waiting_requests() {
+    std::vector<zmq::pollitem_t> items{{m_shell, 0, ZMQ_POLLIN, 0}};
+    while (poll_items(items, 0) && readable(items[0])) {
+        xeus::xmessage message;
+        if (receive(m_shell, message)) {
+            m_waiting.push_back(std::move(message));
+        }
+    }
+}
+
+void server::handle_shell(xeus::xmessage message) {
+    m_streams.flush();  // what is buffered belongs to the request before this one
+    m_current = {message.identities(), message.header(), false};
+    m_output.set_parent(m_current.header);
+    const std::string type = m_current.header.value("msg_type", "");
+    std::string fault = "the kernel could not handle this " + type;
+    try {
+        notify_shell_listener(std::move(message));
+    } catch (const std::exception& error) {
+        fault += std::string(": ") + error.what();
+    }
+    if (!m_current.answered && type.ends_with("_request")) {
+        reply_with_fault(fault);
+    }
+    m_current.answered = true;
+}
+
+void server::reply_with_fault(const std::string& fault) {
+    std::string type = m_current.header.value("msg_type", "");
+    type.replace(type.size() - std::string("request").size(), std::string::npos, "reply");
+    xeus::xmessage request(m_current.identities, m_current.header, nl::json::object(), nl::json::object(),
+                           nl::json::object(), {});
+    send_reply(request, type,
+               {{"status", "error"}, {"ename", "KernelFault"}, {"evalue", fault}, {"traceback", nl::json::array()}});
+}
+
+void server::abort_queue_impl(const listener&, long) {
+    std::deque<xeus::xmessage> kept;
+    for (xeus::xmessage& message : m_waiting) {
+        if (message.header().value("msg_type", "") != "execute_request") {
+            kept.push_back(std::move(message));
+            continue;
+        }
+        m_output.set_parent(message.header());
+        publish_status("busy");
+        send_reply(message, "execute_reply", {{"status", "aborted"}});
+        publish_status("idle");
+    }
+    m_waiting = std::move(kept);
+    m_output.set_parent(m_current.header);
+}
+
+bool server::ask_input(const std::string& prompt, bool password, const std::function<bool()>& keep_waiting,
+                       std::string& answer) {
+    m_streams.flush();
+    xeus::xmessage reply;
+    std::vector<zmq::pollitem_t> items{{m_stdin, 0, ZMQ_POLLIN, 0}};
+    while (poll_items(items, 0) && readable(items[0])) {
+        receive(m_stdin, reply);  // an answer to a question that was interrupted
+    }
+    wire_parts parts;
+    parts.routing = m_current.identities;
+    parts.header = to_text(m_output.make_header("input_request"));
+    parts.parent = to_text(m_current.header);
+    parts.content = to_text({{"prompt", prompt}, {"password", password}});
+    to_frames(parts, *m_signer).send(m_stdin);
+    while (keep_waiting()) {
+        if (poll_items(items, 100) && readable(items[0]) && receive(m_stdin, reply)) {
+            answer = reply.content().value("value", "");
+            return true;
+        }
+    }
+    return false;
+}
+
+// --- the loops -----------------------------------------------------------------------------------------------------
+
+void server::start_impl(xeus::xpub_message message) {
+    m_output.set_identity(message.header().value("username", ""), message.header().value("session", ""));
+    m_output.forward(
+        xeus::xzmq_serializer::serialize_iopub(std::move(message), *m_signer, nl::json::error_handler_t::replace));
+    std::thread others[] = {
+        start_background("xcuda-control", [this] { serve_control(); }),
+        start_background("xcuda-heart", [this] { serve_heartbeat(); }),
+        start_background("xcuda-events", [this] { serve_debugger_events(); }),
+    };
+    serve_shell();
+    for (std::thread& thread : others) {
+        thread.join();
+    }
+    m_streams.flush();
+}
+
+void server::serve_shell() {
+    while (!m_stopping) {
+        const idle_work idle = m_pump ? m_pump() : idle_work{};
+        std::vector<zmq::pollitem_t> items{{m_shell, 0, ZMQ_POLLIN, 0}, {nullptr, m_wake_shell, ZMQ_POLLIN, 0}};
+        if (idle.descriptor >= 0) {
+            items.push_back({nullptr, idle.descriptor, ZMQ_POLLIN, 0});
+        }
+        if (!poll_items(items, m_waiting.empty() ? idle.timeout_ms : 0)) {
+            continue;
+        }
+        if (readable(items[1])) {
+            std::uint64_t ignored_count;
+            [[maybe_unused]] ssize_t ignored = ::read(m_wake_shell, &ignored_count, sizeof ignored_count);
+            serve_internal();
+        }
+        if (!m_waiting.empty()) {
+            xeus::xmessage message = std::move(m_waiting.front());
+            m_waiting.pop_front();
+            handle_shell(std::move(message));
+        } else if (readable(items[0])) {
+            xeus::xmessage message;
+            if (receive(m_shell, message)) {
+                handle_shell(std::move(message));
+            }
+        }
+    }
+    serve_internal();
+}
+
+void server::serve_control() {
+    std::vector<zmq::pollitem_t> items{{m_control, 0, ZMQ_POLLIN, 0}, {nullptr, m_wake_others, ZMQ_POLLIN, 0}};
+    while (!m_stopping) {
+        if (!poll_items(items, -1) || !readable(items[0])) {
+            continue;
+        }
+        xeus::xmessage message;
+        if (!receive(m_control, message)) {
+            continue;
+        }
+        if (message.header().value("msg_type", "") == "interrupt_request") {
+            interrupt_main_thread();
+        }
+        try {
+            notify_control_listener(std::move(message));
+        } catch (const std::exception& error) {
+            m_streams.log(std::string("xcuda kernel: on the control channel: ") + error.what() + "\n");
+        }
+    }
+}
+
+void server::serve_heartbeat() {
+    const bool has_parent = std::getenv("JPY_PARENT_PID") != nullptr;
+    const pid_t parent = ::getppid();
+    std::vector<zmq::pollitem_t> items{{m_heartbeat, 0, ZMQ_POLLIN, 0}, {nullptr, m_wake_others, ZMQ_POLLIN, 0}};
+    while (!m_stopping) {
+        if (has_parent && ::getppid() != parent) {
+            request_stop();  // Jupyter died without saying good-bye
+            return;
+        }
+        if (poll_items(items, 1000) && readable(items[0])) {
+            zmq::multipart_t beat;
+            beat.recv(m_heartbeat);
+            beat.send(m_heartbeat);
+        }
+    }
+}
+
+void server::serve_debugger_events() {
+    std::vector<zmq::pollitem_t> items{{m_events, 0, ZMQ_POLLIN, 0}, {nullptr, m_wake_others, ZMQ_POLLIN, 0}};
+    while (!m_stopping) {
+        if (poll_items(items, -1) && readable(items[0])) {
+            zmq::multipart_t event;
+            event.recv(m_events);
+            m_output.forward(std::move(event));
+        }
+    }
+}
+
+nl::json server::send_to_shell_impl(const nl::json& message) {
+    std::future<nl::json> reply;
+    {
+        std::lock_guard lock(m_internal_mutex);
+        m_internal.push_back({message, {}});
+        reply = m_internal.back().reply.get_future();
+    }
+    signal_event(m_wake_shell);
+    while (reply.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
+        if (m_stopping) {
+            return {{"status", "error"}, {"ename", "KernelStopping"}, {"evalue", "the kernel is shutting down"},
+                    {"traceback", nl::json::array()}};
+        }
+    }
+    return reply.get();
+}
+
+void server::serve_internal() {
+    std::deque<internal_call> calls;
+    {
+        std::lock_guard lock(m_internal_mutex);
+        calls.swap(m_internal);
+    }
+    for (internal_call& call : calls) {
+        try {
+            call.reply.set_value(notify_internal_listener(call.message));
+        } catch (const std::exception& error) {
+            call.reply.set_value({{"status", "error"}, {"ename", "KernelFault"}, {"evalue", error.what()},
+                                  {"traceback", nl::json::array()}});
+        }
+    }
+}
+
+}  // namespace xcuda::kernel
