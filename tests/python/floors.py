@@ -34,6 +34,10 @@ DEVICE_HOUSES = ("cpu", "cuda")  # behind device/device.hpp
 CPP_SUFFIXES = {".hpp", ".cpp", ".cuh", ".cu", ".h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 NAMED_HOUSE = re.compile(r'"xcuda\.(kernel|magics)\b')
+NAMESPACE = re.compile(r"^(inline )?namespace\b([^{]*)\{")
+TYPE = re.compile(
+    r"^(?:struct|class|union|enum class|enum)\s+(?:XCUDA_API\s+)?(?:alignas\(\w+\)\s+)?(\w+)[^;(]*\{"
+)
 LONGEST = 600
 
 
@@ -49,7 +53,7 @@ class Violation:
 
 def violations(root: Path) -> list[Violation]:
     """Every include or import under `root` that runs upward, and every source over LONGEST lines."""
-    return [*cpp_violations(root), *python_violations(root), *long_files(root)]
+    return [*cpp_violations(root), *python_violations(root), *twice_defined(root), *long_files(root)]
 
 
 # -- C++ -------------------------------------------------------------------------------------------
@@ -95,6 +99,36 @@ def include_complaint(user: PurePosixPath, used: PurePosixPath) -> str | None:
         if user.parts[2] in DEVICE_HOUSES and user.parts[2] != used.parts[2]:
             return f"one device's house includes another's: {used}"
     return None
+
+
+def twice_defined(root: Path) -> list[Violation]:
+    """Types of one full name in two files: each compiles, and the linker joins their members into a crash."""
+    first: dict[str, str] = {}
+    found = []
+    for folder in ("gpu_runtime", "kernel"):
+        for file in sources(root, folder, CPP_SUFFIXES):
+            if "prelude" in file.name:  # text for the kernels' own compilers
+                continue
+            place = str(relative(root, file))
+            for number, name in type_definitions(file):
+                if first.setdefault(name, place) != place:
+                    found.append(Violation(place, number, f"{name} is also defined in {first[name]}"))
+    return found
+
+
+def type_definitions(file: Path) -> list[tuple[int, str]]:
+    """(line, full name) of each type at a namespace's level, but in nameless ones: those are the file's own."""
+    found = []
+    open_spaces: list[str] = []
+    for number, text in numbered(file):
+        if match := NAMESPACE.match(text):
+            if "}" not in text:  # else opened and closed in one line
+                open_spaces.append(match[2].strip())
+        elif text.startswith("}") and "namespace" in text and open_spaces:
+            open_spaces.pop()
+        elif (match := TYPE.match(text)) and "" not in open_spaces:
+            found.append((number, "::".join([*open_spaces, match[1]])))
+    return found
 
 
 # -- Python ----------------------------------------------------------------------------------------

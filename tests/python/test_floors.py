@@ -17,6 +17,11 @@ def test_this_tree_keeps_its_floors():
     assert not found, complaints(found)
 
 
+def test_no_type_is_defined_twice():
+    found = floors.twice_defined(ROOT)
+    assert not found, complaints(found)
+
+
 def test_no_source_is_too_long():
     found = floors.long_files(ROOT)
     assert not found, complaints(found)
@@ -90,6 +95,11 @@ PLANTED = {
     ),
     "magics import the kernel": ("magics/a.py", "from xcuda.kernel import cell\n", "meet only in the report"),
     "a package without a floor": ("gpu_runtime/python/xcuda/attic/a.py", "", "no floor in PYTHON_FLOORS"),
+    "a type defined twice": (
+        "gpu_runtime/launch/a.cpp",
+        "namespace xcuda {\nnamespace {\nstruct Error {};\n}  // namespace\nstruct Error { int x; };\n}\n",
+        "xcuda::Error is also defined in gpu_runtime/base/error.hpp",
+    ),
     "too long": ("bench/a.py", "pass\n" * 601, "601 lines, more than 600"),
 }
 
@@ -98,7 +108,7 @@ PLANTED = {
 def tree(tmp_path):
     """A small tree without a fault."""
     for name, text in {
-        "gpu_runtime/base/error.hpp": "#pragma once\n#include <string>\n",
+        "gpu_runtime/base/error.hpp": "namespace xcuda {\nclass XCUDA_API Error : public E {\n};\n}\n",
         "gpu_runtime/ir/type.hpp": '#include "base/error.hpp"\n',
         "gpu_runtime/device/device.hpp": '#include "base/error.hpp"\n',
         "gpu_runtime/device/cpu/pool.hpp": '#include "device/device.hpp"\n',
