@@ -117,7 +117,7 @@ def twice_defined(root: Path) -> list[Violation]:
 
 
 def type_definitions(file: Path) -> list[tuple[int, str]]:
-    """(line, full name) of each type at a namespace's level, but in nameless ones: those are the file's own."""
+    """(line, full name) of each type at a namespace's level; in nameless ones they are the file's own."""
     found = []
     open_spaces: list[str] = []
     for number, text in numbered(file):
