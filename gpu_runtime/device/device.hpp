@@ -86,9 +86,20 @@ struct Shape {
     std::int64_t dynamic_shared_bytes = 0;
 };
 
-class Stream;
-class Event;
-class Function;  // a loaded kernel, ready to launch
+// Handles; each house derives its own. Work in flight keeps what it needs, so they may go at any time.
+class XCUDA_API Stream {
+public:
+    virtual ~Stream() = default;
+};
+class XCUDA_API Event {
+public:
+    virtual ~Event() = default;
+};
+/// A loaded kernel, ready to launch.
+class XCUDA_API Function {
+public:
+    virtual ~Function() = default;
+};
 
 using Callback = std::function<void()>;  // runs on a thread of the device; must not touch Python objects without the GIL
 
@@ -99,7 +110,8 @@ public:
 
     virtual const Info& info() const = 0;
 
-    // Memory. Bytes come from the device's pool, in stream order; `address` is what kernels see.
+    // Memory. Bytes come from the device's pool, in stream order; `address` is what kernels see. Host memory given to
+    // a copy must stay until the stream has passed the copy; on the default stream that is when the call returns.
     virtual void* allocate(std::size_t bytes, Stream* stream) = 0;
     virtual void release(void* address, Stream* stream) noexcept = 0;
     virtual bool host_accessible() const = 0;  // true: kernels may be given host pointers
@@ -126,6 +138,7 @@ public:
     virtual std::string toolchain() const = 0;         // compiler and target, part of every cache key
     virtual Image compile(const Source& source) = 0;
     virtual std::shared_ptr<Function> load(const Image& image) = 0;
+    virtual std::string assembly(const Source& source) = 0;  // the machine's own text, for people
     /// Starts the kernel. `arguments` is the packed argument struct. The launch's fault record lives in `Launch`.
     struct Launch {
         std::atomic<bool> done{false};

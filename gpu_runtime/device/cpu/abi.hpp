@@ -7,6 +7,9 @@
 
 namespace xcuda::device::cpu {
 
+/// Changes when a kernel compiled before can no longer run: part of every cache key.
+constexpr int kernel_abi = 1;
+
 struct Worker;
 
 /// One launch, shared by all workers; read-only for kernels but for *fault.
@@ -37,6 +40,9 @@ struct Worker {
     void (*leave)(Worker*);
 };
 
+/// Optional, `extern "C" const std::int64_t NAME_shared_bytes = N;`: static shared memory of a block; without it the
+/// worker's shared memory holds 48 KiB and the launch's dynamic bytes. Dynamic bytes lie after the static ones.
+using SharedBytes = const std::int64_t*;
 /// `extern "C" std::int64_t NAME_units(const LaunchBlock*, const void* arguments)`: pieces of work of this launch.
 using UnitsFunction = std::int64_t (*)(const LaunchBlock*, const void* arguments);
 /// `extern "C" void NAME(const LaunchBlock*, const void* arguments, Worker*, int64 begin, int64 end)`: runs pieces

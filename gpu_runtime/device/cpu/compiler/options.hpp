@@ -1,0 +1,17 @@
+// A compile's options, read from Source.options.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace xcuda::device::cpu {
+
+struct CompileOptions {
+    int level = 2;                        // O0..O3
+    std::vector<std::string> clang_words;  // further cc1 options, as written
+};
+
+/// Unknown words that don't start with '-' are left out.
+CompileOptions read_options(const char* words);
+
+}  // namespace xcuda::device::cpu

@@ -1,0 +1,127 @@
+#include "device/cpu/memory_pool.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+#include "base/error.hpp"
+#include "device/cpu/host.hpp"
+
+namespace xcuda::device::cpu {
+
+namespace {
+
+constexpr std::size_t page_bytes = 4096, huge_bytes = 2 << 20;
+constexpr std::size_t mapped_from = 256 * 1024;  // from here on straight from the system
+constexpr std::size_t asked_from = 64 << 20;     // from here on the system is asked first whether it has that much
+
+/// Eight classes to each power of two: at most an eighth is wasted, and arrays of nearly one size share blocks.
+std::size_t size_class(std::size_t bytes) {
+    const std::size_t least = std::max<std::size_t>(bytes, 64);
+    const std::size_t step = std::max<std::size_t>(std::bit_floor(least) / 8, least >= mapped_from ? page_bytes : 64);
+    return (least + step - 1) / step * step;
+}
+
+void* from_system(std::size_t bytes) {
+    if (bytes < mapped_from) return std::aligned_alloc(64, bytes);
+    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (address == MAP_FAILED) return nullptr;
+    if (bytes >= 2 * huge_bytes) madvise(address, bytes, MADV_HUGEPAGE);  // first touch: 1/512 of the page faults
+    return address;
+}
+
+void to_system(void* address, std::size_t bytes) noexcept {
+    if (bytes < mapped_from) std::free(address);
+    else munmap(address, bytes);
+}
+
+std::string human(std::int64_t bytes) {
+    const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double value = static_cast<double>(bytes);
+    int unit = 0;
+    while (value >= 1024 && unit < 4) value /= 1024, ++unit;
+    return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+}  // namespace
+
+MemoryPool::~MemoryPool() { trim(); }
+
+void MemoryPool::trim() noexcept {
+    for (auto& [bytes, blocks] : free_)
+        for (void* block : blocks) to_system(block, bytes);
+    free_.clear();
+    pooled_ = 0;
+}
+
+void* MemoryPool::take(std::size_t bytes) {
+    const auto found = free_.find(bytes);
+    if (found != free_.end() && !found->second.empty()) {
+        void* address = found->second.back();
+        found->second.pop_back();
+        pooled_ -= static_cast<std::int64_t>(bytes);
+        return address;
+    }
+    if (bytes >= asked_from && static_cast<std::int64_t>(bytes) > memory_available()) trim();
+    if (bytes >= asked_from && static_cast<std::int64_t>(bytes) > memory_available()) return nullptr;
+    void* address = from_system(bytes);
+    if (!address && pooled_ > 0) {
+        trim();
+        address = from_system(bytes);
+    }
+    return address;
+}
+
+void* MemoryPool::allocate(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const bool possible = bytes <= static_cast<std::size_t>(total_);
+    const std::size_t rounded = possible ? size_class(bytes) : 0;
+    void* address = possible ? take(rounded) : nullptr;
+    if (!address) {
+        const std::int64_t available = std::min(memory_available() + pooled_, total_ - used_);
+        throw Error(Fault::machine, "MemoryError",
+                    fmt::format("the CPU device can't hold {} more: arrays on it use {} of the machine's {}, and {} "
+                                "can be had now", human(static_cast<std::int64_t>(bytes)), human(used_), human(total_),
+                                human(std::max<std::int64_t>(available, 0))));
+    }
+    try {
+        live_.emplace(address, rounded);
+    } catch (...) {
+        to_system(address, rounded);
+        throw;
+    }
+    used_ += static_cast<std::int64_t>(rounded);
+    high_water_ = std::max(high_water_, used_);
+    return address;
+}
+
+void MemoryPool::release(void* address) noexcept {
+    if (!address) return;
+    const std::lock_guard lock(mutex_);
+    const auto found = live_.find(address);
+    if (found == live_.end()) return;
+    const std::size_t bytes = found->second;
+    live_.erase(found);
+    used_ -= static_cast<std::int64_t>(bytes);
+    try {
+        // What waits for reuse stays under a quarter of the machine, as other processes want memory too.
+        if (pooled_ + static_cast<std::int64_t>(bytes) <= total_ / 4) {
+            free_[bytes].push_back(address);
+            pooled_ += static_cast<std::int64_t>(bytes);
+            return;
+        }
+    } catch (...) {
+        // No memory for the list: the block goes back to the system.
+    }
+    to_system(address, bytes);
+}
+
+Device::Memory MemoryPool::statistics() const {
+    const std::lock_guard lock(mutex_);
+    return {used_, high_water_, pooled_, total_};
+}
+
+}  // namespace xcuda::device::cpu

@@ -1,0 +1,162 @@
+#include "device/cpu/workers.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "device/cpu/host.hpp"
+
+namespace xcuda::device::cpu {
+
+namespace {
+
+constexpr double spin_seconds = 20e-6;   // so long a helper stays awake for the next launch
+constexpr std::int64_t chunks_a_worker = 8;
+
+/// True as soon as `ready` is; false after spin_seconds.
+template <class Ready>
+bool spin(Ready ready) {
+    const double until = now() + spin_seconds;
+    do {
+        for (int i = 0; i < 64; ++i) {
+            if (ready()) return true;
+            __builtin_ia32_pause();
+        }
+    } while (now() < until);
+    return ready();
+}
+
+class Pool {
+public:
+    explicit Pool(int workers) : helpers_(workers - 1) {
+        for (int i = 0; i < helpers_; ++i)
+            start_quiet_thread([](void* self) { static_cast<Pool*>(self)->help(); }, this);
+    }
+
+    int workers() const { return helpers_ + 1; }
+
+    void run(LaunchState& launch) {
+        {
+            const std::lock_guard lock(mutex_);
+            launches_.push_back(&launch);
+            asked_.fetch_add(1);
+        }
+        const auto wanted = std::min<std::int64_t>(helpers_, (launch.units + launch.grain - 1) / launch.grain - 1);
+        for (std::int64_t i = 0; i < wanted; ++i) asked_.notify_one();  // no system call if none sleeps
+        work(this_worker(), launch);
+        {
+            const std::lock_guard lock(mutex_);
+            std::erase(launches_, &launch);
+        }
+        const auto alone = [&] { return launch.helpers.load() == 0; };
+        while (!spin(alone)) {
+            const unsigned seen = finished_.load();
+            if (!alone()) finished_.wait(seen);
+        }
+    }
+
+private:
+    LaunchState* join() {
+        const std::lock_guard lock(mutex_);
+        for (LaunchState* launch : launches_) {
+            if (!launch->has_pieces()) continue;
+            launch->helpers.fetch_add(1);
+            return launch;
+        }
+        return nullptr;
+    }
+
+    void help() {
+        WorkerState& worker = this_worker();
+        for (;;) {
+            const unsigned seen = asked_.load();
+            if (LaunchState* launch = join()) {
+                try {
+                    prepare(worker, *launch);
+                    work(worker, *launch);
+                } catch (...) {
+                    // No memory for this helper: the others do its share.
+                    launch->helpers.fetch_sub(1);
+                    finished_.fetch_add(1);
+                    finished_.notify_all();
+                    std::this_thread::yield();
+                    continue;
+                }
+                // From here on the launch may be gone: its thread waits for the count only.
+                launch->helpers.fetch_sub(1);
+                finished_.fetch_add(1);
+                finished_.notify_all();
+                continue;
+            }
+            if (!spin([&] { return asked_.load(std::memory_order_relaxed) != seen; })) asked_.wait(seen);
+        }
+    }
+
+    const int helpers_;
+    std::mutex mutex_;                       // of launches_; never held while a kernel runs
+    std::vector<LaunchState*> launches_;
+    std::atomic<unsigned> asked_{0}, finished_{0};
+};
+
+// Never destroyed: its threads sleep in it until the process ends.
+std::atomic<Pool*> pool{nullptr};
+std::mutex pool_mutex;
+std::atomic<unsigned> forks{0};
+
+void in_child() {
+    pool.store(nullptr);
+    new (&pool_mutex) std::mutex;  // whoever held it in the parent is not here
+    forks.fetch_add(1);
+}
+
+Pool& the_pool() {
+    if (Pool* made = pool.load(std::memory_order_acquire)) return *made;
+    const std::lock_guard lock(pool_mutex);
+    if (!pool.load()) {
+        static const int once = pthread_atfork(nullptr, nullptr, in_child);
+        (void)once;
+        pool.store(new Pool(worker_count()), std::memory_order_release);
+    }
+    return *pool.load();
+}
+
+}  // namespace
+
+void start_quiet_thread(void (*body)(void*), void* context) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+        std::thread([body, context] { body(context); }).detach();
+    } catch (const std::system_error& error) {
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        throw Error(Fault::machine, "RuntimeError",
+                    std::string("the CPU device can't start a thread: ") + error.what() +
+                        "; set XCUDA_WORKERS=1 or raise the limit of threads (ulimit -u)");
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+unsigned fork_count() { return forks.load(); }
+
+void run_on_workers(LaunchState& launch) {
+    prepare(this_worker(), launch);
+    if (launch.units == 1) {
+        launch.grain = 1;
+        work(this_worker(), launch);
+        return;
+    }
+    Pool& all = the_pool();
+    launch.grain = std::max<std::int64_t>(1, launch.units / (all.workers() * chunks_a_worker));
+    if (all.workers() == 1) work(this_worker(), launch);
+    else all.run(launch);
+}
+
+}  // namespace xcuda::device::cpu
