@@ -1,0 +1,32 @@
+// A barrier-free body over a box of threads, as loops: tiles of vectors where that can be, else thread by thread.
+#pragma once
+
+#include <string>
+
+#include "passes/cpu.hpp"
+#include "passes/linear.hpp"
+
+namespace xcuda::passes {
+
+struct Lanes {
+    std::array<ir::VarId, 3> coordinate;  // of the running lane, or of a tile's first
+    int vector_axis = 0;
+    int vector_bytes = 32;
+};
+
+struct LoweredRegion {
+    ir::Body body;
+    std::string how;      // "tiles 8x2x16", "threads"
+    int rows = 1, width = 1;  // of a tile
+    bool loops = false, calls = false;
+};
+
+/// `box` bounds the threads; its guard has been stripped. `split`: where the test of the whole box fails, tries smaller
+/// boxes before it goes thread by thread.
+LoweredRegion lower_region(ir::Function& function, const ir::Body& body, const Box& box, const Lanes& lanes, bool split);
+
+/// Hidden int64 variable.
+ir::VarId hidden(ir::Function& function, const char* name);
+ir::ExprP read(const ir::Function& function, ir::VarId id);
+
+}  // namespace xcuda::passes
