@@ -1,0 +1,153 @@
+#include "profile/kernel_row.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "profile/occupancy.hpp"
+
+namespace xcuda::profile {
+namespace {
+
+using nlohmann::json;
+
+void add_call(KernelRow& row, const launch::Event& event) {
+    ++row.calls;
+    if (!event.timing) return;  // a grid of no blocks
+    if (!event.timing->done.load(std::memory_order_acquire)) {
+        ++row.running;
+        return;
+    }
+    if (event.timing->fault.kind != 0) {
+        ++row.failed;  // stopped half-way: neither its time nor its work tells anything
+        return;
+    }
+    const double seconds = event.timing->end - event.timing->begin;
+    ++row.timed;
+    row.total += seconds;
+    row.shortest = std::min(row.shortest, seconds);
+    row.longest = std::max(row.longest, seconds);
+    if (event.flops < 0 || event.bytes_read < 0 || event.bytes_written < 0) return;
+    ++row.modelled;
+    row.modelled_seconds += seconds;
+    row.flops += event.flops;
+    row.bytes_read += event.bytes_read;
+    row.bytes_written += event.bytes_written;
+}
+
+std::string why_untimed(const KernelRow& row) {
+    if (row.running) return "still running when the report was made";
+    if (row.failed) return "stopped by an error";
+    return "no block was launched";
+}
+
+json seconds(const KernelRow& row, double value) {
+    return row.timed ? figure(value, "s", From::measured) : absent(why_untimed(row));
+}
+
+json modelled(const KernelRow& row, double value, std::string_view unit) {
+    if (!row.timed) return absent(why_untimed(row));
+    if (!row.modelled) return absent("depends on data: a loop or branch that the model cannot follow");
+    return figure(value, unit, From::modelled);
+}
+
+json rate(const KernelRow& row, double amount, std::string_view unit) {
+    if (row.modelled && row.modelled_seconds <= 0) return absent("too short for the clock");
+    return modelled(row, amount / row.modelled_seconds, unit);
+}
+
+json occupancy_json(const KernelRow& row) {
+    if (!row.device) return {{"share", absent("the device's limits are not known")}};
+    if (!row.has_warps()) return {{"share", absent("no occupancy on the CPU device")}};
+    const auto found = occupancy(row.device->info, row.kernel->attributes, row.shape);
+    if (!found) return {{"share", absent("the device's limits are not known")}};
+    return {{"share", figure(found->share, "share", From::computed)},
+            {"blocks", figure(static_cast<double>(found->blocks), "1", From::computed)},
+            {"limit", found->limit}};
+}
+
+json roofline_json(const KernelRow& row) {
+    if (!row.modelled) return {{"share", modelled(row, 0, "share")}};
+    if (!row.device) return {{"share", absent("the device's limits are not known")}};
+    if (!row.device->ceilings) return {{"share", absent(row.device->no_ceilings)}};
+    const auto found = roofline(*row.device->ceilings, row.float64(), row.flops, row.bytes(), row.modelled_seconds);
+    if (!found) return {{"share", absent("no floating-point work and no bytes of global memory")}};
+    return {{"share", figure(found->share, "share", From::modelled)}, {"bound", found->bound}};
+}
+
+template <class T>
+json computed(const std::optional<T>& value, std::string_view unit, std::string_view why_not) {
+    return value ? figure(static_cast<double>(*value), unit, From::computed) : absent(why_not);
+}
+
+json place_json(const Place& place) { return {{"file", place.file}, {"line", place.line}}; }
+json dim_json(const device::Dim3& d) { return {d.x, d.y, d.z}; }
+
+}  // namespace
+
+std::vector<KernelRow> kernel_rows(const std::vector<launch::Event>& events, const std::vector<DeviceState>& devices) {
+    std::vector<KernelRow> rows;
+    for (const auto& event : events) {
+        if (event.kind != launch::Event::Kind::launch || !event.kernel) continue;
+        // From the back: a loop's launches find their row at once.
+        auto found = std::find_if(rows.rbegin(), rows.rend(), [&](const KernelRow& row) {
+            return row.kernel == event.kernel && row.shape.grid == event.shape.grid &&
+                   row.shape.block == event.shape.block &&
+                   row.shape.dynamic_shared_bytes == event.shape.dynamic_shared_bytes;
+        });
+        if (found == rows.rend()) {
+            KernelRow row;
+            row.kernel = event.kernel;
+            row.shape = event.shape;
+            row.automatic_shape = event.automatic_shape;
+            const auto device = std::find_if(devices.begin(), devices.end(),
+                                             [&](const DeviceState& d) { return d.label == event.device; });
+            row.device = device == devices.end() ? nullptr : &*device;
+            rows.push_back(std::move(row));
+            found = rows.rbegin();
+        }
+        add_call(*found, event);
+    }
+    return rows;
+}
+
+json to_json(const KernelRow& row) {
+    const auto& kernel = *row.kernel;
+    const auto& attributes = kernel.attributes;
+    const double calls = row.modelled ? row.modelled : 1;
+    const std::string_view no_registers =
+        row.device && !row.has_warps() ? "the CPU device's compiler does not count them" : "the compiled kernel does not tell";
+    json warnings = json::array();
+    for (const auto& w : kernel.warnings) warnings.push_back(w);
+    return {
+        {"name", kernel.name},
+        {"signature", kernel.signature},
+        {"place", place_json(kernel.place)},
+        {"device", kernel.device},
+        {"how", kernel.how.empty() ? json(nullptr) : json(kernel.how)},
+        {"calls", row.calls},
+        {"running", row.running},
+        {"failed", row.failed},
+        {"grid", dim_json(row.shape.grid)},
+        {"block", dim_json(row.shape.block)},
+        {"automatic_shape", row.automatic_shape},
+        {"time",
+         {{"total", seconds(row, row.total)},
+          {"mean", seconds(row, row.timed ? row.total / row.timed : 0)},
+          {"min", seconds(row, row.shortest)},
+          {"max", seconds(row, row.longest)}}},
+        {"occupancy", occupancy_json(row)},
+        {"registers", computed(attributes.registers, "1", no_registers)},
+        {"local_bytes", computed(attributes.local_bytes, "B", no_registers)},
+        {"shared_bytes", figure(static_cast<double>(attributes.shared_bytes.value_or(0) + row.shape.dynamic_shared_bytes),
+                                "B", From::computed)},
+        {"bytes_read", modelled(row, row.bytes_read / calls, "B")},
+        {"bytes_written", modelled(row, row.bytes_written / calls, "B")},
+        {"flops", modelled(row, row.flops / calls, "FLOP")},
+        {"bandwidth", rate(row, row.bytes(), "B/s")},
+        {"flop_rate", rate(row, row.flops, "FLOP/s")},
+        {"roofline", roofline_json(row)},
+        {"warnings", std::move(warnings)},
+    };
+}
+
+}  // namespace xcuda::profile

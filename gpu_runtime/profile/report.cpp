@@ -1,0 +1,181 @@
+#include "profile/report.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "profile/advice.hpp"
+#include "profile/figure.hpp"
+#include "profile/kernel_row.hpp"
+
+namespace xcuda::profile {
+namespace {
+
+using launch::Event;
+using nlohmann::json;
+
+json place_json(const Place& place) { return {{"file", place.file}, {"line", place.line}}; }
+
+bool is_copy(Event::Kind kind) {
+    return kind == Event::Kind::copy_in || kind == Event::Kind::copy_out || kind == Event::Kind::copy_within ||
+           kind == Event::Kind::fill;
+}
+
+const char* direction(Event::Kind kind) {
+    switch (kind) {
+        case Event::Kind::copy_in: return "to device";
+        case Event::Kind::copy_out: return "to host";
+        case Event::Kind::copy_within: return "on device";
+        default: return "fill";
+    }
+}
+
+json compiles(const std::vector<Event>& events) {
+    json rows = json::array();
+    for (const auto& e : events) {
+        if (e.kind != Event::Kind::compile || !e.kernel) continue;
+        rows.push_back({{"kernel", e.kernel->name},
+                        {"signature", e.kernel->signature},
+                        {"place", place_json(e.kernel->place)},
+                        {"device", e.device},
+                        {"from", e.compile_source},
+                        {"time", figure(e.end - e.begin, "s", From::measured)}});
+    }
+    return rows;
+}
+
+struct CopySum { int calls = 0; double bytes = 0, seconds = 0; };
+
+json copies(const std::vector<Event>& events) {
+    std::map<std::pair<std::string, Event::Kind>, CopySum> sums;
+    for (const auto& e : events) {
+        if (!is_copy(e.kind)) continue;
+        auto& sum = sums[{e.device, e.kind}];
+        ++sum.calls;
+        sum.bytes += static_cast<double>(e.bytes);
+        sum.seconds += e.end - e.begin;
+    }
+    json rows = json::array();
+    for (const auto& [key, sum] : sums) {
+        rows.push_back({{"device", key.first},
+                        {"direction", direction(key.second)},
+                        {"calls", sum.calls},
+                        {"bytes", figure(sum.bytes, "B", From::measured)},
+                        {"time", figure(sum.seconds, "s", From::measured)},
+                        {"bandwidth", sum.seconds > 0 ? figure(sum.bytes / sum.seconds, "B/s", From::measured)
+                                                      : absent("too short for the clock")}});
+    }
+    return rows;
+}
+
+json ceiling(const DeviceState& d, double Ceilings::* which, const char* unit) {
+    return d.ceilings ? figure((*d.ceilings).*which, unit, From::measured) : absent(d.no_ceilings);
+}
+
+json devices_json(const std::vector<Event>& events, const std::vector<DeviceState>& devices) {
+    json rows = json::array();
+    for (const auto& d : devices) {
+        double change = 0;
+        for (const auto& e : events) {
+            if (e.device != d.label) continue;
+            if (e.kind == Event::Kind::allocate) change += static_cast<double>(e.bytes);
+            if (e.kind == Event::Kind::release) change -= static_cast<double>(e.bytes);
+        }
+        const std::string_view no_memory = "the device does not tell";
+        rows.push_back({{"device", d.label},
+                        {"kind", d.info.kind},
+                        {"name", d.info.name},
+                        {"architecture", d.info.architecture},
+                        {"multiprocessors", d.info.multiprocessors},
+                        {"memory_change", figure(change, "B", From::measured)},
+                        {"memory_used", d.memory ? figure(double(d.memory->used), "B", From::measured) : absent(no_memory)},
+                        {"copy_bandwidth", ceiling(d, &Ceilings::copy_bytes_per_second, "B/s")},
+                        {"peak_float32", ceiling(d, &Ceilings::flops_f32, "FLOP/s")},
+                        {"peak_float64", ceiling(d, &Ceilings::flops_f64, "FLOP/s")}});
+    }
+    return rows;
+}
+
+Surroundings surroundings(const std::vector<Event>& events, const std::vector<KernelRow>& rows) {
+    Surroundings all;
+    for (const auto& row : rows) all.device_seconds += row.total, all.launches += row.calls;
+    for (const auto& e : events) {
+        if (e.kind == Event::Kind::compile && e.kernel && e.compile_source == "compiled") {
+            ++all.compiled;
+            all.compile_seconds += e.end - e.begin;
+            all.compiled_names.push_back(e.kernel->name);
+        }
+        if (e.kind != Event::Kind::copy_in && e.kind != Event::Kind::copy_out) continue;
+        all.copies_in += e.kind == Event::Kind::copy_in;
+        all.copy_seconds += e.end - e.begin;
+        all.copy_bytes += static_cast<double>(e.bytes);
+    }
+    return all;
+}
+
+/// Share of a ceiling that all kernels together reached: the sum of what they did over their time.
+json efficiency(const std::vector<KernelRow>& rows, bool arithmetic) {
+    double seconds = 0, ideal = 0;
+    for (const auto& row : rows) {
+        if (!row.timed) continue;
+        if (row.modelled < row.timed) return absent("depends on data: a loop or branch that the model cannot follow");
+        if (!row.device) return absent("the device's limits are not known");
+        if (!row.device->ceilings) return absent(row.device->no_ceilings);
+        const auto& c = *row.device->ceilings;
+        seconds += row.modelled_seconds;
+        ideal += arithmetic ? row.flops / (row.float64() ? c.flops_f64 : c.flops_f32) : row.bytes() / c.copy_bytes_per_second;
+    }
+    return seconds > 0 ? figure(ideal / seconds, "share", From::modelled) : absent("no kernel finished");
+}
+
+json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, const Surroundings& cell) {
+    int running = 0, failed = 0, timed = 0, cached = 0;
+    std::set<std::string> names;
+    for (const auto& row : rows) {
+        running += row.running, failed += row.failed, timed += row.timed;
+        names.insert(row.kernel->name);
+    }
+    for (const auto& e : slice.events) cached += e.kind == Event::Kind::compile && e.compile_source != "compiled";
+    return {{"kernels", names.size()},
+            {"launches", cell.launches},
+            {"running", running},
+            {"failed", failed},
+            {"device_time", timed || rows.empty() ? figure(cell.device_seconds, "s", From::measured)
+                                                  : absent(running ? "still running when the report was made"
+                                                                   : "no launch finished")},
+            {"compiled", cell.compiled},
+            {"compile_time", figure(cell.compile_seconds, "s", From::measured)},
+            {"from_cache", cached},
+            {"copy_bytes", figure(cell.copy_bytes, "B", From::measured)},
+            {"copy_time", figure(cell.copy_seconds, "s", From::measured)},
+            {"memory_efficiency", efficiency(rows, false)},
+            {"compute_efficiency", efficiency(rows, true)}};
+}
+
+}  // namespace
+
+std::optional<json> report(const launch::Slice& slice, const std::vector<DeviceState>& devices, const Scope& scope) {
+    if (slice.events.empty()) return std::nullopt;
+    const auto rows = kernel_rows(slice.events, devices);
+    const auto cell = surroundings(slice.events, rows);
+    json kernels = json::array(), advice = json::array();
+    for (const auto& row : rows) kernels.push_back(to_json(row));
+    for (const auto& a : advise(rows, cell)) {
+        advice.push_back({{"rule", a.rule}, {"text", a.text}, {"kernel", a.kernel}, {"place", place_json(a.place)}});
+    }
+    return json{{"schema", schema_name},
+                {"scope",
+                 {{"kind", scope.kind},
+                  {"label", scope.label},
+                  {"failed", scope.failed},
+                  {"time", figure(scope.end - scope.begin, "s", From::measured)}}},
+                {"totals", totals(slice, rows, cell)},
+                {"devices", devices_json(slice.events, devices)},
+                {"kernels", std::move(kernels)},
+                {"compiles", compiles(slice.events)},
+                {"copies", copies(slice.events)},
+                {"advice", std::move(advice)},
+                {"lost_events", slice.lost}};
+}
+
+}  // namespace xcuda::profile

@@ -1,0 +1,20 @@
+"""What ran on the devices, what it cost and why.
+
+    from xcuda import profiler
+
+    @profiler.profile(metrics=["memory_throughput", "compute_utilization"])
+    def step():
+        smooth(image, result)
+
+    step()
+    report = profiler.generate_report()
+    print(f"{report.memory_efficiency:.0%} of the memory's bandwidth")
+
+Under the xcuda kernel each cell that used a device shows its report by itself.
+"""
+
+from xcuda.profiler.cells import cell_begin, cell_end
+from xcuda.profiler.profile import METRICS, generate_report, profile
+from xcuda.profiler.report import AbsentFigure, Report
+
+__all__ = ["METRICS", "AbsentFigure", "Report", "cell_begin", "cell_end", "generate_report", "profile"]

@@ -1,0 +1,48 @@
+"""A recording: a mark in the runtime's log of events, and the report of what came after it."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+# An event's launch may still run when its report is due; a cell must not feel slow for that.
+CELL_WAIT = 0.05
+
+
+class Recording:
+    """Everything that happens on the devices from its making to `report`."""
+
+    def __init__(self, kind: str, label: str, *, load: bool = True, from_start: bool = False):
+        self.kind = kind
+        self.label = label
+        self.runtime = _runtime(load)
+        marked = self.runtime is not None and not from_start
+        # Without a runtime nothing can have happened yet: the log starts at 0.
+        self.mark = self.runtime.profile_mark() if marked else 0
+        self.begin = self.runtime.clock() if marked else None
+
+    def report(self, *, failed: bool = False, wait: float = CELL_WAIT, measure: bool = False) -> dict | None:
+        """The document of profile/report.schema.json, or None where no device was used.
+
+        `wait`: seconds for which launches that still run are waited for. `measure`: find this machine's ceilings now
+        (about 40 ms, once a machine) instead of in the background.
+        """
+        runtime = self.runtime or _runtime(False)
+        if runtime is None:
+            return None
+        begin = runtime.clock() if self.begin is None else self.begin
+        text = runtime.report_since(self.mark, self.kind, self.label, begin, failed, wait, measure)
+        if text is None:
+            return None
+        document = json.loads(text)
+        if self.begin is None:
+            # The runtime was loaded meanwhile, after the clock should have been read.
+            document["scope"]["time"] = {"absent": "the runtime was loaded in between"}
+        return document
+
+
+def _runtime(load: bool):
+    module = sys.modules.get("xcuda._runtime")
+    if module is None and load:
+        from xcuda import _runtime as module
+    return module
