@@ -89,6 +89,11 @@ device::Shape shape_for(const Lowered& lowered, std::span<const Argument> argume
 
 std::optional<Error> Started::error() const {
     if (!timing || timing->fault.kind == 0) return std::nullopt;
+    ArgumentShapes shapes;
+    for (const Argument& a : arguments) {
+        shapes.emplace_back();
+        if (a.is_array) shapes.back().assign(a.lengths.begin(), a.lengths.begin() + a.ndim);
+    }
     return fault_error(timing->fault, kernel->sites, shapes);
 }
 
@@ -98,11 +103,7 @@ Started start(const std::shared_ptr<const Specialisation>& kernel, const device:
     started.kernel = kernel;
     if (shape.grid.count() == 0) return started;
 
-    started.shapes.resize(arguments.size());
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const Argument& a = arguments[i];
-        if (a.is_array) started.shapes[i].assign(a.lengths.begin(), a.lengths.begin() + a.ndim);
-    }
+    started.arguments.assign(arguments.begin(), arguments.end());
     const emit::ArgumentLayout& layout = kernel->lowered->layout;
     alignas(64) std::array<std::byte, 1024> small;
     std::vector<std::byte> large;

@@ -19,7 +19,7 @@ XCUDA_API device::Shape shape_for(const Lowered& lowered, std::span<const Argume
 struct Started {
     std::shared_ptr<const Specialisation> kernel;
     std::shared_ptr<device::Device::Launch> timing;
-    ArgumentShapes shapes;
+    std::vector<Argument> arguments;
 
     /// The error of a launch that is done; nothing where it went well.
     XCUDA_API std::optional<Error> error() const;

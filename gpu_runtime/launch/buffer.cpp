@@ -1,0 +1,92 @@
+#include "launch/buffer.hpp"
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "launch/event.hpp"
+#include "launch/program.hpp"
+
+namespace xcuda::launch {
+namespace {
+
+void log(Event::Kind kind, const device::Device& device, double begin, std::size_t bytes, device::Stream* stream) {
+    Event event{};
+    event.kind = kind;
+    event.begin = begin;
+    event.end = now();
+    event.bytes = static_cast<std::int64_t>(bytes);
+    event.stream = reinterpret_cast<std::uintptr_t>(stream);
+    event.device = device_label(device.info());
+    record(std::move(event));
+}
+
+}  // namespace
+
+Buffer::Buffer(std::shared_ptr<device::Device> device, std::size_t bytes, std::shared_ptr<device::Stream> stream)
+    : device_(std::move(device)), bytes_(bytes), home_(std::move(stream)) {
+    const double begin = now();
+    address_ = bytes_ > 0 ? device_->allocate(bytes_, home_.get()) : nullptr;
+    log(Event::Kind::allocate, *device_, begin, bytes_, home_.get());
+}
+
+Buffer::~Buffer() {
+    if (!address_) return;
+    const double begin = now();
+    // Work elsewhere may still read it: the home stream waits for that before the memory goes back.
+    for (const auto& stream : others_) {
+        try {
+            const auto reached = device_->make_event(false);
+            device_->record(*reached, stream.get());
+            device_->wait(*reached, home_.get());
+        } catch (...) {  // a device that is going down has no order to keep
+        }
+    }
+    device_->release(address_, home_.get());
+    try {
+        log(Event::Kind::release, *device_, begin, bytes_, home_.get());
+    } catch (...) {  // out of host memory: the log lacks one line
+    }
+}
+
+void Buffer::used_on(const std::shared_ptr<device::Stream>& stream) {
+    if (stream == home_) return;
+    std::lock_guard lock(mutex_);
+    if (std::find(others_.begin(), others_.end(), stream) == others_.end()) others_.push_back(stream);
+}
+
+std::vector<std::shared_ptr<device::Stream>> Buffer::streams() const {
+    std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<device::Stream>> all{home_};
+    all.insert(all.end(), others_.begin(), others_.end());
+    return all;
+}
+
+void copy_in(device::Device& device, void* to, const void* from, std::size_t bytes, device::Stream* stream) {
+    if (bytes == 0) return;
+    const double begin = now();
+    device.copy_to_device(to, from, bytes, stream);
+    log(Event::Kind::copy_in, device, begin, bytes, stream);
+}
+
+void copy_out(device::Device& device, void* to, const void* from, std::size_t bytes, device::Stream* stream) {
+    if (bytes == 0) return;
+    const double begin = now();
+    device.copy_to_host(to, from, bytes, stream);
+    log(Event::Kind::copy_out, device, begin, bytes, stream);
+}
+
+void copy_within(device::Device& device, void* to, const void* from, std::size_t bytes, device::Stream* stream) {
+    if (bytes == 0) return;
+    const double begin = now();
+    device.copy_on_device(to, from, bytes, stream);
+    log(Event::Kind::copy_within, device, begin, bytes, stream);
+}
+
+void fill(device::Device& device, void* to, int byte, std::size_t bytes, device::Stream* stream) {
+    if (bytes == 0) return;
+    const double begin = now();
+    device.fill(to, byte, bytes, stream);
+    log(Event::Kind::fill, device, begin, bytes, stream);
+}
+
+}  // namespace xcuda::launch

@@ -1,0 +1,46 @@
+// Device memory with an owner: allocated from a device's pool, released in the order of every stream that used it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "device/device.hpp"
+
+namespace xcuda::launch {
+
+class XCUDA_API Buffer {
+public:
+    /// Allocates in `stream`'s order (null: the default stream). Throws a MemoryError.
+    Buffer(std::shared_ptr<device::Device> device, std::size_t bytes, std::shared_ptr<device::Stream> stream);
+    ~Buffer();
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+
+    void* address() const { return address_; }
+    std::size_t bytes() const { return bytes_; }
+    const std::shared_ptr<device::Device>& device() const { return device_; }
+
+    /// Work on `stream` uses this memory from now on.
+    void used_on(const std::shared_ptr<device::Stream>& stream);
+    /// The streams with work on this memory; the first is the one it was allocated on.
+    std::vector<std::shared_ptr<device::Stream>> streams() const;
+
+private:
+    std::shared_ptr<device::Device> device_;
+    std::size_t bytes_;
+    void* address_;
+    std::shared_ptr<device::Stream> home_;
+    mutable std::mutex mutex_;
+    std::vector<std::shared_ptr<device::Stream>> others_;
+};
+
+/// Copies that leave an event in the log.
+XCUDA_API void copy_in(device::Device& device, void* to, const void* from, std::size_t bytes, device::Stream* stream);
+XCUDA_API void copy_out(device::Device& device, void* to, const void* from, std::size_t bytes, device::Stream* stream);
+XCUDA_API void copy_within(device::Device& device, void* to, const void* from, std::size_t bytes,
+                           device::Stream* stream);
+XCUDA_API void fill(device::Device& device, void* to, int byte, std::size_t bytes, device::Stream* stream);
+
+}  // namespace xcuda::launch

@@ -1,0 +1,18 @@
+// The module xcuda._runtime: what Python sees of the C++ runtime. Thin; xcuda.core makes it friendly.
+#include <nanobind/nanobind.h>
+
+#include "_runtime_argument.hpp"
+#include "_runtime_array.hpp"
+#include "_runtime_error.hpp"
+#include "_runtime_kernel.hpp"
+#include "_runtime_stream.hpp"
+
+NB_MODULE(_runtime, module) {
+    using namespace xcuda::python;
+    // Streams, work in flight and types live as long as the process.
+    nb::set_leak_warnings(false);
+    bind_error(module);
+    bind_stream(module);
+    bind_array(module);
+    bind_kernel(module);
+}

@@ -1,0 +1,332 @@
+#include "_runtime_argument.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <unordered_map>
+
+#include "_runtime_dlpack.hpp"
+#include "_runtime_dtype.hpp"
+#include "_runtime_error.hpp"
+
+namespace xcuda::python {
+namespace {
+
+[[noreturn]] void wrong(const char* type, const std::string& message, std::string hint = {}) {
+    throw Error(Fault::user, type, message, std::nullopt, std::move(hint));
+}
+
+std::string type_name(PyObject* object) {
+    std::string name = Py_TYPE(object)->tp_name;
+    return name.substr(name.rfind('.') + 1);
+}
+
+// How objects of a type are read, decided once a type. The types are kept for ever, so that no address comes back.
+enum class How : std::uint8_t { buffer, numpy_scalar, dlpack, cuda, array, refused };
+
+bool derives(PyTypeObject* type, const char* full_name) {
+    PyObject* order = type->tp_mro;
+    for (Py_ssize_t i = 0; order && i < PyTuple_GET_SIZE(order); ++i)
+        if (std::strcmp(reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(order, i))->tp_name, full_name) == 0)
+            return true;
+    return false;
+}
+
+How how_to_read(PyObject* object) {
+    static auto& known = *new std::unordered_map<PyTypeObject*, How>;
+    PyTypeObject* type = Py_TYPE(object);
+    if (const auto at = known.find(type); at != known.end()) return at->second;
+    How how = How::refused;
+    const nb::handle h(object);
+    if (derives(type, "numpy.generic")) how = How::numpy_scalar;
+    else if (PyObject_CheckBuffer(object) && !PyBytes_Check(object)) how = How::buffer;
+    else if (nb::hasattr(h, "__cuda_array_interface__")) how = How::cuda;
+    else if (nb::hasattr(h, "__dlpack__")) how = How::dlpack;
+    else if (!PyUnicode_Check(object) && nb::hasattr(h, "__array__")) how = How::array;
+    if (how == How::cuda) return how;  // torch has it for tensors on a GPU only
+    Py_INCREF(type);
+    known.emplace(type, how);
+    return how;
+}
+
+void expect_in_kernels(DType dtype, const std::string& name, const char* what) {
+    if (!in_kernels(dtype))
+        wrong("TypeError", fmt::format("'{}' is {} of {}, which kernels don't take yet", name, what,
+                                       info(dtype).name),
+              "use bool, int8 to int64, uint8 to uint64, float32 or float64");
+}
+
+std::uint64_t zero_extended(const void* from, std::size_t size) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, from, size);
+    return bits;
+}
+
+}  // namespace
+
+void Arguments::clear() noexcept {
+    for (Item& item : items_) {
+        if (item.has_view) PyBuffer_Release(&item.view);
+        if (item.drop) item.drop(item.dropped);
+        Py_XDECREF(item.given);
+        Py_XDECREF(item.stand_in);
+    }
+    items_.clear();
+    values_.clear();
+    staged_.clear();
+    device_.reset();
+    host_arrays_ = false;
+}
+
+void Arguments::read(PyObject* object, const std::string& name) {
+    launch::Argument& value = values_.emplace_back();
+    Item& item = items_.emplace_back();
+    item.given = Py_NewRef(object);
+    if (read_scalar(value, object, name)) return;
+    value.is_array = true;
+    if (DeviceArray* array = device_array(object)) {
+        value = array->view;
+        item.buffer = array->buffer;
+        if (!device_) device_ = array->buffer->device();
+        else if (device_ != array->buffer->device())
+            wrong("ValueError", fmt::format("'{}' lives on {}, other arguments on {}", name,
+                                            array->buffer->device()->info().name, device_->info().name),
+                  "copy them to one device");
+        return;
+    }
+    switch (how_to_read(object)) {
+        case How::buffer: read_view(item, value, object, name); break;
+        case How::dlpack: read_dlpack(item, value, object, name); break;
+        case How::array: read_stand_in(item, value, object, name); break;
+        case How::cuda:
+            wrong("TypeError", fmt::format("'{}' lives on a GPU ({}), and this launch runs on the CPU device", name,
+                                           type_name(object)),
+                  "copy it to the host first");
+        default: {
+            const char* hint = PyList_Check(object) || PyTuple_Check(object) ? "numpy.asarray(...) makes an array of it"
+                                                                             : "kernels take arrays and numbers";
+            wrong("TypeError", fmt::format("'{}' is {} {}", name,
+                                           std::strchr("aeiouAEIOU", type_name(object)[0]) ? "an" : "a",
+                                           type_name(object)), hint);
+        }
+    }
+}
+
+bool Arguments::read_scalar(launch::Argument& value, PyObject* object, const std::string& name) {
+    value.is_array = false;
+    value.weak = true;
+    if (PyFloat_CheckExact(object)) {
+        value.dtype = DType::f64;
+        value.bits = std::bit_cast<std::uint64_t>(PyFloat_AS_DOUBLE(object));
+        return true;
+    }
+    if (PyBool_Check(object)) {
+        value.dtype = DType::b1;
+        value.bits = object == Py_True;
+        return true;
+    }
+    if (PyLong_Check(object)) {
+        int overflow = 0;
+        const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
+        if (overflow == 0) {
+            if (number == -1 && PyErr_Occurred()) throw nb::python_error();
+            value.dtype = DType::i64;
+            value.bits = static_cast<std::uint64_t>(number);
+            return true;
+        }
+        const unsigned long long large = overflow > 0 ? PyLong_AsUnsignedLongLong(object) : 0;
+        if (overflow < 0 || PyErr_Occurred()) {
+            PyErr_Clear();
+            wrong("OverflowError", fmt::format("'{}' is an int that does not fit into 64 bits", name));
+        }
+        value.dtype = DType::u64;
+        value.bits = large;
+        return true;
+    }
+    if (how_to_read(object) == How::numpy_scalar) {
+        Py_buffer view;
+        if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) {
+            PyErr_Clear();
+            wrong("TypeError", fmt::format("'{}' is a NumPy {}, which kernels don't take", name, type_name(object)));
+        }
+        const Format format = from_format(view.format, static_cast<std::size_t>(view.itemsize));
+        if (format.dtype && view.len <= 8) value.bits = zero_extended(view.buf, static_cast<std::size_t>(view.len));
+        PyBuffer_Release(&view);
+        if (!format.dtype)
+            wrong("TypeError", fmt::format("'{}' is a NumPy {}, which kernels don't take", name, type_name(object)));
+        expect_in_kernels(*format.dtype, name, "a scalar");
+        value.weak = false;
+        value.dtype = *format.dtype;
+        return true;
+    }
+    if (PyFloat_Check(object)) {
+        value.dtype = DType::f64;
+        value.bits = std::bit_cast<std::uint64_t>(PyFloat_AS_DOUBLE(object));
+        return true;
+    }
+    value.weak = false;
+    return false;
+}
+
+void Arguments::read_view(Item& item, launch::Argument& value, PyObject* object, const std::string& name) {
+    if (PyObject_GetBuffer(object, &item.view, PyBUF_RECORDS_RO) < 0) {
+        PyErr_Clear();  // datetime64, object and the like: NumPy has no PEP 3118 name for them
+        return read_stand_in(item, value, object, name);
+    }
+    item.has_view = true;
+    const Py_buffer& view = item.view;
+    const Format format = from_format(view.format, static_cast<std::size_t>(view.itemsize));
+    if (!format.dtype) return read_stand_in(item, value, object, name);
+    expect_in_kernels(*format.dtype, name, "an array");
+    if (view.ndim > launch::max_ndim)
+        wrong("ValueError", fmt::format("'{}' has {} dimensions; kernels take arrays of at most {}", name, view.ndim,
+                                        launch::max_ndim));
+    bool addressable = !format.swapped;
+    const auto size = view.itemsize;
+    addressable = addressable && reinterpret_cast<std::uintptr_t>(view.buf) % static_cast<std::size_t>(size) == 0;
+    for (int i = 0; i < view.ndim && addressable; ++i)
+        addressable = view.shape[i] <= 1 || view.strides[i] % size == 0;
+    if (!addressable) return read_stand_in(item, value, object, name);
+    value.dtype = *format.dtype;
+    value.ndim = static_cast<std::int8_t>(view.ndim);
+    value.address = view.buf;
+    value.readonly = view.readonly != 0;
+    for (int i = 0; i < view.ndim; ++i) {
+        value.lengths[i] = view.shape[i];
+        value.strides[i] = view.strides[i] / size;
+    }
+    value.layout = launch::layout_of(value.ndim, value.lengths.data(), value.strides.data());
+    host_arrays_ = true;
+}
+
+void Arguments::read_dlpack(Item& item, launch::Argument& value, PyObject* object, const std::string& name) {
+    const nb::handle h(object);
+    const int where = nb::cast<int>(nb::int_(nb::object(h.attr("__dlpack_device__")()[0])));
+    if (where != 1 && where != 3)  // host memory, pinned host memory
+        wrong("TypeError", fmt::format("'{}' ({}) does not live in host memory, and this launch runs on the CPU device",
+                                       name, type_name(object)), "copy it to the host first");
+    nb::object capsule;
+    try {
+        nb::dict kw;
+        kw["max_version"] = nb::make_tuple(1, 0);
+        capsule = h.attr("__dlpack__")(**kw);
+    } catch (nb::python_error& e) {
+        if (!e.matches(PyExc_TypeError)) throw;
+        capsule = h.attr("__dlpack__")();
+    }
+    dlpack::Tensor* tensor = nullptr;
+    if (auto* v = static_cast<dlpack::Versioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"))) {
+        PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
+        tensor = &v->tensor;
+        value.readonly = (v->flags & 1) != 0;
+        item.dropped = v;
+        item.drop = [](void* p) {
+            auto* owned = static_cast<dlpack::Versioned*>(p);
+            if (owned->deleter) owned->deleter(owned);
+        };
+    } else {
+        PyErr_Clear();
+        auto* m = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+        if (!m) throw nb::python_error();
+        PyCapsule_SetName(capsule.ptr(), "used_dltensor");
+        tensor = &m->tensor;
+        item.dropped = m;
+        item.drop = [](void* p) {
+            auto* owned = static_cast<dlpack::Managed*>(p);
+            if (owned->deleter) owned->deleter(owned);
+        };
+    }
+    std::optional<DType> dtype;
+    for (const DTypeInfo& d : all_dtypes()) {
+        static constexpr std::uint8_t codes[] = {6, 0, 1, 2, 5};  // by DKind
+        const std::uint8_t code = d.dtype == DType::bf16 ? 4 : codes[static_cast<int>(d.kind)];
+        if (tensor->dtype.lanes == 1 && tensor->dtype.code == code && tensor->dtype.bits == d.size * 8) dtype = d.dtype;
+    }
+    if (!dtype) wrong("TypeError", fmt::format("'{}' ({}) has an element type that kernels don't take", name,
+                                               type_name(object)));
+    expect_in_kernels(*dtype, name, "an array");
+    if (tensor->ndim > launch::max_ndim)
+        wrong("ValueError", fmt::format("'{}' has {} dimensions; kernels take arrays of at most {}", name,
+                                        tensor->ndim, launch::max_ndim));
+    value.dtype = *dtype;
+    value.ndim = static_cast<std::int8_t>(tensor->ndim);
+    value.address = static_cast<char*>(tensor->data) + tensor->byte_offset;
+    std::int64_t stride = 1;
+    for (int i = tensor->ndim; i-- > 0;) {
+        value.lengths[i] = tensor->shape[i];
+        value.strides[i] = tensor->strides ? tensor->strides[i] : stride;
+        stride *= tensor->shape[i];
+    }
+    value.layout = launch::layout_of(value.ndim, value.lengths.data(), value.strides.data());
+    host_arrays_ = true;
+}
+
+// What a kernel can't address as it lies works through a copy that Python makes.
+void Arguments::read_stand_in(Item& item, launch::Argument& value, PyObject* object, const std::string& name) {
+    if (item.has_view) PyBuffer_Release(&item.view);
+    item.has_view = false;
+    if (item.stand_in) throw bug("a stand-in array is not addressable");
+    const nb::object made = nb::module_::import_("xcuda.core._arguments")
+                                .attr("stand_in")(nb::handle(object), name.c_str());
+    item.stand_in = nb::object(made[0]).release().ptr();
+    const bool comes_back = nb::cast<bool>(made[1]);
+    read_view(item, value, item.stand_in, name);
+    value.readonly = !comes_back;
+    item.why_readonly = comes_back ? "" : "it can only be read (through __array__)";
+}
+
+void Arguments::used_on(const std::shared_ptr<device::Stream>& stream) {
+    for (const Item& item : items_)
+        if (item.buffer) item.buffer->used_on(stream);
+}
+
+void Arguments::stage(const std::shared_ptr<device::Device>& device, const std::shared_ptr<device::Stream>& stream) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < values_.size(); ++i)
+        if (values_[i].is_array && !items_[i].buffer) order.push_back(i);
+    const auto begin_of = [this](std::size_t i) { return const_cast<char*>(launch::extent(values_[i]).begin); };
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return begin_of(a) < begin_of(b); });
+    for (const std::size_t i : order) {
+        const launch::Extent e = launch::extent(values_[i]);
+        auto* begin = const_cast<char*>(e.begin);
+        auto* end = const_cast<char*>(e.end);
+        if (!staged_.empty() && begin < staged_.back().end) {
+            staged_.back().end = std::max(staged_.back().end, end);
+            staged_.back().members.push_back(i);
+        } else {
+            staged_.push_back({nullptr, begin, end, {i}});
+        }
+    }
+    for (Staged& s : staged_) {
+        // The place within a 64-byte line is kept: what was aligned stays so.
+        const auto bytes = static_cast<std::size_t>(s.end - s.begin);
+        s.buffer = std::make_shared<launch::Buffer>(device, bytes, stream);
+        launch::copy_in(*device, s.buffer->address(), s.begin, bytes, stream.get());
+        for (const std::size_t i : s.members)
+            values_[i].address = static_cast<char*>(s.buffer->address()) + (static_cast<char*>(values_[i].address) - s.begin);
+    }
+}
+
+void Arguments::unstage(const std::vector<bool>& written, const std::shared_ptr<device::Stream>& stream) {
+    for (const Staged& s : staged_) {
+        for (const std::size_t i : s.members) {
+            if (!written[i]) continue;
+            const launch::Extent e = launch::extent(values_[i]);
+            const std::ptrdiff_t offset = e.begin - static_cast<char*>(s.buffer->address());
+            launch::copy_out(*s.buffer->device(), s.begin + offset, e.begin, static_cast<std::size_t>(e.end - e.begin),
+                             stream.get());
+        }
+    }
+}
+
+void Arguments::write_back(const std::vector<bool>& written) {
+    for (std::size_t i = 0; i < items_.size(); ++i)
+        if (items_[i].stand_in && written[i])
+            nb::module_::import_("xcuda.core._arguments")
+                .attr("write_back")(nb::handle(items_[i].given), nb::handle(items_[i].stand_in));
+}
+
+
+}  // namespace xcuda::python

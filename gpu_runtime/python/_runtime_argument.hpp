@@ -1,0 +1,82 @@
+// Reads a call's Python objects as kernel arguments, without making Python objects for those met every day.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "_runtime_array.hpp"
+#include "launch/signature.hpp"
+
+namespace xcuda::python {
+
+/// The arguments of one call, and what holds their memory until the launch has used it. Needs the GIL throughout.
+class Arguments {
+public:
+    Arguments() = default;
+    ~Arguments() { clear(); }
+    Arguments(const Arguments&) = delete;
+    Arguments& operator=(const Arguments&) = delete;
+    void clear() noexcept;
+
+    /// Appends `object` as the argument `name`. Throws a TypeError or ValueError that names it.
+    void read(PyObject* object, const std::string& name);
+
+    std::span<launch::Argument> values() { return values_; }
+    std::size_t size() const { return values_.size(); }
+
+    /// The device where the device arrays live; null where there is none. Throws where they live on several.
+    const std::shared_ptr<device::Device>& device() const { return device_; }
+    bool has_host_arrays() const { return host_arrays_; }
+
+    /// Whether argument i may be written, and the clear sentence if not ("" for a plain read-only array).
+    bool readonly(std::size_t i) const { return values_[i].readonly; }
+    const char* why_readonly(std::size_t i) const { return items_[i].why_readonly; }
+
+    /// Device arrays are used on `stream` from now on.
+    void used_on(const std::shared_ptr<device::Stream>& stream);
+    /// Host arrays go to memory of `device` that kernels see; `written(i)` tells what will come back. Arrays that
+    /// overlap share one copy, so that the kernel sees one memory.
+    void stage(const std::shared_ptr<device::Device>& device, const std::shared_ptr<device::Stream>& stream);
+    /// Starts the copies back of what the kernel may have written.
+    void unstage(const std::vector<bool>& written, const std::shared_ptr<device::Stream>& stream);
+    /// Once the work is done: stand-ins for arrays that a kernel can't address are copied back.
+    void write_back(const std::vector<bool>& written);
+    /// The object the caller gave as argument i.
+    nb::object object(std::size_t i) const { return nb::borrow(items_[i].given); }
+
+private:
+    struct Item {
+        Py_buffer view;
+        bool has_view = false;
+        PyObject* given = nullptr;     // owned
+        PyObject* stand_in = nullptr;  // owned: the copy that the kernel works on
+        void (*drop)(void*) = nullptr;  // DLPack's deleter
+        void* dropped = nullptr;
+        std::shared_ptr<launch::Buffer> buffer;  // device arrays
+        const char* why_readonly = "";
+    };
+    struct Staged {
+        std::shared_ptr<launch::Buffer> buffer;
+        char* begin;
+        char* end;
+        std::vector<std::size_t> members;
+    };
+
+    void read_view(Item& item, launch::Argument& value, PyObject* object, const std::string& name);
+    bool read_scalar(launch::Argument& value, PyObject* object, const std::string& name);
+    void read_dlpack(Item& item, launch::Argument& value, PyObject* object, const std::string& name);
+    void read_stand_in(Item& item, launch::Argument& value, PyObject* object, const std::string& name);
+
+    std::vector<launch::Argument> values_;
+    std::vector<Item> items_;
+    std::vector<Staged> staged_;
+    std::shared_ptr<device::Device> device_;
+    bool host_arrays_ = false;
+};
+
+
+}  // namespace xcuda::python

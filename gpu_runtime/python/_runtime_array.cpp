@@ -1,0 +1,231 @@
+#include "_runtime_array.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "_runtime_dtype.hpp"
+#include "_runtime_stream.hpp"
+#include "launch/program.hpp"
+
+namespace xcuda::python {
+namespace {
+
+using Lengths = std::vector<std::int64_t>;
+
+PyTypeObject* array_class = nullptr;  // xcuda.core's class over ArrayBase
+
+void set_shape(launch::Argument& view, const Lengths& lengths, const Lengths* strides) {
+    if (lengths.size() > launch::max_ndim)
+        raise("ValueError", "device arrays have at most 8 dimensions, not " + std::to_string(lengths.size()));
+    view.ndim = static_cast<std::int8_t>(lengths.size());
+    std::int64_t stride = 1;
+    for (std::size_t i = lengths.size(); i-- > 0;) {
+        view.lengths[i] = lengths[i];
+        view.strides[i] = strides ? (*strides)[i] : stride;
+        stride *= std::max<std::int64_t>(lengths[i], 1);
+    }
+    view.layout = launch::layout_of(view.ndim, view.lengths.data(), view.strides.data());
+}
+
+void allocate(DeviceArray* self, const Lengths& lengths, const std::string& dtype) {
+    launch::Argument view;
+    view.is_array = true;
+    view.dtype = dtype_named(dtype);
+    std::int64_t bytes = static_cast<std::int64_t>(info(view.dtype).size);
+    for (const std::int64_t n : lengths) {
+        if (n < 0) raise("ValueError", "an array's length can't be negative: " + std::to_string(n));
+        if (__builtin_mul_overflow(bytes, n, &bytes)) raise("MemoryError", "the array is larger than any memory");
+    }
+    set_shape(view, lengths, nullptr);
+    const auto& device = current_device();
+    auto buffer = std::make_shared<launch::Buffer>(device, static_cast<std::size_t>(bytes), stream_on(device));
+    view.address = buffer->address();
+    new (self) DeviceArray{std::move(buffer), view};
+}
+
+void make_view(DeviceArray* self, const DeviceArray& base, std::int64_t offset, const Lengths& lengths,
+               const Lengths& strides, const std::string& dtype) {
+    launch::Argument view = base.view;
+    view.dtype = dtype_named(dtype);
+    if (lengths.size() != strides.size()) raise("ValueError", "a view needs one stride an axis");
+    set_shape(view, lengths, &strides);
+    view.address = static_cast<char*>(base.view.address) + offset;
+    const launch::Extent e = launch::extent(view);
+    const auto* begin = static_cast<const char*>(base.buffer->address());
+    if (e.begin != e.end && (e.begin < begin || e.end > begin + base.buffer->bytes()))
+        raise("ValueError", "the view reaches outside its array's memory");
+    new (self) DeviceArray{base.buffer, view};
+}
+
+nb::tuple as_tuple(const std::int64_t* values, int n, std::int64_t factor = 1) {
+    nb::object out = nb::steal(PyTuple_New(n));
+    for (int i = 0; i < n; ++i) PyTuple_SET_ITEM(out.ptr(), i, PyLong_FromLongLong(values[i] * factor));
+    return nb::borrow<nb::tuple>(out);
+}
+
+/// Waits for all work on the array's memory and raises what went wrong in it.
+void settle(const DeviceArray& a) {
+    for (const auto& stream : a.buffer->streams()) synchronize(a.buffer->device(), stream);
+}
+
+std::shared_ptr<device::Stream> working_stream(const DeviceArray& a) {
+    auto stream = stream_on(a.buffer->device());
+    a.buffer->used_on(stream);
+    return stream;
+}
+
+struct HostBytes {
+    Py_buffer view{};
+    HostBytes(nb::handle object, int flags) {
+        if (PyObject_GetBuffer(object.ptr(), &view, flags) < 0) throw nb::python_error();
+    }
+    ~HostBytes() { PyBuffer_Release(&view); }
+};
+
+void expect_bytes(const launch::Extent& e, const Py_buffer& host) {
+    if (host.len != e.end - e.begin)
+        raise("ValueError", "the host memory has " + std::to_string(host.len) + " bytes; " +
+                                std::to_string(e.end - e.begin) + " are needed");
+}
+
+// The bytes from the view's first to its last, so that strided views keep their strides on the host.
+void extent_to_host(const DeviceArray& a, nb::handle to) {
+    HostBytes host(to, PyBUF_CONTIG);
+    const launch::Extent e = launch::extent(a.view);
+    expect_bytes(e, host.view);
+    settle(a);
+    const auto stream = working_stream(a);
+    {
+        nb::gil_scoped_release released;
+        launch::copy_out(*a.buffer->device(), host.view.buf, e.begin, static_cast<std::size_t>(host.view.len),
+                         stream.get());
+    }
+    synchronize(a.buffer->device(), stream);
+}
+
+void extent_from_host(const DeviceArray& a, nb::handle from) {
+    HostBytes host(from, PyBUF_CONTIG_RO);
+    const launch::Extent e = launch::extent(a.view);
+    expect_bytes(e, host.view);
+    const auto stream = working_stream(a);
+    {
+        nb::gil_scoped_release released;
+        launch::copy_in(*a.buffer->device(), const_cast<char*>(e.begin), host.view.buf,
+                        static_cast<std::size_t>(host.view.len), stream.get());
+    }
+    // The host memory is the caller's again when this returns.
+    if (stream) synchronize(a.buffer->device(), stream);
+}
+
+void copy_from(const DeviceArray& to, const DeviceArray& from) {
+    const bool plain = to.view.layout == ir::Layout::contiguous && from.view.layout == ir::Layout::contiguous;
+    if (!plain || to.view.dtype != from.view.dtype || to.nbytes() != from.nbytes() ||
+        to.buffer->device() != from.buffer->device())
+        raise("ValueError", "only contiguous arrays of one dtype, size and device are copied on the device");
+    const auto stream = working_stream(to);
+    from.buffer->used_on(stream);
+    launch::copy_within(*to.buffer->device(), to.view.address, from.view.address,
+                        static_cast<std::size_t>(to.nbytes()), stream.get());
+}
+
+void fill_bytes(const DeviceArray& a, int byte) {
+    if (a.view.layout != ir::Layout::contiguous) raise("ValueError", "only contiguous arrays are filled by bytes");
+    const auto stream = working_stream(a);
+    launch::fill(*a.buffer->device(), a.view.address, byte, static_cast<std::size_t>(a.nbytes()), stream.get());
+}
+
+// Buffer protocol: the CPU device's memory is the host's, so NumPy sees it in place.
+struct Exported {
+    std::shared_ptr<launch::Buffer> buffer;
+    Py_ssize_t lengths[launch::max_ndim], strides[launch::max_ndim];
+};
+
+int get_buffer(PyObject* self, Py_buffer* out, int flags) {
+    return guarded(-1, [&] {
+        const DeviceArray& a = *nb::inst_ptr<DeviceArray>(self);
+        out->obj = nullptr;
+        if (!a.buffer->device()->host_accessible())
+            raise("BufferError", "the array lives on " + a.buffer->device()->info().name + "; use copy_to_host()");
+        const bool contiguous = a.view.layout == ir::Layout::contiguous;
+        if (!contiguous && (flags & PyBUF_STRIDES) != PyBUF_STRIDES)
+            raise("BufferError", "the array is a strided view; ask for strides or copy_to_host()");
+        settle(a);
+        auto* exported = new Exported{a.buffer, {}, {}};
+        const auto size = static_cast<Py_ssize_t>(info(a.view.dtype).size);
+        for (int i = 0; i < a.view.ndim; ++i) {
+            exported->lengths[i] = a.view.lengths[i];
+            exported->strides[i] = a.view.strides[i] * size;
+        }
+        static char nothing[8];
+        out->buf = a.view.address ? a.view.address : nothing;
+        out->len = a.nbytes();
+        out->itemsize = size;
+        out->readonly = 0;
+        out->ndim = a.view.ndim;
+        out->format = (flags & PyBUF_FORMAT) ? const_cast<char*>(to_format(a.view.dtype)) : nullptr;
+        out->shape = (flags & PyBUF_ND) ? exported->lengths : nullptr;
+        out->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? exported->strides : nullptr;
+        out->suboffsets = nullptr;
+        out->internal = exported;
+        out->obj = self;
+        Py_INCREF(self);
+        return 0;
+    });
+}
+
+void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<Exported*>(view->internal); }
+
+PyType_Slot array_slots[] = {
+    {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
+    {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
+    {0, nullptr},
+};
+
+}  // namespace
+
+DeviceArray* device_array(PyObject* object) {
+    if (Py_TYPE(object) == array_class) return nb::inst_ptr<DeviceArray>(object);
+    DeviceArray* found = nullptr;
+    return nb::try_cast<DeviceArray*>(nb::handle(object), found) ? found : nullptr;
+}
+
+void bind_array(nb::module_& module) {
+    nb::class_<DeviceArray>(module, "ArrayBase", nb::type_slots(array_slots), nb::is_weak_referenceable())
+        .def("__init__", &allocate, nb::arg("shape"), nb::arg("dtype"))
+        .def("__init__", &make_view, nb::arg("base"), nb::arg("offset"), nb::arg("shape"), nb::arg("strides"),
+             nb::arg("dtype"))
+        .def_prop_ro("shape", [](const DeviceArray& a) { return as_tuple(a.view.lengths.data(), a.view.ndim); })
+        .def_prop_ro("strides", [](const DeviceArray& a) {
+            return as_tuple(a.view.strides.data(), a.view.ndim, static_cast<std::int64_t>(info(a.view.dtype).size));
+        })
+        .def_prop_ro("ndim", [](const DeviceArray& a) { return static_cast<int>(a.view.ndim); })
+        .def_prop_ro("size", [](const DeviceArray& a) { return a.view.elements(); })
+        .def_prop_ro("nbytes", &DeviceArray::nbytes)
+        .def_prop_ro("itemsize", [](const DeviceArray& a) { return info(a.view.dtype).size; })
+        .def_prop_ro("_dtype_name", [](const DeviceArray& a) { return std::string(info(a.view.dtype).name); })
+        .def_prop_ro("_typestr", [](const DeviceArray& a) { return std::string(info(a.view.dtype).typestr); })
+        .def_prop_ro("_address", [](const DeviceArray& a) { return reinterpret_cast<std::uintptr_t>(a.view.address); })
+        .def_prop_ro("_contiguous", [](const DeviceArray& a) { return a.view.layout == ir::Layout::contiguous; })
+        .def_prop_ro("_host_accessible", [](const DeviceArray& a) { return a.buffer->device()->host_accessible(); })
+        .def_prop_ro("_device_label", [](const DeviceArray& a) {
+            return launch::device_label(a.buffer->device()->info());
+        })
+        .def("_extent", [](const DeviceArray& a) {  // bytes before the first element, bytes in all
+            const launch::Extent e = launch::extent(a.view);
+            return nb::make_tuple(static_cast<const char*>(a.view.address) - e.begin, e.end - e.begin);
+        })
+        .def("_to_host", [](const DeviceArray& a, nb::object to) { extent_to_host(a, to); })
+        .def("_from_host", [](const DeviceArray& a, nb::object from) { extent_from_host(a, from); })
+        .def("_copy_from", [](const DeviceArray& a, const DeviceArray& from) { copy_from(a, from); })
+        .def("_fill_bytes", &fill_bytes)
+        .def("_settle", &settle);
+    module.def("set_array_class", [](nb::type_object type) {
+        array_class = reinterpret_cast<PyTypeObject*>(type.release().ptr());
+    });
+}
+
+}  // namespace xcuda::python

@@ -1,0 +1,27 @@
+// Arrays that live on a device, as Python holds them: a buffer and a view of it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+
+#include "launch/buffer.hpp"
+#include "launch/signature.hpp"
+
+namespace nb = nanobind;
+
+namespace xcuda::python {
+
+struct DeviceArray {
+    std::shared_ptr<launch::Buffer> buffer;
+    launch::Argument view;  // address inside the buffer, lengths, strides in elements
+
+    std::int64_t nbytes() const { return view.elements() * static_cast<std::int64_t>(info(view.dtype).size); }
+};
+
+/// The array behind a Python object, null where it is none; a pointer comparison for xcuda's own class.
+DeviceArray* device_array(PyObject* object);
+
+void bind_array(nb::module_& module);
+
+}  // namespace xcuda::python

@@ -1,0 +1,55 @@
+#include "_runtime_error.hpp"
+
+#include <new>
+
+namespace xcuda::python {
+
+LaunchSite LaunchSite::here() {
+    LaunchSite site;
+    if (PyFrameObject* frame = PyEval_GetFrame()) {
+        site.code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+        site.line = PyFrame_GetLineNumber(frame);
+    }
+    return site;
+}
+
+void set_error(const Error& error, const char* kernel, const LaunchSite* launched) {
+    try {
+        nb::object place = nb::none(), site = nb::none();
+        if (error.place && error.place->known()) {
+            const Place& p = *error.place;
+            place = nb::make_tuple(nb::str(p.file.c_str(), p.file.size()), p.line, p.column, p.end_line, p.end_column);
+        }
+        if (launched && launched->code.is_valid())
+            site = nb::make_tuple(launched->code.attr("co_filename"), launched->line);
+        nb::object name = kernel ? nb::object(nb::str(kernel)) : nb::none();
+        const char* fault = error.fault == Fault::user ? "user" : error.fault == Fault::machine ? "machine" : "internal";
+        nb::object exception = nb::module_::import_("xcuda.core._raise")
+                                   .attr("build")(fault, error.python_type.c_str(), error.what(), error.hint.c_str(),
+                                                  place, name, site);
+        PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+    } catch (nb::python_error& e) {
+        e.restore();
+    }
+}
+
+void raise(const Error& error, const char* kernel, const LaunchSite* launched) {
+    set_error(error, kernel, launched);
+    throw nb::python_error();
+}
+
+void raise(const char* python_type, const std::string& message) {
+    throw Error(Fault::user, python_type, message);
+}
+
+void bind_error(nb::module_&) {
+    nb::register_exception_translator([](const std::exception_ptr& e, void*) {
+        try {
+            std::rethrow_exception(e);
+        } catch (const Error& error) {
+            set_error(error);
+        }
+    });
+}
+
+}  // namespace xcuda::python

@@ -1,0 +1,43 @@
+// xcuda::Error as a Python exception, raised in a frame that shows the user's kernel line.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "base/error.hpp"
+
+namespace nb = nanobind;
+
+namespace xcuda::python {
+
+/// Where a launch was asked for: told with errors that surface later. Owns its code object.
+struct LaunchSite {
+    nb::object code;
+    int line = 0;
+    static LaunchSite here();  // of the calling Python frame
+};
+
+/// Sets the Python error indicator; the kernel's name titles the frame of its line.
+void set_error(const Error& error, const char* kernel = nullptr, const LaunchSite* launched = nullptr);
+[[noreturn]] void raise(const Error& error, const char* kernel = nullptr, const LaunchSite* launched = nullptr);
+[[noreturn]] void raise(const char* python_type, const std::string& message);
+
+/// Runs `work` and turns C++ exceptions into Python's; for functions that CPython calls directly.
+template <typename Work, typename Result>
+Result guarded(Result failed, Work&& work) noexcept {
+    try {
+        return work();
+    } catch (nb::python_error& e) {
+        e.restore();
+    } catch (const Error& e) {
+        set_error(e);
+    } catch (const std::bad_alloc&) {
+        PyErr_NoMemory();
+    } catch (const std::exception& e) {
+        set_error(bug(e.what()));
+    }
+    return failed;
+}
+
+void bind_error(nb::module_& module);
+
+}  // namespace xcuda::python

@@ -1,0 +1,213 @@
+// What people ask of a kernel: its compiled versions and their texts, and starting one for an await.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <vector>
+
+#include "_runtime_dtype.hpp"
+#include "_runtime_kernel.hpp"
+#include "frontend/functions.hpp"
+#include "ir/print.hpp"
+#include "launch/cache.hpp"
+#include "passes/cpu.hpp"
+
+namespace xcuda::python {
+namespace {
+
+KernelState& state_of(nb::handle kernel) {
+    KernelState* state = kernel_state(kernel.ptr());
+    if (!state) raise("TypeError", "a kernel is wanted here");
+    return *state;
+}
+
+nb::dict about(const launch::Specialisation& s) {
+    nb::dict out;
+    const device::Attributes& a = s.facts->attributes;
+    out["signature"] = s.facts->signature;
+    out["device"] = s.facts->device;
+    out["block"] = s.block ? nb::object(nb::make_tuple(s.block->x, s.block->y, s.block->z)) : nb::object(nb::none());
+    out["source"] = s.source;
+    out["seconds"] = s.seconds;
+    out["lower_seconds"] = s.lowered->seconds;
+    out["how"] = s.facts->how;
+    out["text"] = s.text.kernel;
+    out["full_text"] = s.text.source;
+    out["entry"] = s.text.entry;
+    out["warnings"] = s.facts->warnings;
+    if (a.registers) out["registers"] = *a.registers;
+    if (a.local_bytes) out["local_bytes"] = *a.local_bytes;
+    if (a.shared_bytes) out["shared_bytes"] = *a.shared_bytes;
+    if (a.max_threads_per_block) out["max_threads_per_block"] = *a.max_threads_per_block;
+    return out;
+}
+
+// [("array", "float32", 2, "contiguous", readonly) or ("scalar", "int64", weak)]
+launch::Signature signature_from(nb::handle types) {
+    launch::Signature signature;
+    for (nb::handle type : types) {
+        const nb::object kind = type[0];
+        const auto dtype = dtype_named(nb::cast<std::string>(nb::object(type[1])));
+        if (nb::cast<std::string>(kind) == "scalar") {
+            signature.push_back(launch::key(ir::scalar(dtype, nb::cast<bool>(nb::object(type[2])))));
+            continue;
+        }
+        const auto name = nb::cast<std::string>(nb::object(type[3]));
+        const auto layout = name == "contiguous" ? ir::Layout::contiguous
+                            : name == "inner"    ? ir::Layout::inner
+                                                 : ir::Layout::strided;
+        const int ndim = nb::cast<int>(nb::object(type[2]));
+        if (ndim < 0 || ndim > launch::max_ndim) raise("ValueError", "arrays have 0 to 8 dimensions");
+        signature.push_back(launch::key(ir::array(dtype, ndim, layout)));
+    }
+    return signature;
+}
+
+frontend::Source source_from(const std::string& name, const std::string& file, const std::string& ast_json,
+                             const std::string& names_json) {
+    return {name, file, frontend::ast::from_json(ast_json, file, 1), names_json};
+}
+
+nb::object compile(nb::handle kernel, nb::handle types, nb::handle block) {
+    KernelState& k = state_of(kernel);
+    k.current_program();
+    const auto program = k.program;
+    const launch::Signature signature = signature_from(types);
+    if (signature.size() != k.parameters.size())
+        raise("TypeError", k.name + " takes " + std::to_string(k.parameters.size()) + " arguments, the signature has " +
+                               std::to_string(signature.size()));
+    device::Dim3 dims{256, 1, 1};
+    if (!block.is_none())
+        dims = {nb::cast<std::int64_t>(nb::object(block[0])), nb::cast<std::int64_t>(nb::object(block[1])),
+                nb::cast<std::int64_t>(nb::object(block[2]))};
+    const auto device = current_device();
+    std::shared_ptr<const launch::Specialisation> made;
+    bool refused_block = false;
+    {
+        nb::gil_scoped_release released;
+        const auto lowered = program->lower(signature);
+        if (lowered->fixed_block && block.is_none()) refused_block = true;
+        else made = program->specialise(lowered, device, dims);
+    }
+    if (refused_block) return nb::none();  // waits for its first launch: the block's shape is part of the text
+    return about(*made);
+}
+
+struct Launched {
+    std::shared_ptr<InFlight> work;
+};
+
+void bind_launched(nb::module_& module) {
+    nb::class_<Launched>(module, "Launched")
+        .def_prop_ro("done", [](const Launched& l) { return l.work->done(); })
+        .def("tell", [](Launched& l) { raise_error_of(*l.work); })   // its error, once done
+        .def("call_when_done", [](const Launched& l, nb::callable callback) {
+            call_on_host(l.work->device, l.work->stream, callback);
+        });
+    module.def("begin", [](nb::handle callee, nb::tuple args, nb::dict kwargs) {
+        KernelState& k = state_of(callee);
+        std::vector<PyObject*> values;
+        for (nb::handle a : args) values.push_back(a.ptr());
+        const std::size_t count = values.size();
+        nb::list names;
+        for (auto [name, value] : kwargs) {
+            names.append(name);
+            values.push_back(value.ptr());
+        }
+        const nb::tuple keyword_names(names);
+        static const Configuration automatic{};
+        const Configuration* where = configuration_of(callee.ptr());
+        auto work = launch_kernel(k, where ? *where : automatic, values.data(), count,
+                                  kwargs.size() ? keyword_names.ptr() : nullptr, false);
+        return Launched{std::move(work)};
+    });
+    // The parameters that the last launch may have written.
+    module.def("written_by_last", [](nb::handle callee) {
+        const KernelState& k = state_of(callee);
+        std::vector<std::size_t> out;
+        for (std::size_t i = 0; k.last && i < k.parameters.size(); ++i)
+            if (k.last->lowered->writes(i)) out.push_back(i);
+        return out;
+    });
+}
+
+}  // namespace
+
+void bind_kernel(nb::module_& module) {
+    bind_kernel_types(module);
+    bind_launched(module);
+    module.def("specialisations", [](nb::handle kernel) {
+        const KernelState& k = state_of(kernel);
+        nb::list out;
+        if (k.program)
+            for (const auto& s : k.program->specialisations()) out.append(about(*s));
+        return out;
+    });
+    module.def("last_launch", [](nb::handle kernel) -> nb::object {
+        const KernelState& k = state_of(kernel);
+        if (!k.last_shape || !k.last) return nb::none();
+        nb::dict out;
+        const device::Shape& s = *k.last_shape;
+        out["signature"] = k.last->facts->signature;
+        out["device"] = k.last->facts->device;
+        out["grid"] = nb::make_tuple(s.grid.x, s.grid.y, s.grid.z);
+        out["block"] = nb::make_tuple(s.block.x, s.block.y, s.block.z);
+        out["dynamic_shared_bytes"] = s.dynamic_shared_bytes;
+        out["automatic"] = k.last_automatic;
+        out["launches"] = k.launches;
+        return out;
+    });
+    module.def("compile", &compile, nb::arg("kernel"), nb::arg("types"), nb::arg("block").none());
+    module.def("ir_text", [](nb::handle kernel) {
+        const KernelState& k = state_of(kernel);
+        return k.last ? ir::to_string(k.last->lowered->module) : std::string();
+    });
+    module.def("lower_text", [](const std::string& name, const std::string& file, const std::string& ast_json,
+                                const std::string& names_json, nb::list types, bool checked) {
+        const auto source = source_from(name, file, ast_json, names_json);
+        return ir::to_string(frontend::lower(source, launch::types_of(signature_from(types)), checked));
+    });
+    module.def("emit_text", [](const std::string& name, const std::string& file, const std::string& ast_json,
+                               const std::string& names_json, nb::list types, bool checked, const std::string& target,
+                               nb::handle block) {
+        auto lowered = frontend::lower(source_from(name, file, ast_json, names_json),
+                                       launch::types_of(signature_from(types)), checked);
+        if (target != "cpu" && target != "cuda") raise("ValueError", "the target is cpu or cuda");
+        if (target == "cuda") return emit::emit(lowered, emit::Target::cuda).kernel;
+        passes::CpuOptions options;
+        options.checked = checked;
+        if (!block.is_none()) {
+            options.block_fixed = true;
+            for (int i = 0; i < 3; ++i) options.block[i] = nb::cast<std::int64_t>(nb::object(block[i]));
+        }
+        return emit::emit(passes::for_cpu(std::move(lowered), options), emit::Target::cpu).kernel;
+    }, nb::arg("name"), nb::arg("file"), nb::arg("ast_json"), nb::arg("names_json"), nb::arg("types"),
+       nb::arg("checked"), nb::arg("target"), nb::arg("block").none());
+    module.def("kernel_functions", [] {  // (name, spellings, numpy, doc) of each
+        nb::list out;
+        for (const auto& f : frontend::all_functions()) {
+            std::vector<std::string> spellings(f.spellings.begin(), f.spellings.end());
+            out.append(nb::make_tuple(std::string(f.name), spellings, std::string(f.numpy), std::string(f.doc)));
+        }
+        return out;
+    });
+    module.def("cache_stats", [] {
+        const launch::CacheStats s = launch::cache_stats();
+        nb::dict out;
+        out["kernels_in_memory"] = s.kernels_in_memory;
+        out["memory_hits"] = s.memory_hits;
+        out["disk_hits"] = s.disk_hits;
+        out["compiled"] = s.compiled;
+        out["compile_seconds"] = s.compile_seconds;
+        out["folder"] = s.folder.string();
+        out["files"] = s.files;
+        out["bytes"] = s.bytes;
+        out["bound"] = s.bound;
+        out["disk_problem"] = s.disk_problem;
+        return out;
+    });
+    module.def("clear_cache", &launch::clear_cache);
+}
+
+}  // namespace xcuda::python

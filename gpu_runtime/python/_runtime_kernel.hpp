@@ -1,0 +1,69 @@
+// `Kernel`, what @cuda.kernel gives, and `Configured`, what k[grid, block] gives: calls go from CPython straight here.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "_runtime_argument.hpp"
+#include "_runtime_stream.hpp"
+#include "launch/program.hpp"
+
+namespace xcuda::python {
+
+/// A global, closure cell or helper that the kernel's source read, and the object it was then.
+struct Capture {
+    nb::object holder, name, value;
+};
+
+/// The state behind a Kernel object.
+struct KernelState {
+    nb::object about;                    // xcuda.core.kernels.About: source, signatures, what people ask for
+    std::string name;
+    std::vector<std::string> parameters;
+    nb::tuple parameter_names;           // interned, for keyword arguments
+    nb::dict defaults;
+    launch::Options options;
+
+    std::shared_ptr<launch::Program> program;  // null until the first call, and after a captured name changed
+    std::vector<Capture> captures;
+    std::shared_ptr<const launch::Lowered> last_lowered;  // of the last calls
+    std::shared_ptr<const launch::Specialisation> last;
+    std::optional<device::Shape> last_shape;
+    bool last_automatic = false;
+    std::uint64_t launches = 0;
+
+    /// The program for what the names mean now.
+    launch::Program& current_program();
+    std::shared_ptr<const launch::Lowered> lowered_for(std::span<const launch::Argument> arguments);
+    std::shared_ptr<const launch::Specialisation> specialised_for(const std::shared_ptr<const launch::Lowered>& lowered,
+                                                                  const std::shared_ptr<device::Device>& device,
+                                                                  const device::Dim3& block);
+};
+
+/// Where and how a call runs; nothing given: chosen at the call.
+struct Configuration {
+    std::optional<device::Shape> shape;
+    std::int64_t dynamic_shared_bytes = 0;
+    nb::object stream;  // a StreamBase, or invalid
+};
+
+/// The state of a Kernel or Configured object, null for another object.
+KernelState* kernel_state(PyObject* object);
+/// The Configuration of a Configured object, null for another object.
+const Configuration* configuration_of(PyObject* object);
+
+/// Starts the kernel. `wait`: returns when host arrays hold the result; else gives what an await waits for.
+std::shared_ptr<InFlight> launch_kernel(KernelState& kernel, const Configuration& where, PyObject* const* values,
+                                        std::size_t count, PyObject* keyword_names, bool wait);
+
+/// The Configuration of k[...].
+Configuration configuration_from(const KernelState& kernel, PyObject* key);
+
+void bind_kernel(nb::module_& module);
+void bind_kernel_types(nb::module_& module);
+
+}  // namespace xcuda::python

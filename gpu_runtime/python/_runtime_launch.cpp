@@ -1,0 +1,269 @@
+// From a Python call to a started kernel.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "_runtime_kernel.hpp"
+#include "launch/launch.hpp"
+#include "launch/shape.hpp"
+
+namespace xcuda::python {
+namespace {
+
+// What an absent name was captured as (xcuda.core.source's own mark).
+PyObject* missing_mark() {
+    static PyObject* mark = nb::object(nb::module_::import_("xcuda.core.source").attr("_MISSING")).release().ptr();
+    return mark;
+}
+
+bool unchanged(const Capture& c) {
+    PyObject* holder = c.holder.ptr();
+    if (PyDict_CheckExact(holder)) {
+        PyObject* now = PyDict_GetItemWithError(holder, c.name.ptr());  // borrowed
+        if (!now && PyErr_Occurred()) throw nb::python_error();
+        return (now ? now : missing_mark()) == c.value.ptr();
+    }
+    if (PyCell_Check(holder)) {
+        PyObject* now = PyCell_GET(holder);  // borrowed
+        return (now ? now : missing_mark()) == c.value.ptr();
+    }
+    PyObject* now = PyObject_GetAttr(holder, c.name.ptr());
+    if (!now) PyErr_Clear();
+    const bool same = (now ? now : missing_mark()) == c.value.ptr();
+    Py_XDECREF(now);
+    return same;
+}
+
+// Argument lists are kept for the next call: a launch then allocates nothing for them.
+std::vector<std::unique_ptr<Arguments>>& spare = *new std::vector<std::unique_ptr<Arguments>>;
+
+std::shared_ptr<Arguments> take_arguments() {
+    std::unique_ptr<Arguments> taken;
+    if (spare.empty()) {
+        taken = std::make_unique<Arguments>();
+    } else {
+        taken = std::move(spare.back());
+        spare.pop_back();
+    }
+    return {taken.release(), [](Arguments* a) {
+                a->clear();
+                if (spare.size() < 32) spare.emplace_back(a);
+                else delete a;
+            }};
+}
+
+[[noreturn]] void wrong_call(const KernelState& k, const std::string& message) {
+    std::string parameters;
+    for (const auto& p : k.parameters) parameters += (parameters.empty() ? "" : ", ") + p;
+    throw Error(Fault::user, "TypeError", fmt::format("{}({}) {}", k.name, parameters, message));
+}
+
+// Positional values in place, keywords and defaults where they belong.
+void read_arguments(KernelState& k, Arguments& to, PyObject* const* values, std::size_t count, PyObject* names) {
+    const std::size_t wanted = k.parameters.size();
+    const std::size_t named = names ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : 0;
+    if (count == wanted && named == 0) {
+        for (std::size_t i = 0; i < count; ++i) to.read(values[i], k.parameters[i]);
+        return;
+    }
+    if (count > wanted)
+        wrong_call(k, fmt::format("takes {} argument{}; {} were given", wanted, wanted == 1 ? "" : "s", count));
+    std::vector<PyObject*> by_place(values, values + count);
+    by_place.resize(wanted, nullptr);
+    for (std::size_t n = 0; n < named; ++n) {
+        PyObject* name = PyTuple_GET_ITEM(names, static_cast<Py_ssize_t>(n));
+        const auto text = nb::cast<std::string>(nb::handle(name));
+        const auto at = std::find(k.parameters.begin(), k.parameters.end(), text);
+        if (at == k.parameters.end()) wrong_call(k, fmt::format("has no parameter '{}'", text));
+        PyObject*& slot = by_place[static_cast<std::size_t>(at - k.parameters.begin())];
+        if (slot) wrong_call(k, fmt::format("was given '{}' twice", text));
+        slot = values[count + n];
+    }
+    for (std::size_t i = 0; i < wanted; ++i) {
+        PyObject* value = by_place[i];
+        if (!value) value = PyDict_GetItem(k.defaults.ptr(), k.parameter_names[i].ptr());
+        if (!value) wrong_call(k, fmt::format("was called without '{}'", k.parameters[i]));
+        to.read(value, k.parameters[i]);
+    }
+}
+
+void refuse_readonly(const KernelState& k, const launch::Lowered& lowered, const Arguments& arguments) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (!arguments.readonly(i) || !lowered.writes(i)) continue;
+        const Place place = lowered.first_write(i);
+        const std::string& name = k.parameters[i];
+        const std::string why = arguments.why_readonly(i);
+        throw Error(Fault::user, "ValueError",
+                    fmt::format("'{}' {}, and {} writes to it at line {} of {}", name,
+                                why.empty() ? "is read-only" : "can't be written: " + why, k.name, place.line,
+                                place.file),
+                    place.known() ? std::optional<Place>(place) : std::nullopt,
+                    fmt::format("pass a copy ({}.copy()), or an array that may be written", name));
+    }
+}
+
+}  // namespace
+
+launch::Program& KernelState::current_program() {
+    if (program && std::all_of(captures.begin(), captures.end(), unchanged)) return *program;
+    last.reset();
+    last_lowered.reset();
+    const nb::object captured = about.attr("capture")();
+    frontend::Source source;
+    source.name = nb::cast<std::string>(nb::object(captured.attr("name")));
+    source.file = nb::cast<std::string>(nb::object(captured.attr("file")));
+    source.function = frontend::ast::from_json(nb::cast<std::string>(nb::object(captured.attr("ast_json"))),
+                                               source.file, 1);
+    source.names = nb::cast<std::string>(nb::object(captured.attr("names_json")));
+    captures.clear();
+    for (nb::handle entry : nb::object(captured.attr("captures")))
+        captures.push_back({nb::object(entry[0]), nb::object(entry[1]), nb::object(entry[2])});
+    program = std::make_shared<launch::Program>(std::move(source), options);
+    return *program;
+}
+
+std::shared_ptr<const launch::Lowered> KernelState::lowered_for(std::span<const launch::Argument> arguments) {
+    launch::Program& now = current_program();
+    if (last_lowered && launch::matches(last_lowered->signature, arguments)) return last_lowered;
+    const auto keep = program;  // another thread may capture anew while the GIL is away
+    const launch::Signature signature = launch::signature(arguments);
+    std::shared_ptr<const launch::Lowered> found;
+    {
+        nb::gil_scoped_release released;
+        found = now.lower(signature);
+    }
+    if (program == keep) last_lowered = found;
+    return found;
+}
+
+std::shared_ptr<const launch::Specialisation> KernelState::specialised_for(
+    const std::shared_ptr<const launch::Lowered>& lowered, const std::shared_ptr<device::Device>& device,
+    const device::Dim3& block) {
+    if (last && last->lowered == lowered && last->device == device && (!last->block || *last->block == block))
+        return last;
+    const auto keep = program;
+    std::shared_ptr<const launch::Specialisation> found;
+    {
+        nb::gil_scoped_release released;
+        found = keep->specialise(lowered, device, block);
+    }
+    last = found;
+    return found;
+}
+
+std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& where, PyObject* const* values,
+                                        std::size_t count, PyObject* keyword_names, bool wait) {
+    const std::shared_ptr<Arguments> arguments = take_arguments();
+    read_arguments(k, *arguments, values, count, keyword_names);
+
+    // The device: the stream's, the arrays', the current one.
+    const Stream* stream = where.stream.is_valid() ? nb::inst_ptr<Stream>(where.stream) : current_stream();
+    std::shared_ptr<device::Device> device = arguments->device();
+    if (!device) device = stream ? stream->device : current_device();
+    if (stream && stream->device != device) {
+        if (where.stream.is_valid())
+            throw Error(Fault::user, "ValueError",
+                        fmt::format("{}: the stream is one of {}, the arrays live on {}", k.name,
+                                    stream->device->info().name, device->info().name));
+        stream = nullptr;
+    }
+    const std::shared_ptr<device::Stream> on = stream ? stream->stream : nullptr;
+
+    const auto lowered = k.lowered_for(arguments->values());
+    refuse_readonly(k, *lowered, *arguments);
+    device::Shape shape;
+    if (where.shape) {
+        shape = *where.shape;
+    } else {
+        shape = launch::shape_for(*lowered, arguments->values(), device->info(), k.name);
+        shape.dynamic_shared_bytes = where.dynamic_shared_bytes;
+    }
+    launch::check_shape(shape, lowered->shared_bytes, device->info(), k.name);
+    const auto specialised = k.specialised_for(lowered, device, shape.block);
+    k.last_shape = shape;
+    k.last_automatic = !where.shape;
+    ++k.launches;
+
+    auto work = std::make_shared<InFlight>();
+    work->device = device;
+    work->stream = on;
+    const bool host = arguments->has_host_arrays();
+    std::vector<bool> written;
+    if (host) {
+        for (std::size_t i = 0; i < arguments->size(); ++i) written.push_back(lowered->writes(i));
+    }
+    const bool stage = host && !device->host_accessible() && shape.grid.count() > 0;
+    if (stage) arguments->stage(device, on);
+    arguments->used_on(on);
+    {
+        nb::gil_scoped_release released;
+        work->started = launch::start(specialised, shape, !where.shape, arguments->values(), on.get());
+    }
+    if (!work->started.timing) return work;
+    if (stage) arguments->unstage(written, on);
+    work->keeps = arguments;
+    if (host)
+        work->finish = [arguments = arguments.get(), written] { arguments->write_back(written); };
+    if (wait && work->done() && !stage) {
+        raise_error_of(*work);
+    } else if (wait && host) {
+        in_flight(work);
+        synchronize(device, on);
+    } else {
+        work->site = LaunchSite::here();
+        in_flight(work);
+    }
+    return work;
+}
+
+Configuration configuration_from(const KernelState& kernel, PyObject* key) {
+    const auto invalid = [&](const std::string& message, const char* hint = "") {
+        throw Error(Fault::user, "TypeError", kernel.name + message, std::nullopt, hint);
+    };
+    if (!PyTuple_Check(key) || PyTuple_GET_SIZE(key) < 2 || PyTuple_GET_SIZE(key) > 4)
+        invalid("[...] takes a grid and a block, then at most a stream and bytes of shared memory",
+                "write kernel[grid, block], each an int or a tuple of 1 to 3 ints");
+    const auto integer = [&](PyObject* value, const char* what) -> std::int64_t {
+        PyObject* index = PyBool_Check(value) ? nullptr : PyNumber_Index(value);
+        if (!index) {
+            PyErr_Clear();
+            const std::string text = nb::cast<std::string>(nb::repr(nb::handle(value)));
+            invalid(fmt::format(": {} must be made of ints, not {}", what, text),
+                    PyFloat_Check(value) ? "divide with // or round up with math.ceil(...)" : "");
+        }
+        const nb::object held = nb::steal(index);
+        int overflow = 0;
+        const std::int64_t number = PyLong_AsLongLongAndOverflow(index, &overflow);
+        if (overflow) invalid(fmt::format(": a length of {} does not fit into 64 bits", what));
+        return number;
+    };
+    const auto dim3 = [&](PyObject* value, const char* what) {
+        device::Dim3 d;
+        std::int64_t* lengths[3] = {&d.x, &d.y, &d.z};
+        if (PyTuple_Check(value) || PyList_Check(value)) {
+            const Py_ssize_t n = PySequence_Fast_GET_SIZE(value);
+            if (n < 1 || n > 3) invalid(fmt::format(": {} has 1 to 3 lengths, not {}", what, n));
+            for (Py_ssize_t i = 0; i < n; ++i) *lengths[i] = integer(PySequence_Fast_GET_ITEM(value, i), what);
+        } else {
+            d.x = integer(value, what);
+        }
+        return d;
+    };
+    Configuration out;
+    device::Shape shape;
+    shape.grid = dim3(PyTuple_GET_ITEM(key, 0), "the grid");
+    shape.block = dim3(PyTuple_GET_ITEM(key, 1), "the block");
+    if (PyTuple_GET_SIZE(key) > 2) {
+        PyObject* stream = PyTuple_GET_ITEM(key, 2);
+        if (nb::isinstance<Stream>(nb::handle(stream))) out.stream = nb::borrow(stream);
+        else if (stream != Py_None && !(PyLong_Check(stream) && PyObject_Not(stream)))
+            invalid(": the third item of [grid, block, stream] must be a Stream", "cuda.stream() makes one");
+    }
+    if (PyTuple_GET_SIZE(key) > 3)
+        shape.dynamic_shared_bytes = integer(PyTuple_GET_ITEM(key, 3), "the shared memory's bytes");
+    out.shape = shape;
+    return out;
+}
+
+}  // namespace xcuda::python

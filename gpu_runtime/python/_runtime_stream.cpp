@@ -1,0 +1,271 @@
+#include "_runtime_stream.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "launch/program.hpp"
+
+namespace xcuda::python {
+namespace {
+
+// Living as long as the process: another thread may look at them while it ends.
+PyObject* stream_variable = nullptr;
+PyObject* device_variable = nullptr;
+std::vector<std::shared_ptr<InFlight>>& flying = *new std::vector<std::shared_ptr<InFlight>>;
+std::vector<std::weak_ptr<device::Stream>>& streams = *new std::vector<std::weak_ptr<device::Stream>>;
+
+struct PyDevice {
+    std::shared_ptr<device::Device> device;
+};
+
+nb::object current(PyObject* variable) {
+    PyObject* value = nullptr;
+    if (PyContextVar_Get(variable, nullptr, &value) < 0) throw nb::python_error();
+    return nb::steal(value);
+}
+
+// The GIL is the outermost lock: released before the device is waited for.
+void wait_for(device::Device& device, device::Stream* stream) {
+    try {
+        nb::gil_scoped_release released;
+        device.synchronize(stream);
+    } catch (const Error& e) {
+        if (e.python_type != "KeyboardInterrupt") throw;
+        if (PyErr_CheckSignals() < 0) throw nb::python_error();
+        throw;
+    }
+}
+
+bool on(const InFlight& work, const device::Device* device, const device::Stream* stream, bool whole_device) {
+    return work.device.get() == device && (whole_device || work.stream.get() == stream);
+}
+
+}  // namespace
+
+bool InFlight::done() const {
+    if (started.timing) return started.timing->done.load(std::memory_order_acquire);
+    if (copied) return device->happened(*copied);
+    return true;
+}
+
+void InFlight::land() {
+    const auto last = std::exchange(finish, nullptr);
+    const auto kept = std::exchange(keeps, nullptr);
+    if (last && !started.error()) last();
+}
+
+void in_flight(std::shared_ptr<InFlight> work) {
+    // What is done and went well needs nobody to wait for it; looked at in passing, so that the list stays short.
+    if (flying.size() >= 16) {
+        std::vector<std::shared_ptr<InFlight>> landed;
+        std::erase_if(flying, [&](const auto& w) {
+            if (!w->done() || (!w->told && w->started.error())) return false;
+            landed.push_back(w);
+            return true;
+        });
+        for (const auto& w : landed) w->land();
+    }
+    flying.push_back(std::move(work));
+}
+
+void raise_error_of(InFlight& work) {
+    const auto error = work.started.error();
+    work.told = true;
+    work.land();
+    if (!error) return;
+    if (error->python_type == "KeyboardInterrupt" && PyErr_CheckSignals() < 0) throw nb::python_error();
+    raise(*error, work.started.kernel->facts->name.c_str(), &work.site);
+}
+
+void synchronize(const std::shared_ptr<device::Device>& device, const std::shared_ptr<device::Stream>& stream,
+                 bool whole_device) {
+    std::exception_ptr interrupted;
+    try {
+        wait_for(*device, stream.get());
+        if (whole_device) {
+            std::erase_if(streams, [](const auto& s) { return s.expired(); });
+            const auto all = streams;  // the list may grow while the GIL is away
+            for (const auto& weak : all)
+                if (const auto s = weak.lock()) wait_for(*device, s.get());
+        }
+    } catch (const Error&) {
+        interrupted = std::current_exception();
+    } catch (nb::python_error&) {
+        interrupted = std::current_exception();
+    }
+    std::vector<std::shared_ptr<InFlight>> landed;
+    std::erase_if(flying, [&](const auto& w) {
+        if (!on(*w, device.get(), stream.get(), whole_device) || !w->done()) return false;
+        landed.push_back(w);
+        return true;
+    });
+    if (interrupted) std::rethrow_exception(interrupted);
+    for (const auto& w : landed) w->land();
+    InFlight* first = nullptr;
+    int others = 0;
+    for (const auto& w : landed) {
+        if (w->told || !w->started.error()) continue;
+        if (first) ++others;
+        else first = w.get();
+    }
+    if (!first) return;
+    if (others == 0) raise_error_of(*first);
+    try {
+        raise_error_of(*first);
+    } catch (nb::python_error& e) {
+        e.value().attr("add_note")(
+            (std::to_string(others) + (others == 1 ? " later launch failed too" : " later launches failed too")).c_str());
+        throw;
+    }
+}
+
+void call_on_host(const std::shared_ptr<device::Device>& device, const std::shared_ptr<device::Stream>& stream,
+                  nb::callable callback) {
+    PyObject* held = callback.release().ptr();
+    nb::gil_scoped_release released;
+    device->call_on_host(stream.get(), [held] {
+        if (!Py_IsInitialized()) return;
+        nb::gil_scoped_acquire gil;
+        if (PyObject* result = PyObject_CallNoArgs(held)) Py_DECREF(result);
+        else PyErr_WriteUnraisable(held);
+        Py_DECREF(held);
+    });
+}
+
+const std::shared_ptr<device::Device>& current_device() {
+    const nb::object value = current(device_variable);
+    if (value.is_none()) {
+        static const auto& chosen = *new std::shared_ptr<device::Device>(device::default_device());
+        return chosen;
+    }
+    return nb::inst_ptr<PyDevice>(value)->device;
+}
+
+Stream* current_stream() {
+    const nb::object value = current(stream_variable);
+    return value.is_none() ? nullptr : nb::inst_ptr<Stream>(value);  // the context keeps it
+}
+
+std::shared_ptr<device::Stream> stream_on(const std::shared_ptr<device::Device>& device) {
+    const Stream* s = current_stream();
+    return s && s->device == device ? s->stream : nullptr;
+}
+
+namespace {
+
+void bind_device(nb::module_& module) {
+    nb::class_<PyDevice>(module, "DeviceBase", nb::is_weak_referenceable())
+        .def("__init__", [](PyDevice* self, const std::string& label) {
+            std::string names;
+            for (const auto& d : device::devices()) {
+                if (launch::device_label(d->info()) == label) {
+                    new (self) PyDevice{d};
+                    return;
+                }
+                names += (names.empty() ? "" : ", ") + launch::device_label(d->info());
+            }
+            raise("ValueError", "there is no device " + label + " here; there are: " + names);
+        })
+        .def_prop_ro("label", [](const PyDevice& d) { return launch::device_label(d.device->info()); })
+        .def_prop_ro("kind", [](const PyDevice& d) { return d.device->info().kind; })
+        .def_prop_ro("ordinal", [](const PyDevice& d) { return d.device->info().ordinal; })
+        .def_prop_ro("name", [](const PyDevice& d) { return d.device->info().name; })
+        .def_prop_ro("architecture", [](const PyDevice& d) { return d.device->info().architecture; })
+        .def_prop_ro("toolchain", [](const PyDevice& d) { return d.device->toolchain(); })
+        .def_prop_ro("attributes", [](const PyDevice& d) {
+            const device::Info& i = d.device->info();
+            nb::dict out;
+            out["multiprocessors"] = i.multiprocessors;
+            out["warp_size"] = i.warp_size;
+            out["vector_bytes"] = i.vector_bytes;
+            out["memory_bytes"] = i.memory_bytes;
+            out["clock_hz"] = i.clock_hz > 0 ? nb::object(nb::float_(i.clock_hz)) : nb::object(nb::none());
+            out["max_threads_per_block"] = i.limits.threads_per_block;
+            out["max_block"] = nb::make_tuple(i.limits.block.x, i.limits.block.y, i.limits.block.z);
+            out["max_grid"] = nb::make_tuple(i.limits.grid.x, i.limits.grid.y, i.limits.grid.z);
+            out["max_shared_bytes_per_block"] =
+                std::max(i.limits.shared_bytes_per_block, i.limits.shared_bytes_per_block_optin);
+            return out;
+        })
+        .def("memory", [](const PyDevice& d) {
+            const auto m = d.device->memory();
+            nb::dict out;
+            out["used"] = m.used;
+            out["high_water"] = m.high_water;
+            out["pooled"] = m.pooled;
+            out["total"] = m.total;
+            return out;
+        })
+        .def("synchronize", [](const PyDevice& d) { synchronize(d.device, nullptr, true); });
+    module.def("device_labels", [] {
+        std::vector<std::string> labels;
+        for (const auto& d : device::devices()) labels.push_back(launch::device_label(d->info()));
+        return labels;
+    });
+    module.def("current_device_label", [] { return launch::device_label(current_device()->info()); });
+}
+
+void bind_event(nb::module_& module) {
+    nb::class_<Event>(module, "EventBase", nb::is_weak_referenceable())
+        .def("__init__", [](Event* self, bool timing) {
+            const auto& device = current_device();
+            new (self) Event{device, device->make_event(timing)};
+        }, nb::arg("timing") = true)
+        .def("_record", [](Event& e, const Stream* stream) {
+            e.device->record(*e.event, stream ? stream->stream.get() : stream_on(e.device).get());
+            e.recorded = true;
+        }, nb::arg("stream").none())
+        .def("_synchronize", [](Event& e) {
+            if (!e.recorded) return;
+            nb::gil_scoped_release released;
+            e.device->synchronize(*e.event);
+        })
+        .def("_query", [](const Event& e) { return !e.recorded || e.device->happened(*e.event); })
+        .def("_elapsed", [](const Event& from, const Event& to) {
+            if (!from.recorded || !to.recorded)
+                raise("ValueError", "both events must have been recorded: event.record(stream)");
+            if (!from.device->happened(*from.event) || !to.device->happened(*to.event))
+                raise("RuntimeError", "an event has not happened yet: synchronize it first");
+            return from.device->seconds(*from.event, *to.event);
+        });
+}
+
+}  // namespace
+
+void bind_stream(nb::module_& module) {
+    stream_variable = PyContextVar_New("xcuda_stream", Py_None);
+    device_variable = PyContextVar_New("xcuda_device", Py_None);
+    module.attr("current_stream") = nb::borrow(stream_variable);
+    module.attr("current_device") = nb::borrow(device_variable);
+
+    bind_device(module);
+    bind_event(module);
+    nb::class_<Stream>(module, "StreamBase", nb::is_weak_referenceable())
+        .def("__init__", [](Stream* self, int priority, bool is_default) {
+            const auto& device = current_device();
+            auto made = is_default ? nullptr : device->make_stream(priority);
+            if (made) streams.push_back(made);
+            new (self) Stream{device, std::move(made)};
+        }, nb::arg("priority") = 0, nb::arg("is_default") = false)
+        .def_prop_ro("device_label", [](const Stream& s) { return launch::device_label(s.device->info()); })
+        .def_prop_ro("is_default", [](const Stream& s) { return s.stream == nullptr; })
+        .def_prop_ro("handle", [](const Stream& s) { return reinterpret_cast<std::uintptr_t>(s.stream.get()); })
+        .def("_synchronize", [](const Stream& s) { synchronize(s.device, s.stream); })
+        .def("_query", [](const Stream& s) { return s.device->finished(s.stream.get()); })
+        .def("_wait", [](const Stream& s, Event& e) {
+            if (e.recorded) s.device->wait(*e.event, s.stream.get());
+        });
+    module.def("in_flight_count", [] { return flying.size(); });
+    module.def("call_on_host", [](const Stream* stream, nb::callable callback) {
+        const auto device = stream ? stream->device : current_device();
+        call_on_host(device, stream ? stream->stream : stream_on(device), callback);
+    }, nb::arg("stream").none(), nb::arg("callback"));
+}
+
+}  // namespace xcuda::python

@@ -1,0 +1,65 @@
+// Streams, events and devices as Python holds them, which are current, and what is in flight on them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "_runtime_error.hpp"
+#include "device/device.hpp"
+#include "launch/launch.hpp"
+
+namespace xcuda::python {
+
+/// A null `stream` is the device's default stream.
+struct Stream {
+    std::shared_ptr<device::Device> device;
+    std::shared_ptr<device::Stream> stream;
+};
+
+struct Event {
+    std::shared_ptr<device::Device> device;
+    std::shared_ptr<device::Event> event;
+    bool recorded = false;
+};
+
+/// The device of `with Device(n):` in this context, else the process' default.
+const std::shared_ptr<device::Device>& current_device();
+/// The stream of `with stream:` in this context; null where none is.
+Stream* current_stream();
+/// The current stream where it belongs to `device`, else the device's default one.
+std::shared_ptr<device::Stream> stream_on(const std::shared_ptr<device::Device>& device);
+
+/// Work that was started and not yet waited for, with the Python objects whose memory it uses. Guarded by the GIL.
+struct InFlight {
+    std::shared_ptr<device::Device> device;
+    std::shared_ptr<device::Stream> stream;
+    launch::Started started;                    // a launch
+    std::shared_ptr<device::Event> copied;      // or a copy that uses host memory
+    std::shared_ptr<void> keeps;                // released with the GIL held
+    std::function<void()> finish;               // once, when the work is done and went well
+    LaunchSite site;
+    bool told = false;                          // its error has been raised, or will be by an await
+
+    bool done() const;
+    /// What is left to do once it is done: copies that Python makes; then it lets go of what it kept.
+    void land();
+};
+void in_flight(std::shared_ptr<InFlight> work);
+
+/// Waits for the stream (for all of the device's where `whole_device`) with the GIL released, then raises the first
+/// error of what was in flight there. KeyboardInterrupt where the wait was interrupted.
+void synchronize(const std::shared_ptr<device::Device>& device, const std::shared_ptr<device::Stream>& stream,
+                 bool whole_device = false);
+/// Lands one piece of work that is done and raises its error.
+void raise_error_of(InFlight& work);
+
+/// Calls a Python function from a thread of the device once the stream is there.
+void call_on_host(const std::shared_ptr<device::Device>& device, const std::shared_ptr<device::Stream>& stream,
+                  nb::callable callback);
+
+void bind_stream(nb::module_& module);
+
+}  // namespace xcuda::python

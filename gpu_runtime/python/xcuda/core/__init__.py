@@ -1,0 +1,94 @@
+"""Kernels, arrays, streams and devices: `import xcuda.core as cuda`.
+
+The names that numba-cuda's users know are here too.
+"""
+
+from xcuda import _runtime as _runtime
+from xcuda.core.arrays import (
+    DeviceArray,
+    as_cuda_array,
+    device_array,
+    device_array_like,
+    empty,
+    empty_like,
+    full,
+    full_like,
+    is_cuda_array,
+    ones,
+    ones_like,
+    to_device,
+    zeros,
+    zeros_like,
+)
+from xcuda.core.devices import (
+    Device,
+    current_context,
+    detect,
+    devices,
+    get_current_device,
+    is_available,
+    select_device,
+    synchronize,
+)
+from xcuda.core.dtypes import NAMES as _DTYPES
+from xcuda.core.errors import InternalError, KernelSyntaxError, MachineError, XcudaError
+from xcuda.core.kernels import Launch, device_function, jit, kernel
+from xcuda.core.language import (
+    atomic,
+    blockDim,
+    blockIdx,
+    const,
+    grid,
+    gridDim,
+    gridsize,
+    local,
+    shared,
+    syncthreads,
+    threadIdx,
+)
+from xcuda.core.streams import (
+    Event,
+    Stream,
+    current_stream,
+    default_stream,
+    event,
+    event_elapsed_time,
+    stream,
+)
+
+_runtime.set_array_class(DeviceArray)
+device = device_function
+
+__all__ = [
+    *("kernel", "jit", "device", "device_function", "Launch"),
+    *("grid", "gridsize", "threadIdx", "blockIdx", "blockDim", "gridDim", "syncthreads"),
+    *("shared", "local", "const", "atomic"),
+    *("DeviceArray", "to_device", "device_array", "device_array_like", "as_cuda_array", "is_cuda_array"),
+    *("empty", "empty_like", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like"),
+    *("Stream", "stream", "default_stream", "current_stream", "Event", "event", "event_elapsed_time", "synchronize"),
+    *("Device", "devices", "gpus", "list_devices", "get_current_device", "select_device", "current_context"),
+    *("is_available", "detect"),
+    *("XcudaError", "KernelSyntaxError", "MachineError", "InternalError"),
+    *_DTYPES,
+    "bool_",
+]
+
+
+def __getattr__(name):
+    if name in _DTYPES or name == "bool_":
+        from xcuda.core.dtypes import numpy_type
+
+        return numpy_type(name)
+    if name == "gpus":
+        return devices()
+    raise AttributeError(f"module 'xcuda.core' has no attribute '{name}'")
+
+
+def list_devices():
+    """All devices of this process."""
+    return devices()
+
+
+def kernel_names():
+    """The kernel language's functions: [(name, spellings, NumPy's twin, one line on it)]."""
+    return _runtime.kernel_functions()

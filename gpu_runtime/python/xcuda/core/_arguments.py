@@ -1,0 +1,26 @@
+"""Arrays that a kernel can't address as they lie: other byte orders, unaligned or byte-strided memory, `__array__`."""
+
+import numpy
+
+_TAKEN = "bool, int8 to int64, uint8 to uint64, float32 or float64"
+
+
+def stand_in(given, name):
+    """A contiguous native copy of `given`, and whether what a kernel writes there can be brought back.
+
+    Raises TypeError naming the argument where its elements are none that kernels take.
+    """
+    array = given if isinstance(given, numpy.ndarray) else numpy.asarray(given)
+    dtype = array.dtype
+    if dtype.names:
+        raise TypeError(f"'{name}' has the structured dtype {dtype}, which kernels don't take; pass {name}['field']")
+    if dtype.kind not in "biuf" or dtype.itemsize > 8 or dtype.newbyteorder("=").str[1:] == "f2":
+        raise TypeError(f"'{name}' is an array of {dtype}, which kernels don't take; use {_TAKEN}")
+    comes_back = isinstance(given, (numpy.ndarray, memoryview)) and array.flags.writeable
+    return numpy.array(array, dtype=dtype.newbyteorder("="), order="C", copy=True, subok=False), comes_back
+
+
+def write_back(given, copy):
+    """Brings what a kernel wrote into the copy back to the array that it stands for."""
+    target = given if isinstance(given, numpy.ndarray) else numpy.asarray(given)
+    target[...] = copy

@@ -1,0 +1,43 @@
+"""Builds the exceptions that the C++ runtime raises, with a traceback into the user's kernel."""
+
+import builtins
+
+from . import errors
+
+
+def build(fault, type_name, message, hint, place, kernel, launched):
+    """The exception for a runtime error.
+
+    fault: "user", "machine" or "internal". place: (file, line, column, end_line, end_column) of the kernel's source
+    or None; columns in UTF-8 bytes. launched: (file, line) of the call, where the error surfaced later than that.
+    """
+    if type_name == "SyntaxError" and place is not None:
+        file, line, column, end_line, end_column = place
+        error = errors.kernel_syntax_error(
+            message, hint, filename=file, line=line, column=column, end_line=end_line, end_column=end_column
+        )
+    else:
+        error = _kind(fault, type_name)(f"{message}; {hint}" if hint else message)
+        if place is not None:
+            error = _raised_at(error, place[0], place[1], kernel or "<kernel>")
+    if launched is not None:
+        error.add_note(f"launched at line {launched[1]} of {launched[0]}")
+    return error
+
+
+def _kind(fault, type_name):
+    if fault == "internal":
+        return errors.InternalError
+    if fault == "machine" and type_name == "RuntimeError":
+        return errors.MachineError
+    kind = getattr(builtins, type_name, RuntimeError)
+    return kind if isinstance(kind, type) and issubclass(kind, BaseException) else RuntimeError
+
+
+def _raised_at(error, file, line, name):
+    """`error` with a traceback whose one frame is `line` of `file`, so that tools show the user's source."""
+    code = compile("\n" * (line - 1) + "raise error", file, "exec").replace(co_name=name)
+    try:
+        exec(code, {"error": error})
+    except BaseException as raised:
+        return raised.with_traceback(raised.__traceback__.tb_next)

@@ -1,0 +1,335 @@
+"""Arrays in a device's memory: making them, views of them, copies to and from the host."""
+
+from xcuda import _runtime
+from xcuda.core.dtypes import name_of
+from xcuda.core.views import check_broadcast, indexed, reshaped
+
+
+class DeviceArray(_runtime.ArrayBase):
+    """An array in a device's memory, with NumPy's shape, strides (bytes) and dtype.
+
+    Slicing, `reshape`, `ravel`, `view` and `T` share its memory, which goes back to the device's pool when the last
+    of them is gone. Reading an element or a copy waits for the work on it and raises what went wrong there.
+    """
+
+    @property
+    def dtype(self):
+        """The NumPy dtype."""
+        import numpy
+
+        return numpy.dtype(self._dtype_name)
+
+    @property
+    def device(self):
+        """The Device that it lives on."""
+        from xcuda.core.devices import Device
+
+        return Device(self._device_label)
+
+    @property
+    def T(self):  # noqa: N802 (NumPy's name)
+        """The array with its axes in reverse order, sharing memory."""
+        return self.transpose()
+
+    def transpose(self, *axes):
+        """The array with its axes in the given order (reversed by default), sharing memory."""
+        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+            axes = axes[0] or ()
+        order = [axis % self.ndim for axis in axes] if axes else list(range(self.ndim))[::-1]
+        if sorted(order) != list(range(self.ndim)):
+            raise ValueError(f"axes {tuple(axes)} don't match an array of {self.ndim} dimensions")
+        return self._view(0, [self.shape[i] for i in order], [self._steps[i] for i in order])
+
+    def reshape(self, *shape):
+        """The array in another shape; shares memory where the strides allow it, else a contiguous copy."""
+        shape = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
+        new_shape, steps = reshaped(self.shape, self._steps, tuple(shape))
+        if steps is None:
+            return self.copy().reshape(new_shape)
+        return self._view(0, new_shape, steps)
+
+    def ravel(self, order="C"):
+        """One axis in C order; shares memory where the strides allow it."""
+        if order not in ("C", "K", "A"):
+            raise ValueError("only C order is there")
+        return self.reshape(-1)
+
+    def flatten(self):
+        """A copy with one axis."""
+        return self.copy().reshape(-1)
+
+    def view(self, dtype):
+        """The same memory as elements of another dtype; another item size needs a contiguous last axis."""
+        name = name_of(dtype)
+        import numpy
+
+        old, new = self.itemsize, numpy.dtype(name).itemsize
+        shape, steps = list(self.shape), list(self._steps)
+        if old != new:
+            if not self.ndim or steps[-1] != 1 or shape[-1] * old % new:
+                raise ValueError(f"the last axis must be contiguous and a multiple of {new} bytes to be seen as {name}")
+            shape[-1] = shape[-1] * old // new
+            bytes_ = [step * old for step in steps[:-1]]
+            if any(b % new for b in bytes_):
+                raise ValueError(f"the strides are no multiples of {new} bytes")
+            steps = [b // new for b in bytes_] + [1]
+        return self._view(0, shape, steps, name)
+
+    def __getitem__(self, key):
+        import numpy
+
+        offset, shape, steps, scalar = indexed(self.shape, self._steps, key)
+        found = self._view(offset, shape, steps)
+        return numpy.asarray(found.copy_to_host())[()] if scalar else found
+
+    def __setitem__(self, key, value):
+        offset, shape, steps, _ = indexed(self.shape, self._steps, key)
+        self._view(offset, shape, steps).copy_to_device(value)
+
+    def __len__(self):
+        if not self.ndim:
+            raise TypeError("len() of an array without dimensions")
+        return self.shape[0]
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __bool__(self):
+        return bool(self.copy_to_host())
+
+    def item(self):
+        """The one element of an array of size 1, as a Python number."""
+        return self.copy_to_host().item()
+
+    def copy_to_host(self, out=None, stream=None):
+        """A NumPy array with its values, or `out` filled with them (same shape and dtype). Waits for the work on it."""
+        with _on(stream):
+            host = self._host_view()
+        if out is None:
+            return host
+        if tuple(out.shape) != self.shape:
+            raise ValueError(f"'out' has shape {tuple(out.shape)}, the array has {self.shape}")
+        if out.dtype != self.dtype:
+            raise TypeError(f"'out' is of {out.dtype}, the array of {self.dtype}")
+        out[...] = host
+        return out
+
+    def copy_to_device(self, values, stream=None):
+        """Fills it with `values`: a number, a host array, or another device array; broadcast as NumPy does."""
+        with _on(stream):
+            if isinstance(values, DeviceArray):
+                if self._plainly_like(values):
+                    self._copy_from(values)
+                    return
+                values = values.copy_to_host()
+            import numpy
+
+            values = numpy.asarray(values)
+            if not numpy.can_cast(values.dtype, self.dtype, "same_kind") and values.dtype.kind not in "biuf":
+                raise TypeError(f"{values.dtype} values don't fit into an array of {self.dtype}")
+            check_broadcast(values.shape, self.shape)
+            if self._contiguous:
+                full = numpy.empty(self.shape, self.dtype)
+                full[...] = values
+                self._from_host(full)
+            else:
+                host, memory = self._host_memory()
+                host[...] = values
+                self._from_host(memory)
+
+    def copy(self):
+        """A contiguous copy on the same device."""
+        with self.device:
+            made = DeviceArray(self.shape, self._dtype_name)
+        made.copy_to_device(self)
+        return made
+
+    def astype(self, dtype):
+        """A copy of another dtype, converted as NumPy does."""
+        with self.device:
+            return to_device(self.copy_to_host().astype(dtype))
+
+    def is_c_contiguous(self):
+        """True if its elements lie one after another in C order."""
+        return self._contiguous
+
+    @property
+    def flags(self):
+        """C_CONTIGUOUS and WRITEABLE, as a dict."""
+        return {"C_CONTIGUOUS": self._contiguous, "WRITEABLE": True}
+
+    def __array__(self, dtype=None, copy=None):
+        if copy is False and not self._host_accessible:
+            raise ValueError("the array lives on a GPU: NumPy can only have a copy of it")
+        import numpy
+
+        host = numpy.asarray(memoryview(self)) if self._host_accessible and not copy else self.copy_to_host()
+        return host if dtype is None else host.astype(dtype, copy=False)
+
+    @property
+    def __cuda_array_interface__(self):
+        if not self._device_label.startswith("cuda"):
+            raise AttributeError("an array of the CPU device is no CUDA array")
+        return {"shape": self.shape, "strides": None if self._contiguous else self.strides, "version": 3,
+                "typestr": self._typestr, "data": (self._address, False)}
+
+    def __dlpack__(self, **wanted):
+        if not self._host_accessible:
+            raise BufferError("DLPack of an array on a GPU is not there yet")
+        import numpy
+
+        return numpy.asarray(memoryview(self)).__dlpack__(**wanted)
+
+    def __dlpack_device__(self):
+        return (1, 0) if self._host_accessible else (2, self.device.ordinal)
+
+    def __reduce__(self):
+        return to_device, (self.copy_to_host(),)
+
+    def __repr__(self):
+        shape = "x".join(map(str, self.shape)) or "0-d"
+        how = "" if self._contiguous else f", strides {self.strides}"
+        return f"<DeviceArray {shape} {self._dtype_name} on {self._device_label}, {self.nbytes:,} bytes{how}>"
+
+    @property
+    def _steps(self):
+        """Strides in elements."""
+        return tuple(stride // self.itemsize for stride in self.strides)
+
+    def _view(self, offset, shape, steps, dtype=None):
+        """`offset` and `steps` in elements; of this array's dtype unless another is named."""
+        return DeviceArray(self, offset * self.itemsize, list(shape), list(steps), dtype or self._dtype_name)
+
+    def _plainly_like(self, other):
+        return (self._contiguous and other._contiguous and self._dtype_name == other._dtype_name
+                and self.shape == other.shape and self._device_label == other._device_label)
+
+    def _host_memory(self):
+        """The bytes from its first to its last element on the host, and an array of its shape and strides over them."""
+        import numpy
+
+        before, size = self._extent()
+        memory = numpy.empty(size, numpy.uint8)
+        self._to_host(memory)
+        return numpy.ndarray(self.shape, self._dtype_name, memory, before if size else 0, self.strides), memory
+
+    def _host_view(self):
+        import numpy
+
+        if self._contiguous:
+            host = numpy.empty(self.shape, self._dtype_name)
+            self._to_host(host)
+            return host
+        return self._host_memory()[0].copy()
+
+
+class _Nothing:
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *exception):
+        return None
+
+
+def _on(stream):
+    return stream if isinstance(stream, _runtime.StreamBase) else _Nothing()
+
+
+def _shape(shape):
+    lengths = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    return [length.__index__() for length in lengths]
+
+
+def empty(shape, dtype=None):
+    """A device array with whatever the memory holds. dtype: float64 by default."""
+    return DeviceArray(_shape(shape), name_of(dtype))
+
+
+def device_array(shape, dtype=None, strides=None, order="C", stream=None):
+    """`empty` under numba's name."""
+    if strides is not None or order != "C":
+        raise ValueError("device arrays are made in C order; use .T or slices for other strides")
+    with _on(stream):
+        return empty(shape, dtype)
+
+
+def zeros(shape, dtype=None):
+    """A device array of zeros."""
+    made = empty(shape, dtype)
+    made._fill_bytes(0)
+    return made
+
+
+def full(shape, value, dtype=None):
+    """A device array with `value` everywhere; its dtype is the value's unless given."""
+    import numpy
+
+    made = empty(shape, numpy.asarray(value).dtype if dtype is None else dtype)
+    made.copy_to_device(value)
+    return made
+
+
+def ones(shape, dtype=None):
+    """A device array of ones."""
+    return full(shape, 1, name_of(dtype))
+
+
+def _like(array, dtype):
+    return tuple(array.shape), array.dtype if dtype is None else dtype
+
+
+def empty_like(array, dtype=None):
+    """`empty` with the shape and dtype of a host or device array."""
+    return empty(*_like(array, dtype))
+
+
+def device_array_like(array, stream=None):
+    """`empty_like` under numba's name."""
+    with _on(stream):
+        return empty_like(array)
+
+
+def zeros_like(array, dtype=None):
+    """`zeros` with the shape and dtype of a host or device array."""
+    return zeros(*_like(array, dtype))
+
+
+def ones_like(array, dtype=None):
+    """`ones` with the shape and dtype of a host or device array."""
+    return ones(*_like(array, dtype))
+
+
+def full_like(array, value, dtype=None):
+    """`full` with the shape and dtype of a host or device array."""
+    shape, dtype = _like(array, dtype)
+    return full(shape, value, dtype)
+
+
+def to_device(values, stream=None, copy=True, to=None):
+    """A device array with the values of a host array or number; `to` is filled instead where given.
+
+    Raises TypeError for dtypes that device arrays can't hold.
+    """
+    import numpy
+
+    if isinstance(values, DeviceArray):
+        return values.copy() if copy and to is None else values if to is None else (to.copy_to_device(values), to)[1]
+    values = numpy.asarray(values)
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
+    with _on(stream):
+        made = empty(values.shape, values.dtype) if to is None else to
+        made.copy_to_device(values)
+    return made
+
+
+def as_cuda_array(array, sync=True):
+    """A device array, as it is; other libraries' arrays are passed to kernels as they are."""
+    if isinstance(array, DeviceArray):
+        return array
+    raise TypeError(f"{type(array).__name__} is no array of this device; cuda.to_device(...) copies host arrays")
+
+
+def is_cuda_array(value):
+    """True for what kernels take without a copy from the host."""
+    return isinstance(value, DeviceArray) or hasattr(value, "__cuda_array_interface__")

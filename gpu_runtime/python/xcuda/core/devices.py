@@ -1,0 +1,123 @@
+"""The devices of this process: GPUs first, the embedded CPU device last."""
+
+import re
+
+from xcuda import _runtime
+
+
+class Device(_runtime.DeviceBase):
+    """A device by number (in the order of `devices()`), by label ("cpu", "cuda:0"), or the current one.
+
+    `with Device(1):` makes it current for this thread or asyncio task.
+    """
+
+    def __init__(self, which=None):
+        super().__init__(_label(which))
+        self._outer = []
+
+    def __enter__(self):
+        self._outer.append(_runtime.current_device.get())
+        _runtime.current_device.set(self)
+        return self
+
+    def __exit__(self, *exception):
+        _runtime.current_device.set(self._outer.pop())
+
+    def use(self):
+        """Makes it the current device from here on."""
+        _runtime.current_device.set(self)
+        return self
+
+    @property
+    def id(self):
+        """Its number in `devices()`."""
+        return _runtime.device_labels().index(self.label)
+
+    @property
+    def compute_capability(self):
+        """(major, minor) of a GPU; None on the CPU device."""
+        found = re.fullmatch(r"sm_(\d+)(\d)[a-z]?", self.architecture)
+        return (int(found[1]), int(found[2])) if found else None
+
+    @property
+    def memory_info(self):
+        """(free, total) bytes."""
+        memory = self.memory()
+        return memory["total"] - memory["used"], memory["total"]
+
+    def get_memory_info(self):
+        """(free, total) bytes, under the name that numba's contexts have."""
+        return self.memory_info
+
+    def reset(self):
+        """Waits for all work on the device. Memory goes back when its arrays go."""
+        self.synchronize()
+
+    def __getattr__(self, name):
+        try:
+            return self.attributes[name]
+        except KeyError:
+            raise AttributeError(f"a Device has no attribute '{name}'") from None
+
+    def __eq__(self, other):
+        return isinstance(other, Device) and self.label == other.label
+
+    def __hash__(self):
+        return hash(self.label)
+
+    def __repr__(self):
+        return f"<Device {self.label}: {self.name}>"
+
+
+def _label(which):
+    if which is None:
+        return _runtime.current_device_label()
+    if isinstance(which, _runtime.DeviceBase):
+        return which.label
+    if isinstance(which, str):
+        return "cuda:0" if which == "cuda" else which
+    labels = _runtime.device_labels()
+    if isinstance(which, bool) or not hasattr(which, "__index__"):
+        raise TypeError(f"a device is a number or a label ({', '.join(labels)}), not {which!r}")
+    number = which.__index__()
+    if not 0 <= number < len(labels):
+        raise ValueError(f"there is no device {number} here; there are: "
+                         + ", ".join(f"{i} ({label})" for i, label in enumerate(labels)))
+    return labels[number]
+
+
+def devices():
+    """All devices of this process."""
+    return [Device(label) for label in _runtime.device_labels()]
+
+
+def get_current_device():
+    """The device of `with Device(n):` here, else the process' default."""
+    return Device()
+
+
+current_context = get_current_device
+
+
+def select_device(which):
+    """Makes a device current from here on; gives it."""
+    return Device(which).use()
+
+
+def is_available():
+    """True if kernels can run: on a GPU, or on the CPU device where there is none."""
+    return bool(_runtime.device_labels())
+
+
+def detect():
+    """Prints the devices found; True if there is one."""
+    found = devices()
+    print(f"Found {len(found)} device{'s' if len(found) != 1 else ''}")
+    for number, device in enumerate(found):
+        print(f"id {number}    {device.label:<8}{device.name}    [{device.architecture}]")
+    return bool(found)
+
+
+def synchronize():
+    """Waits for all work on the current device; raises the first error of a launch."""
+    Device().synchronize()

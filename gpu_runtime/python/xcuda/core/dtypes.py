@@ -1,0 +1,33 @@
+"""Element types by name, as NumPy has them; usable in kernels as casts and as arguments."""
+
+NAMES = (
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64"),
+)
+
+
+def numpy_type(name):
+    """NumPy's scalar type of one of NAMES; the same object that `numpy.float32` is."""
+    import numpy
+
+    return getattr(numpy, name)
+
+
+def name_of(dtype):
+    """NumPy's name of what a user gave as a dtype; None means float64, as NumPy has it.
+
+    Raises TypeError naming what there is for anything else, also for another byte order.
+    """
+    if dtype is None:
+        return "float64"
+    if isinstance(dtype, str) and (dtype in NAMES or dtype == "bool"):
+        return dtype
+    import numpy
+
+    try:
+        found = numpy.dtype(dtype)
+    except TypeError:
+        raise TypeError(f"{dtype!r} is no dtype; use bool, {', '.join(NAMES)}") from None
+    if not found.isnative:
+        raise TypeError(f"{found} has another byte order than the machine; use {found.newbyteorder('=').name}")
+    return found.name

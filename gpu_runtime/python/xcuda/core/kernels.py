@@ -1,0 +1,185 @@
+"""`kernel`, the decorator that makes a GPU kernel of a plain Python function, and what people ask of a kernel."""
+
+import functools
+import inspect
+import types
+
+from xcuda import _runtime
+
+# What numba's users give to cuda.jit and what has no meaning or no effect here.
+_WITHOUT_EFFECT = {"debug", "opt", "lineinfo", "cache", "inline", "max_registers", "launch_bounds", "forceinline"}
+
+
+def kernel(function=None, signature=None, *, checked=True, fastmath=False, device=False, **options):
+    """Makes a kernel of a function: `@kernel`, or `@kernel(checked=False)` and the like.
+
+    signature: "float32[:, ::1], int64" compiles it at once for these types; left out, it compiles when called.
+    checked: indices out of range, division by zero and failed asserts raise, with line and thread.
+    fastmath: floating-point operations may be reordered and contracted.
+    device: as in numba, a function for kernels to call.
+    """
+    if function is not None and not isinstance(function, types.FunctionType) and not callable(function):
+        function, signature = None, function  # @kernel("float32[:]")
+    unknown = set(options) - _WITHOUT_EFFECT
+    if unknown:
+        raise TypeError(f"kernel() has no option '{min(unknown)}'; there are signature, checked, fastmath and device")
+    if function is None:
+        return functools.partial(kernel, signature=signature, checked=checked, fastmath=fastmath, device=device)
+    if device:
+        return device_function(function)
+    if not isinstance(function, types.FunctionType):
+        raise TypeError(f"a kernel is made from a plain Python function, not from a {type(function).__name__}")
+    return _made(function, signature, checked, fastmath)
+
+
+jit = kernel
+
+
+def device_function(function):
+    """Marks a function for kernels to call. Kernels may call any plain Python function; this only says so."""
+    if not isinstance(function, types.FunctionType):
+        raise TypeError(f"a device function is a plain Python function, not a {type(function).__name__}")
+    return function
+
+
+def _made(function, signature, checked, fastmath):
+    parameters = inspect.signature(function).parameters
+    for p in parameters.values():
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            stars = "*" if p.kind is p.VAR_POSITIONAL else "**"
+            raise TypeError(f"{function.__name__}: a kernel can't have '{stars}{p.name}'; name each argument")
+    defaults = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
+    about = About(function)
+    made = _runtime.Kernel(about, function.__name__, tuple(parameters), defaults, checked, fastmath)
+    about.kernel = made
+    functools.update_wrapper(made, function)
+    made.__signature__ = inspect.signature(function)
+    if signature is not None:
+        made.compile(signature)
+    return made
+
+
+class About:
+    """What a Kernel answers beside being called; the Kernel object hands these attributes on."""
+
+    def __init__(self, function):
+        self.py_func = function
+        self.kernel = None
+        self.captured = None
+
+    def capture(self):
+        """Reads the source and its names anew; called by the runtime when a captured name changed."""
+        from xcuda.core.source import capture
+
+        self.captured = capture(self.py_func)
+        return self.captured
+
+    def async_call(self, *args, **kwargs):
+        """Starts the kernel on the current stream and gives an awaitable for what it writes.
+
+        Awaiting it gives the written array (a tuple if several, None if none) or raises the kernel's error. Without
+        an await it runs all the same; its error is raised by the next synchronize.
+        """
+        return start(self.kernel, args, kwargs)
+
+    def async_call_of(self, configured):
+        """`async_call` of kernel[grid, block]."""
+        return lambda *args, **kwargs: start(configured, args, kwargs)
+
+    def compile(self, signature, block=None):
+        """Compiles for argument types without launching; gives the compiled version's figures as a dict.
+
+        signature: "float32[:, ::1], int64", or the arguments of a call as a tuple. block: (x, y, z), needed where
+        the kernel has barriers; None is given back where it is missing.
+        """
+        from xcuda.core.signatures import types_from
+
+        return _runtime.compile(self.kernel, types_from(signature), block)
+
+    @property
+    def specialisations(self):
+        """The compiled versions: a list of dicts with signature, device, block, seconds, source, text."""
+        return _runtime.specialisations(self.kernel)
+
+    @property
+    def signatures(self):
+        """The argument types of each compiled version."""
+        return [s["signature"] for s in self.specialisations]
+
+    @property
+    def last_launch(self):
+        """Grid, block and device of the last launch, None before the first."""
+        return _runtime.last_launch(self.kernel)
+
+    def inspect_source(self, signature=None):
+        """The generated C++ of the last compiled version, or of the one with this signature."""
+        found = self.specialisations
+        if signature is not None:
+            found = [s for s in found if s["signature"] == signature]
+        if not found:
+            raise ValueError(f"{self.py_func.__name__} has not been compiled yet: call it, or use .compile(signature)")
+        return found[-1]["text"]
+
+    def inspect_ir(self):
+        """The typed program of the last launch, close to Python."""
+        return _runtime.ir_text(self.kernel)
+
+    def getdoc(self):
+        """What `kernel?` shows: the docstring, the compiled versions and the last launch."""
+        from xcuda.core.describe import description
+
+        return description(self.py_func, self.specialisations, self.last_launch)
+
+    def describe_briefly(self):
+        """The kernel's repr."""
+        versions = len(self.specialisations)
+        compiled = f"{versions} compiled version{'s' if versions != 1 else ''}" if versions else "not compiled yet"
+        return f"<kernel {self.py_func.__name__}{inspect.signature(self.py_func)}, {compiled}>"
+
+    def attribute_names(self, kernel):
+        """What dir(kernel) shows."""
+        mine = [name for name in dir(type(self)) if not name.startswith("_") and name not in _INTERNAL]
+        return sorted({*mine, "py_func", *object.__dir__(kernel), *vars(kernel)})
+
+
+_INTERNAL = {"capture", "describe_briefly", "attribute_names", "async_call_of", "kernel", "captured"}
+
+
+def start(callee, args, kwargs):
+    """Starts a Kernel or a configured one and gives its Launch."""
+    launched = _runtime.begin(callee, args, kwargs)
+    kernel = callee.kernel if isinstance(callee, _runtime.Configured) else callee
+    bound = kernel.__signature__.bind(*args, **kwargs)
+    bound.apply_defaults()
+    values = list(bound.arguments.values())
+    written = [values[i] for i in _runtime.written_by_last(callee)]
+    return Launch(launched, written[0] if len(written) == 1 else tuple(written) or None, kernel.__name__)
+
+
+class Launch:
+    """A kernel that was started: await it for what it writes."""
+
+    __slots__ = ("_launched", "_result", "_name")
+
+    def __init__(self, launched, result, name):
+        self._launched, self._result, self._name = launched, result, name
+
+    def done(self):
+        """True if the kernel has ended, well or not."""
+        return self._launched.done
+
+    def __await__(self):
+        if not self._launched.done:
+            import asyncio
+
+            from xcuda.core.streams import resolve_soon
+
+            loop = asyncio.get_running_loop()
+            future = loop.create_future()
+            self._launched.call_when_done(lambda: resolve_soon(loop, future))
+            yield from future
+        self._launched.tell()
+        return self._result
+
+    def __repr__(self):
+        return f"<launch of {self._name}, {'done' if self.done() else 'running'}>"
