@@ -50,7 +50,9 @@ std::filesystem::path cache_folder() {
     return home.empty() ? std::filesystem::path() : std::filesystem::path(home) / ".cache" / "xcuda";
 }
 
-Settings read() {
+}  // namespace
+
+Settings read_settings() {
     Settings made;
     made.device = text("XCUDA_DEVICE");
     made.workers = static_cast<int>(std::min<std::int64_t>(number("XCUDA_WORKERS", 0, false), 4096));
@@ -61,10 +63,8 @@ Settings read() {
     return made;
 }
 
-}  // namespace
-
 Settings& settings() {
-    static Settings all = read();
+    static Settings all = read_settings();
     return all;
 }
 

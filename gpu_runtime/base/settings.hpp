@@ -19,5 +19,7 @@ struct Settings {
 };
 
 XCUDA_API Settings& settings();
+/// The environment as it is now. Throws ValueError naming the variable that can't be read.
+XCUDA_API Settings read_settings();
 
 }  // namespace xcuda

@@ -25,17 +25,8 @@ void wait_or_interrupt(std::unique_lock<std::mutex>& lock, std::condition_variab
 
 }  // namespace
 
-// What a child of fork() finds is a copy of a queue whose thread stayed in the parent: its tasks are the parent's.
-void Queue::renew_after_fork() {
-    if (forks_ == fork_count()) return;
-    forks_ = fork_count();
-    tasks_.clear();
-    running_ = has_thread_ = false;
-}
-
 void Queue::push(Task task) {
     const std::lock_guard lock(mutex_);
-    renew_after_fork();
     tasks_.push_back(std::move(task));
     if (!has_thread_) {
         auto* self = new std::shared_ptr<Queue>(shared_from_this());
@@ -81,12 +72,11 @@ void Queue::serve() {
 
 bool Queue::idle() const {
     const std::lock_guard lock(mutex_);
-    return forks_ != fork_count() || (tasks_.empty() && !running_);
+    return tasks_.empty() && !running_;
 }
 
 void Queue::wait_idle() {
     std::unique_lock lock(mutex_);
-    renew_after_fork();
     wait_or_interrupt(lock, changed_, [&] { return tasks_.empty() && !running_; });
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
@@ -97,12 +87,21 @@ void Queue::close() {
     changed_.notify_all();
 }
 
-QueueStream::QueueStream() = default;
-QueueStream::~QueueStream() { queue->close(); }
+std::shared_ptr<Queue>& QueueStream::queue() {
+    // A child of fork() finds a copy of a queue whose thread stayed in the parent: its tasks are the parent's, and its
+    // locks may be held for ever, so it is left as it lies.
+    if (forks_ != fork_count()) {
+        new std::shared_ptr<Queue>(std::exchange(queue_, std::make_shared<Queue>()));
+        forks_ = fork_count();
+    }
+    return queue_;
+}
+
+QueueStream::~QueueStream() { queue()->close(); }
 
 std::shared_ptr<Queue> queue_of(Stream* stream) {
     if (!stream) return nullptr;
-    if (auto* own = dynamic_cast<QueueStream*>(stream)) return own->queue;
+    if (auto* own = dynamic_cast<QueueStream*>(stream)) return own->queue();
     throw bug("a stream of another device was given to the CPU device");
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 
+#include "device/cpu/workers.hpp"
 #include "device/device.hpp"
 
 namespace xcuda::device::cpu {
@@ -25,21 +26,22 @@ public:
 
 private:
     void serve();
-    void renew_after_fork();
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Task> tasks_;
     bool running_ = false, has_thread_ = false, closing_ = false;
-    unsigned forks_ = 0;
     std::exception_ptr error_;
 };
 
 class QueueStream : public Stream {
 public:
-    QueueStream();
     ~QueueStream() override;
-    const std::shared_ptr<Queue> queue = std::make_shared<Queue>();
+    std::shared_ptr<Queue>& queue();
+
+private:
+    unsigned forks_ = fork_count();
+    std::shared_ptr<Queue> queue_ = std::make_shared<Queue>();
 };
 
 /// A mark in a stream's order. Recording again moves it.

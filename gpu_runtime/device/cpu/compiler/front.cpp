@@ -45,6 +45,7 @@ std::unique_ptr<llvm::Module> parse(std::string_view text, const CompileOptions&
     llvm::raw_string_ostream log_stream(log);
     clang::CompilerInstance clang;
     auto diagnostic_options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
+    diagnostic_options->ShowPresumedLoc = true;  // #line: the user's file and line
     clang.createDiagnostics(new clang::TextDiagnosticPrinter(log_stream, diagnostic_options.get()));
 
     const std::vector<std::string> words = arguments(options);

@@ -8,10 +8,15 @@
 
 #include <atomic>
 #include <memory>
+#include <utility>
 
 namespace xcuda::device::cpu {
 
 namespace {
+
+thread_local std::string reported;
+
+std::string words(llvm::Error error) { return llvm::toString(std::move(error)); }
 
 /// The process' one linker; never destroyed, as kernels may still run while the process ends.
 struct Linker {
@@ -23,10 +28,11 @@ struct Linker {
 Linker& linker() {
     static Linker* made = [] {
         auto* fresh = new Linker;
-        auto control = llvm::cantFail(llvm::orc::SelfExecutorProcessControl::Create());
+        auto control = llvm::cantFail(llvm::orc::SelfExecutorProcessControl::Create(
+            nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>()));
         fresh->session = std::make_unique<llvm::orc::ExecutionSession>(std::move(control));
-        // A failed look-up comes back to the caller; printing it too would reach the user's terminal.
-        fresh->session->setErrorReporter([](llvm::Error error) { llvm::consumeError(std::move(error)); });
+        // Says which symbols are missing, which the failed look-up does not. Linking runs on the caller's thread.
+        fresh->session->setErrorReporter([](llvm::Error error) { reported += words(std::move(error)) + "; "; });
         fresh->layer = std::make_unique<llvm::orc::ObjectLinkingLayer>(*fresh->session);
         return fresh;
     }();
@@ -71,8 +77,6 @@ std::size_t stack_bytes(const llvm::object::ObjectFile& object) {
     return sum;
 }
 
-std::string words(llvm::Error error) { return llvm::toString(std::move(error)); }
-
 }  // namespace
 
 bool link(const LoadRequest& request, LoadedObject& loaded, std::string& log) {
@@ -87,7 +91,7 @@ bool link(const LoadRequest& request, LoadedObject& loaded, std::string& log) {
     auto& library = session.createBareJITDylib("kernel" + std::to_string(all.count++));
     library.addGenerator(std::make_unique<Resolver>(request.resolve));
     auto fail = [&](llvm::Error error) {
-        log = words(std::move(error));
+        log = std::exchange(reported, {}) + words(std::move(error));
         llvm::consumeError(session.removeJITDylib(library));
         return false;
     };

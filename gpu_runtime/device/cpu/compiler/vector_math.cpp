@@ -22,8 +22,8 @@ struct MathName {
 // libmvec 2.36; an older one lacks some, which dlsym finds out.
 constexpr MathName names[] = {
     {"sin", 1, true},    {"cos", 1, true},    {"exp", 1, true},    {"log", 1, true},    {"pow", 2, true},
-    {"tan", 1, true},    {"asin", 1, false},  {"acos", 1, false},  {"atan", 1, false},  {"atan2", 2, false},
-    {"sinh", 1, false},  {"cosh", 1, false},  {"tanh", 1, false},  {"asinh", 1, false}, {"acosh", 1, false},
+    {"tan", 1, true},    {"asin", 1, true},  {"acos", 1, true},  {"atan", 1, true},  {"atan2", 2, false},
+    {"sinh", 1, true},  {"cosh", 1, true},  {"tanh", 1, true},  {"asinh", 1, false}, {"acosh", 1, false},
     {"atanh", 1, false}, {"exp2", 1, true},   {"exp10", 1, true},  {"expm1", 1, false}, {"log2", 1, true},
     {"log10", 1, true},  {"log1p", 1, false}, {"cbrt", 1, false},  {"hypot", 2, false}, {"erf", 1, false},
     {"erfc", 1, false},
