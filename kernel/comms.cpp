@@ -60,7 +60,9 @@ void route_comm(const std::string& comm_id, const std::string& target_name) {
     }
     route_target(target_name);
     xeus::xtarget* target = xeus::get_interpreter().comm_manager().target(target_name);
-    auto comm = std::make_unique<xeus::xcomm>(target, xeus::xguid(comm_id));
+    // Moved once: xeus 2.4 leaves a new comm's "moved from" mark uninitialised, and moving sets it.
+    xeus::xcomm fresh(target, xeus::xguid(comm_id));
+    auto comm = std::make_unique<xeus::xcomm>(std::move(fresh));
     listen(*comm);
     routes().emplace(comm_id, std::move(comm));
 }

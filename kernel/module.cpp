@@ -1,6 +1,7 @@
 // xcuda.kernel._kernel: what the Python modules beside it call.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include "comms.hpp"
 #include "interrupt.hpp"
@@ -10,8 +11,25 @@ namespace {
 
 using namespace xcuda::kernel;
 
-void write_stream(int name, const std::string& text) {
-    running_server().streams().write(static_cast<stream>(name), text);
+// Before and after the kernel's life, when Python's exit handlers print, text goes to the process's own descriptors.
+void write_stream(int name, const py::str& written) {
+    Py_ssize_t size = 0;
+    const char* begin = PyUnicode_AsUTF8AndSize(written.ptr(), &size);
+    if (begin == nullptr) {
+        throw py::error_already_set();  // UnicodeEncodeError: lone surrogates
+    }
+    const std::string_view text(begin, static_cast<std::size_t>(size));
+    if (serving()) {
+        running_server().streams().write(static_cast<stream>(name), text);
+    } else {
+        [[maybe_unused]] ssize_t ignored = ::write(name + 1, text.data(), text.size());
+    }
+}
+
+void flush_streams() {
+    if (serving()) {
+        running_server().streams().flush();
+    }
 }
 
 void publish(const std::string& type, std::string content, std::string metadata, const py::list& buffers) {
@@ -20,6 +38,9 @@ void publish(const std::string& type, std::string content, std::string metadata,
         const py::buffer_info info = py::memoryview(py::reinterpret_borrow<py::object>(item)).attr("cast")("B")
                                          .cast<py::buffer>().request();
         bytes.emplace_back(static_cast<const char*>(info.ptr), static_cast<std::size_t>(info.size));
+    }
+    if (!serving()) {
+        return;  // an exit handler that displays something: nobody is left to see it
     }
     running_server().streams().flush();  // what was printed before comes before
     running_server().output().publish(type, std::move(content), std::move(metadata), std::move(bytes));
@@ -60,7 +81,7 @@ PYBIND11_MODULE(_kernel, m) {
     m.def("capture_descriptors", [] { return running_server().streams().capture_descriptors(); },
           "Show what C code and child processes write to descriptors 1 and 2. False if it can't be done.");
     m.def("write", &write_stream, py::arg("stream"), py::arg("text"), "Append to stdout (0) or stderr (1).");
-    m.def("flush", [] { running_server().streams().flush(); }, "Publish what is buffered.");
+    m.def("flush", &flush_streams, "Publish what is buffered.");
     m.def("log", [](const std::string& text) { running_server().streams().log(text); }, py::arg("text"),
           "Write to the process's own stderr, which a front-end doesn't show.");
     m.def("log_descriptor", [] { return running_server().streams().log_descriptor(); });

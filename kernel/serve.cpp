@@ -58,6 +58,10 @@ server& running_server() {
     return *current_server;
 }
 
+bool serving() {
+    return current_server != nullptr;
+}
+
 void serve(const std::string& connection_file) {
     if (current_server != nullptr) {
         throw std::runtime_error("an xcuda kernel runs in this process already");
@@ -77,13 +81,13 @@ void serve(const std::string& connection_file) {
     }
     // From here on nothing may publish. The debugger's client thread, once started, never ends and keeps its sockets:
     // destroying what it uses would abort the process, so then the operating system cleans up.
-    current_server->streams().stop();
-    current_server->output().close();
+    server& ended = *current_server;
+    current_server = nullptr;
+    ended.streams().stop();
     if (debugger_used) {
         [[maybe_unused]] xeus::xkernel* left_to_exit = kernel.release();
-        current_server->close_channels();
+        ended.close_channels();
     }
-    current_server = nullptr;
 }
 
 }  // namespace xcuda::kernel

@@ -13,5 +13,6 @@ void serve(const std::string& connection_file);
 
 // The kernel that serves, for the functions that Python calls. Throws std::runtime_error if none does.
 server& running_server();
+bool serving();
 
 }  // namespace xcuda::kernel

@@ -65,6 +65,10 @@ void server::request_stop() {
     m_stopping = true;
     signal_event(m_wake_shell);
     signal_event(m_wake_others);
+}
+
+void server::stop_from_outside() {
+    request_stop();
     interrupt_main_thread();  // a cell that still runs would keep the kernel alive
 }
 
@@ -206,6 +210,7 @@ void server::abort_queue_impl(const listener&, long) {
 
 bool server::ask_input(const std::string& prompt, bool password, const std::function<bool()>& keep_waiting,
                        std::string& answer) {
+    std::lock_guard lock(m_input_mutex);
     m_streams.flush();
     xeus::xmessage reply;
     std::vector<zmq::pollitem_t> items{{m_stdin, 0, ZMQ_POLLIN, 0}};
@@ -301,7 +306,7 @@ void server::serve_heartbeat() {
     std::vector<zmq::pollitem_t> items{{m_heartbeat, 0, ZMQ_POLLIN, 0}, {nullptr, m_wake_others, ZMQ_POLLIN, 0}};
     while (!m_stopping) {
         if (has_parent && ::getppid() != parent) {
-            request_stop();  // Jupyter died without saying good-bye
+            stop_from_outside();  // Jupyter died without saying good-bye
             return;
         }
         if (poll_items(items, 1000) && readable(items[0])) {

@@ -44,8 +44,9 @@ public:
     bool ask_input(const std::string& prompt, bool password, const std::function<bool()>& keep_waiting,
                    std::string& answer);
 
-    // Ends start() when the current request is answered.
+    // Ends start() when the current request is answered; a shutdown from outside interrupts the cell that runs.
     void request_stop();
+    void stop_from_outside();
     bool stopping() const { return m_stopping; }
 
     // Sends what is still under way and frees the ports; for when this object itself can't be destroyed.
@@ -61,7 +62,7 @@ private:
     void publish_impl(xeus::xpub_message message, xeus::channel channel) override;
     void start_impl(xeus::xpub_message message) override;
     void abort_queue_impl(const listener& l, long polling_interval) override;
-    void stop_impl() override { request_stop(); }
+    void stop_impl() override { stop_from_outside(); }
     void update_config_impl(xeus::xconfiguration& config) const override { config = m_config; }
 
     void serve_shell();
@@ -101,6 +102,7 @@ private:
     current_request m_current;
     int m_execution_count = 1;
 
+    std::mutex m_input_mutex;  // two threads may ask at once
     std::mutex m_internal_mutex;
     std::deque<internal_call> m_internal;
 

@@ -32,6 +32,18 @@ void write_fully(int descriptor, std::string_view text) {
     }
 }
 
+// The child has neither our thread nor our sockets: its text goes through the pipe to the parent, by lines, so that
+// those of several children don't mix. No lock: another thread of the parent may have held it at the fork.
+void write_in_child(stream name, std::string_view text) {
+    static std::string lines[2];
+    std::string& held = lines[static_cast<int>(name)];
+    held += text;
+    if (text.empty() || held.size() > 4096 || text.find('\n') != text.npos) {
+        write_fully(static_cast<int>(name) + 1, held);
+        held.clear();
+    }
+}
+
 }  // namespace
 
 output_streams::output_streams(publisher& sink) : m_sink(sink), m_event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -73,8 +85,7 @@ bool output_streams::capture_descriptors() {
 
 void output_streams::write(stream name, std::string_view text) {
     if (in_forked_child) {
-        // The child has neither our thread nor our sockets: its text goes through the pipe to the parent.
-        write_fully(static_cast<int>(name) + 1, text);
+        write_in_child(name, text);
         return;
     }
     std::fflush(stdout);
@@ -89,6 +100,8 @@ void output_streams::write(stream name, std::string_view text) {
 
 void output_streams::flush() {
     if (in_forked_child) {
+        write_in_child(stream::out, {});
+        write_in_child(stream::err, {});
         return;
     }
     std::fflush(stdout);

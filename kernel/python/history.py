@@ -6,7 +6,18 @@ from .encode import to_json
 
 
 def _reply(rows) -> str:
-    return to_json({"status": "ok", "history": [list(row) for row in rows]})
+    manager = get_ipython().history_manager
+    own = manager.session_number  # IPython calls the running session 0
+    history = []
+    for session, line, text in rows:
+        session = session or own
+        if isinstance(text, tuple):
+            source, shown = text
+            if shown is None and session == own:  # by default only memory has the outputs
+                shown = manager.output_hist_reprs.get(line)
+            text = [source, shown]
+        history.append([session, line, text])
+    return to_json({"status": "ok", "history": history})
 
 
 def tail(n: int, raw: bool, output: bool) -> str:

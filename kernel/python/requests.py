@@ -132,7 +132,10 @@ def inspect(code: str, cursor: int, detail_level: int) -> str:
             content["data"].pop("text/html", None)
         content["found"] = True
     except KeyError:
-        pass
+        pass  # no such name
+    except Exception as error:  # the object's own __doc__, __repr__ or __signature__ raised
+        content["data"] = {"text/plain": f"{name} can't be inspected: {type(error).__name__}: {safe_text(error)}"}
+        content["found"] = True
     return to_json(content)
 
 

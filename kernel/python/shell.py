@@ -44,6 +44,24 @@ class ZMQInteractiveShell(XPythonShell):
             content = {"ename": etype.__name__, "evalue": safe_text(evalue), "traceback": stb}
             _kernel.publish("error", to_json(content))
 
+    def showtraceback(self, exc_tuple=None, *args, **kwargs):
+        try:
+            super().showtraceback(exc_tuple, *args, **kwargs)
+        except Exception as broken:  # an exception whose own __str__ raises
+            etype, evalue, _ = self._get_exc_info(exc_tuple)
+            told = f"{etype.__name__}: (it can't be printed: {type(broken).__name__})"
+            self._showtraceback(etype, evalue, [told])
+
+    def _format_exception_for_storage(self, exception, *args, **kwargs):
+        # IPython would format the traceback a second time; it was shown a moment ago.
+        if self._last_traceback is None:
+            return super()._format_exception_for_storage(exception, *args, **kwargs)
+        return {
+            "ename": type(exception).__name__,
+            "evalue": safe_text(exception),
+            "traceback": self._last_traceback,
+        }
+
     def run_cell(self, *args, **kwargs):
         self._last_traceback = None
         return super().run_cell(*args, **kwargs)

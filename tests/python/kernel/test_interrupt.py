@@ -1,0 +1,122 @@
+"""An interrupt ends the running cell, aborts the queued ones, and leaves the next alone."""
+
+import time
+
+import pytest
+
+WAITS = {
+    "a loop": "while True: pass",
+    "a sleep": "import time\ntime.sleep(100)",
+    "an await": "import asyncio\nawait asyncio.sleep(100)",
+    "a gather": "import asyncio\nawait asyncio.gather(asyncio.sleep(100), asyncio.sleep(100))",
+    "a child process": "import subprocess\nsubprocess.run(['sleep', '100'])",
+    "a thread's join": "import threading\ne = threading.Event()\ne.wait(100)",
+    "a magic": "%time __import__('time').sleep(100)",
+}
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_stops_and_the_next_cell_works(kernel, wait):
+    body = WAITS[wait]
+    code = body if body.startswith("%") else f"print('begun', flush=True)\n{body}"
+    if body.startswith("%"):
+        code = f"print('begun')\n{body}"
+    outcome = kernel.interrupt_after(code)
+    assert outcome.reply["status"] == "error"
+    assert outcome.reply["ename"] == "KeyboardInterrupt"
+    assert outcome.seconds < 2
+    assert kernel.run("6 * 7").result == "42"
+
+
+def test_reply_comes_within_half_a_second(kernel):
+    message_id = kernel.client.execute("print('begun')\nwhile True: pass")
+    kernel.wait_for("stream", message_id)
+    begin = time.monotonic()
+    kernel.manager.interrupt_kernel()
+    kernel.reply(message_id)
+    assert time.monotonic() - begin < 0.5
+
+
+def test_input_is_left_and_a_late_answer_is_not_taken_for_the_next(kernel):
+    message_id = kernel.client.execute("input('first? ')", allow_stdin=True)
+    kernel.client.get_stdin_msg(timeout=5)
+    kernel.manager.interrupt_kernel()
+    assert kernel.finish(message_id).reply["ename"] == "KeyboardInterrupt"
+    kernel.client.input("late")
+    time.sleep(0.2)
+    message_id = kernel.client.execute("input('second? ')", allow_stdin=True)
+    assert kernel.client.get_stdin_msg(timeout=5)["content"]["prompt"] == "second? "
+    kernel.client.input("right")
+    assert kernel.finish(message_id).result == "'right'"
+
+
+def test_idle_kernel_ignores_it(kernel):
+    for _ in range(5):
+        kernel.manager.interrupt_kernel()
+        time.sleep(0.02)
+    assert kernel.run("'well'").result == "'well'"
+
+
+def test_many_interrupts_leave_no_request_without_a_reply(kernel):
+    for round_ in range(20):
+        message_id = kernel.client.execute("import time\nfor i in range(3): time.sleep(0.002)")
+        time.sleep(0.0013 * round_)
+        kernel.manager.interrupt_kernel()
+        kernel.manager.interrupt_kernel()
+        reply = kernel.finish(message_id).reply
+        assert reply["status"] == "ok" or reply["ename"] == "KeyboardInterrupt"
+    assert kernel.run("'well'").result == "'well'"
+
+
+def test_queued_cells_are_aborted_and_other_requests_answered(kernel):
+    begun = kernel.client.execute("print('begun')\nimport time\ntime.sleep(100)")
+    kernel.wait_for("stream", begun)
+    queued = [kernel.client.execute(f"x{i} = {i}") for i in range(3)]
+    question = kernel.client.kernel_info()
+    time.sleep(0.2)
+    kernel.manager.interrupt_kernel()
+    replies = {}
+    while len(replies) < 5:
+        message = kernel.client.get_shell_msg(timeout=10)
+        replies[message["parent_header"]["msg_id"]] = message["content"]
+    assert replies[begun]["ename"] == "KeyboardInterrupt"
+    assert [replies[one]["status"] for one in queued] == ["aborted"] * 3
+    assert replies[question]["status"] == "ok"
+    assert kernel.run("'x0' in globals()").result == "False"
+
+
+def test_an_error_aborts_the_queue_unless_told_otherwise(kernel):
+    begun = kernel.client.execute("print('begun')\nimport time\ntime.sleep(0.5)\n1/0")
+    kernel.wait_for("stream", begun)
+    queued = kernel.client.execute("1")
+    assert kernel.reply(begun)["status"] == "error"
+    assert kernel.finish(queued).reply["status"] == "aborted"
+    begun = kernel.client.execute("print('begun')\nimport time\ntime.sleep(0.5)\n1/0", stop_on_error=False)
+    kernel.wait_for("stream", begun)
+    queued = kernel.client.execute("'ran'")
+    assert kernel.reply(begun)["status"] == "error"
+    assert kernel.finish(queued).result == "'ran'"
+
+
+def test_a_cell_sent_after_the_failure_is_never_aborted(kernel):
+    for _ in range(20):
+        kernel.reply(kernel.client.execute("1/0"))
+        assert kernel.run("'ran'").result == "'ran'"
+
+
+def test_a_cell_may_set_its_own_handler(kernel):
+    kernel.run("import signal\nhits = []\nold = signal.signal(signal.SIGINT, lambda *_: hits.append(1))")
+    message_id = kernel.client.execute("print('begun')\nimport time\nwhile not hits: time.sleep(0.01)")
+    kernel.wait_for("stream", message_id)
+    kernel.manager.interrupt_kernel()
+    assert kernel.finish(message_id).reply["status"] == "ok"
+    kernel.run("signal.signal(signal.SIGINT, old);")
+    assert kernel.interrupt_after("print('begun')\nwhile True: pass").reply["ename"] == "KeyboardInterrupt"
+
+
+def test_interrupt_request_on_the_control_channel(kernel):
+    message_id = kernel.client.execute("print('begun')\nwhile True: pass")
+    kernel.wait_for("stream", message_id)
+    kernel.client.control_channel.send(kernel.client.session.msg("interrupt_request", {}))
+    assert kernel.finish(message_id).reply["ename"] == "KeyboardInterrupt"
+    assert kernel.client.get_control_msg(timeout=5)["msg_type"] == "interrupt_reply"
