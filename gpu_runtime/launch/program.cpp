@@ -135,6 +135,10 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
     return made;
 }
 
+std::string Program::assembly(const Specialisation& kernel) const {
+    return kernel.device->assembly({kernel.text.source, kernel.text.entry, compile_options(options_)});
+}
+
 std::vector<std::shared_ptr<const Specialisation>> Program::specialisations() const {
     std::lock_guard lock(mutex_);
     return specialised_;

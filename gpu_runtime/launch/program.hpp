@@ -68,6 +68,8 @@ public:
                                                      const std::shared_ptr<device::Device>& device,
                                                      const device::Dim3& block);
     std::vector<std::shared_ptr<const Specialisation>> specialisations() const;
+    /// What the device's compiler makes of one of them, as text for people.
+    std::string assembly(const Specialisation& kernel) const;
 
 private:
     frontend::Source source_;

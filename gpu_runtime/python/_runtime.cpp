@@ -5,6 +5,8 @@
 #include "_runtime_array.hpp"
 #include "_runtime_error.hpp"
 #include "_runtime_kernel.hpp"
+#include "_runtime_profile.hpp"
+#include "_runtime_profile.hpp"
 #include "_runtime_stream.hpp"
 
 NB_MODULE(_runtime, module) {
@@ -15,4 +17,6 @@ NB_MODULE(_runtime, module) {
     bind_stream(module);
     bind_array(module);
     bind_kernel(module);
+    bind_profile(module);
+    bind_profile(module);
 }

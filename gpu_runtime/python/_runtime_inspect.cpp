@@ -163,6 +163,15 @@ void bind_kernel(nb::module_& module) {
         const KernelState& k = state_of(kernel);
         return k.last ? ir::to_string(k.last->lowered->module) : std::string();
     });
+    module.def("assembly_text", [](nb::handle kernel, std::size_t version) {
+        const KernelState& k = state_of(kernel);
+        if (!k.program) raise("RuntimeError", k.name + " has not been compiled yet");
+        const auto made = k.program->specialisations();
+        if (version >= made.size()) raise("IndexError", k.name + " has no such version");
+        const auto program = k.program;
+        nb::gil_scoped_release released;
+        return program->assembly(*made[version]);
+    });
     module.def("lower_text", [](const std::string& name, const std::string& file, const std::string& ast_json,
                                 const std::string& names_json, nb::list types, bool checked) {
         const auto source = source_from(name, file, ast_json, names_json);

@@ -23,6 +23,7 @@ def load_ipython_extension(shell):
     """What `%load_ext xcuda` runs."""
     from xcuda import magics
 
+    install_names()
     magics.register(shell)
 
 

@@ -27,7 +27,7 @@ class _Finder:
     def find_spec(name, path=None, target=None):
         if name in NAMES:
             return ModuleSpec(name, _Alias(NAMES[name]), is_package=True) if _exists(NAMES[name]) else None
-        if name in _PARENTS and _child_wanted(name):
+        if name in _PARENTS and _child_wanted(name) and not (preferred() and _found_by_others(name, path)):
             return ModuleSpec(name, _Parent(), is_package=True)
         return None
 
@@ -91,6 +91,21 @@ def install():
 def uninstall():
     """Takes the finder away; modules already imported stay."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
+
+
+def preferred():
+    """True where the names are xcuda's even if an installed distribution has them."""
+    return bool(sys.meta_path) and isinstance(sys.meta_path[0], _Finder)
+
+
+def prefer_xcuda(wanted):
+    """Puts the finder before the others, or back behind them; what that concerns is imported anew."""
+    uninstall()
+    sys.meta_path.insert(0 if wanted else len(sys.meta_path), _Finder())
+    for name, ours in NAMES.items():
+        loaded = sys.modules.get(name)
+        if loaded is not None and _exists(ours) and (loaded.__name__ != ours) == wanted:
+            del sys.modules[name]
 
 
 def provided_elsewhere(name):

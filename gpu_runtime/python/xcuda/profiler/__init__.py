@@ -13,8 +13,17 @@
 Under the xcuda kernel each cell that used a device shows its report by itself.
 """
 
-from xcuda.profiler.cells import cell_begin, cell_end
+from xcuda.profiler.cells import cell_begin, cell_end, leave_out
 from xcuda.profiler.profile import METRICS, generate_report, profile
 from xcuda.profiler.report import AbsentFigure, Report
 
-__all__ = ["METRICS", "AbsentFigure", "Report", "cell_begin", "cell_end", "generate_report", "profile"]
+__all__ = [
+    "METRICS",
+    "AbsentFigure",
+    "Report",
+    "cell_begin",
+    "cell_end",
+    "generate_report",
+    "leave_out",
+    "profile",
+]

@@ -9,7 +9,7 @@ _begun = False  # any cell, ever
 
 
 def cell_begin(text: str, execution_count: int) -> None:
-    """Marks the begin of a cell. Loads nothing: where the runtime is not there yet, the log starts with the cell."""
+    """Marks the begin of a cell. Loads nothing: without a runtime, the log starts with the cell."""
     global _begun
     _begun = True
     _open.clear()  # a cell that was interrupted before its end leaves nothing behind
@@ -19,7 +19,8 @@ def cell_begin(text: str, execution_count: int) -> None:
 def cell_end(failed: bool = False) -> dict | None:
     """The report of the cell, or None where it used no device.
 
-    An end without a begin is taken for the cell that loaded the runtime, if it is the first: all events are its own.
+    An end without a begin, if it is the first, is taken for the cell that loaded the runtime: all events are
+    its own.
     """
     global _begun
     if _open:
@@ -28,3 +29,10 @@ def cell_end(failed: bool = False) -> dict | None:
         return None
     _begun = True
     return Recording("cell", "this cell", load=False, from_start=True).report(failed=failed)
+
+
+def leave_out() -> None:
+    """The cell that runs shows no report of its own."""
+    global _begun
+    _begun = True
+    _open.clear()

@@ -8,7 +8,7 @@ import inspect
 from xcuda.profiler.recording import Recording
 from xcuda.profiler.report import Report
 
-# What `metrics=` may name, with the figures of a kernel's row that each shows. Every report holds all of them.
+# What `metrics=` may name, with the figures of a kernel's row that each shows. The report holds all of them.
 METRICS = {
     "time": ("time",),
     "memory_throughput": ("bandwidth", "bytes_read", "bytes_written"),
@@ -26,7 +26,7 @@ _ended = ""  # what the last one was of
 class profile:
     """Profiles a function (`@profile`, `@profile(metrics=[...])`) or a block (`with profile() as p:`).
 
-    metrics: names out of METRICS; the display of the report then shows those first and leaves the other figures out.
+    metrics: names out of METRICS; the display of the report then leaves the other figures out.
     The report is `p.report` after the block, and generate_report()'s.
     """
 
@@ -40,46 +40,52 @@ class profile:
     def __init__(self, function=None, *, metrics=None):
         self.metrics = _checked(metrics)
         self.report: Report | None = None
+        self.kind, self.label = "block", "the profiled block"
         self._recordings: list[Recording] = []
 
     def __call__(self, function):
         if not callable(function):
-            raise TypeError(f"profile takes a function, not {type(function).__name__}; for a block: with profile():")
+            raise TypeError(
+                f"profile takes a function, not {type(function).__name__}; for a block: with profile():"
+            )
         label = getattr(function, "__qualname__", repr(function))
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
             async def profiled(*args, **kwargs):
-                with profile(metrics=self.metrics)._labelled("function", label):
+                with labelled(self.metrics, label):
                     return await function(*args, **kwargs)
         else:
 
             @functools.wraps(function)
             def profiled(*args, **kwargs):
-                with profile(metrics=self.metrics)._labelled("function", label):
+                with labelled(self.metrics, label):
                     return function(*args, **kwargs)
 
         return profiled
 
-    def _labelled(self, kind: str, label: str) -> profile:
-        self._kind, self._label = kind, label
-        return self
-
     def __enter__(self) -> profile:
-        self._recordings.append(Recording(getattr(self, "_kind", "block"), getattr(self, "_label", "profile")))
+        self._recordings.append(Recording(self.kind, self.label))
         return self
 
     def __exit__(self, kind, error, traceback) -> None:
         global _last, _ended
         document = self._recordings.pop().report(failed=kind is not None, wait=BLOCK_WAIT, measure=True)
         self.report = Report(document, self.metrics) if document else None
-        _last, _ended = self.report, getattr(self, "_label", "the profiled block")
+        _last, _ended = self.report, self.label
+
+
+def labelled(metrics: tuple[str, ...], label: str) -> profile:
+    """A profile of one call of the function `label`."""
+    made = profile(metrics=metrics)
+    made.kind, made.label = "function", label
+    return made
 
 
 def generate_report() -> Report:
-    """The report of the last profiled function or block that ended; where none has, of everything this process ran.
+    """The report of the last profiled function or block that ended.
 
-    RuntimeError where no kernel ran there.
+    Where none has, of everything that this process ran. RuntimeError where no kernel ran there.
     """
     if _ended:
         if _last is None:
@@ -88,8 +94,8 @@ def generate_report() -> Report:
     document = Recording("block", "this process", from_start=True).report(wait=BLOCK_WAIT, measure=True)
     if document is None:
         raise RuntimeError(
-            "there is no report: no kernel has run. Decorate a function with @profiler.profile and call it, or run "
-            "kernels inside `with profiler.profile():`"
+            "there is no report: no kernel has run. Call a function under @profiler.profile, or "
+            "run kernels inside `with profiler.profile():`"
         )
     return Report(document)
 

@@ -24,8 +24,8 @@ class Recording:
     def report(self, *, failed: bool = False, wait: float = CELL_WAIT, measure: bool = False) -> dict | None:
         """The document of profile/report.schema.json, or None where no device was used.
 
-        `wait`: seconds for which launches that still run are waited for. `measure`: find this machine's ceilings now
-        (about 40 ms, once a machine) instead of in the background.
+        `wait`: seconds for which launches that still run are waited for. `measure`: find this machine's
+        ceilings now (about 40 ms, once a machine) instead of in the background.
         """
         runtime = self.runtime or _runtime(False)
         if runtime is None:

@@ -6,7 +6,7 @@ import json
 
 
 class AbsentFigure(AttributeError):
-    """A figure that could not be had; the message is the reason. An AttributeError, so `getattr` takes a default."""
+    """A figure that could not be had, with the reason. `getattr` with a default gives the default."""
 
 
 class Report:
@@ -21,7 +21,7 @@ class Report:
 
     @property
     def memory_efficiency(self) -> float:
-        """Share of the memory's copy bandwidth that the kernels reached, 0 to 1 (above 1: data stayed in a cache)."""
+        """Share of the copy bandwidth that the kernels reached, 0 to 1 (above 1: data stayed in a cache)."""
         return self._total("memory_efficiency")
 
     @property
@@ -59,7 +59,8 @@ class Report:
 
     def __repr__(self) -> str:
         totals = self.document["totals"]
-        return f"<report of {self.document['scope']['label']}: {totals['launches']} launches, {len(self.advice)} advice>"
+        label, hints = self.document["scope"]["label"], len(self.advice)
+        return f"<report of {label}: {totals['launches']} launches, {hints} hints>"
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         if Report.renderer is None:

@@ -1,0 +1,104 @@
+"""The magics themselves: options here, work in the modules they name, loaded when first used."""
+
+from __future__ import annotations
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+
+
+@magics_class
+class CudaMagics(Magics):
+    """xcuda's magics; `%magic?` shows the options of each."""
+
+    @magic_arguments()
+    @line_magic
+    def cuda_info(self, line):
+        """Devices, compilers, libraries and cache: what was found, what is missing and how to get it."""
+        parse_argstring(self.cuda_info, line)
+        from xcuda.magics.info import info
+
+        return info()
+
+    @magic_arguments()
+    @argument("-o", "--output", metavar="NAME", help="keep the report in this variable")
+    @argument("-q", "--quiet", action="store_true", help="show no report, only keep it")
+    @argument(
+        "-m",
+        "--metrics",
+        nargs="+",
+        metavar="METRIC",
+        help="show only these figures: time, memory_throughput, ...",
+    )
+    @cell_magic
+    def cuda_profile(self, line, cell):
+        """Run the cell, wait for all its launches and show its report unfolded."""
+        options = parse_argstring(self.cuda_profile, line)
+        from xcuda.magics.profile_cell import profile_cell
+
+        profile_cell(self.shell, cell, options.output, options.quiet, options.metrics)
+
+    @magic_arguments()
+    @argument("kernel", help="a @cuda.kernel function that has been called or compiled")
+    @argument(
+        "-v",
+        "--version",
+        type=int,
+        default=-1,
+        help="which compiled version, from 0; the last one by default",
+    )
+    @argument("--ir", action="store_true", help="the typed IR instead")
+    @argument("--text", action="store_true", help="the generated C++ as plain text, without the Python")
+    @argument("--asm", action="store_true", help="the device's assembly instead")
+    @line_magic
+    def cuda_source(self, line):
+        """The C++ generated for a kernel, beside the Python lines it came from."""
+        options = parse_argstring(self.cuda_source, line)
+        from xcuda.magics.source import source_of
+
+        if sum((options.ir, options.text, options.asm)) > 1:
+            raise UsageError("%cuda_source shows one of --ir, --text and --asm at a time")
+        form = "ir" if options.ir else "asm" if options.asm else "text" if options.text else "beside"
+        return source_of(self._object(options.kernel), options.kernel, form, options.version)
+
+    @magic_arguments()
+    @argument("device", nargs="?", help="cpu, cuda:0, ...: the device for all cells from now on")
+    @line_magic
+    def cuda_device(self, line):
+        """Show the device that is current, or make another one current."""
+        options = parse_argstring(self.cuda_device, line)
+        from xcuda.magics.info import use_device
+
+        print(use_device(options.device))
+
+    @magic_arguments()
+    @argument("--clear", action="store_true", help="remove all compiled kernels from the disk cache")
+    @line_magic
+    def cuda_cache(self, line):
+        """The cache of compiled kernels: where it is, how large, how often it served."""
+        options = parse_argstring(self.cuda_cache, line)
+        from xcuda.magics.info import cache
+
+        print(cache(options.clear))
+
+    @magic_arguments()
+    @argument(
+        "owner",
+        nargs="?",
+        choices=("xcuda", "installed"),
+        help="xcuda: cuda.core, cupy.numeric, ... are xcuda's, whatever is installed; installed: only where "
+        "no installed package has the name",
+    )
+    @line_magic
+    def cuda_names(self, line):
+        """Who serves `import cuda.core` and its like, and a switch between xcuda and installed packages."""
+        options = parse_argstring(self.cuda_names, line)
+        from xcuda.magics.names import names
+
+        print(names(options.owner))
+
+    def _object(self, name: str):
+        found = self.shell._ofind(name)
+        if not found.found:
+            raise UsageError(f"there is no {name!r} here: run the cell that defines it first")
+        return found.obj

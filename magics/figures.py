@@ -1,0 +1,77 @@
+"""A report's figures as people read them: three digits, the prefix that fits, and where each is from."""
+
+from __future__ import annotations
+
+import math
+import re
+
+PREFIXES = ("n", "µ", "m", "", "k", "M", "G", "T", "P")
+BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def in_unit(value: float, unit: str) -> str:
+    """in_unit(0.00123, "s") is "1.23 ms"; bytes go by 1024, "3 MiB"; shares are percent, "64 %"."""
+    if unit == "share":
+        return f"{100 * value:.0f} %" if value >= 0.1 or value == 0 else f"{100 * value:.2g} %"
+    if unit == "1":
+        return f"{value:g}"
+    if unit == "B":
+        power = 0
+        while abs(value) >= 1024 and power + 1 < len(BINARY):
+            value, power = value / 1024, power + 1
+        return f"{_digits(value)} {BINARY[power]}"
+    power = 3
+    while value and abs(value) < 0.9995 and power > 0:
+        value, power = value * 1000, power - 1
+    while abs(value) >= 999.5 and power + 1 < len(PREFIXES):
+        value, power = value / 1000, power + 1
+    return f"{_digits(value)} {PREFIXES[power]}{unit}"
+
+
+def _digits(value: float) -> str:
+    size = abs(value)
+    if size >= 100 or size == math.floor(size):
+        return f"{value:.0f}"
+    return f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+
+
+def text(figure: dict) -> str:
+    """The figure's value, or a dash where it is absent."""
+    return "–" if "absent" in figure else in_unit(figure["value"], figure["unit"])
+
+
+def origin(figure: dict) -> str:
+    """Where the figure is from, or why there is none."""
+    return figure.get("absent") or figure["source"]
+
+
+def value(figure: dict) -> float | None:
+    return figure.get("value")
+
+
+def shape(dims: list[int]) -> str:
+    """[32, 8, 1] is "32 × 8"."""
+    used = dims[: max((i + 1 for i, n in enumerate(dims) if n != 1), default=1)]
+    return " × ".join(str(n) for n in used)
+
+
+def place(where: dict) -> str:
+    """{"file": "<ipython-input-3-...>", "line": 4} is "cell 3, line 4"; "" where it is not known."""
+    if not where["line"]:
+        return ""
+    cell = cell_of(where["file"])
+    name = f"cell {cell}" if cell else where["file"].rsplit("/", 1)[-1]
+    return f"{name}, line {where['line']}"
+
+
+def cell_of(file: str) -> int | None:
+    """The number of the cell whose code goes by this file name, None where it is a file or not known."""
+    if match := re.match(r"<ipython-input-(\d+)-|<?(?:cell|In) \[?(\d+)", file):
+        return int(match[1] or match[2])
+    try:
+        from IPython import get_ipython
+
+        compiler = get_ipython().compile
+    except (ImportError, AttributeError):
+        return None
+    return getattr(compiler, "_filename_map", {}).get(file)

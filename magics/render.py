@@ -1,0 +1,88 @@
+"""A report as a notebook and a terminal show it. What a cell shows must survive JupyterLab's sanitiser: only
+<details>, <table>, <meter> and literal styles, no colours of text or ground."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from xcuda.magics import figures
+from xcuda.magics.rows import kernel_figures, shown
+
+MIME = "application/vnd.xcuda.report.v1+json"
+
+
+def render_report(document: dict, metrics: tuple[str, ...] = ()) -> tuple[dict, dict]:
+    keep = shown(metrics)
+    bundle = {
+        "text/plain": plain(document, keep),
+        "text/html": template("report.html").render(r=document, line=quiet_line(document), keep=keep),
+        MIME: document,
+    }
+    return bundle, {}
+
+
+@cache
+def template(name: str):
+    """A template of this package, with the figures' filters."""
+    from jinja2 import Environment, PackageLoader
+
+    environment = Environment(
+        loader=PackageLoader("xcuda.magics"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters.update(
+        figure=figures.text, origin=figures.origin, shape=figures.shape, place=figures.place
+    )
+    environment.globals.update(kernel_figures=kernel_figures, in_unit=figures.in_unit)
+    return environment.get_template(name)
+
+
+def quiet_line(document: dict) -> str:
+    """The one line that a cell shows before it is unfolded."""
+    totals = document["totals"]
+    parts = []
+    if totals["launches"]:
+        names = list(dict.fromkeys(k["name"] for k in document["kernels"]))
+        parts.append(", ".join(names) if len(names) <= 2 else f"{len(names)} kernels")
+        if totals["launches"] > 1:
+            parts.append(f"{totals['launches']} launches")
+        where = ", ".join(d["device"] for d in document["devices"])
+        if "value" in totals["device_time"]:
+            parts.append(f"{figures.text(totals['device_time'])} on {where}")
+        if totals["running"]:
+            parts.append(f"{totals['running']} still running")
+        if totals["failed"]:
+            parts.append(f"{totals['failed']} stopped by an error")
+    if totals["compiled"]:
+        parts.append(f"compiled in {figures.text(totals['compile_time'])}")
+    elif totals["from_cache"]:
+        parts.append("from the compile cache")
+    if figures.value(totals["copy_bytes"]):
+        parts.append(f"copied {figures.text(totals['copy_bytes'])}")
+    for device in document["devices"]:
+        if change := figures.value(device["memory_change"]):
+            parts.append(f"memory {'+' if change > 0 else '−'}{figures.in_unit(abs(change), 'B')}")
+    if document["advice"]:
+        parts.append(f"{len(document['advice'])} hint{'s' if len(document['advice']) > 1 else ''}")
+    return " · ".join(parts) or "the device was used, no kernel ran"
+
+
+def plain(document: dict, keep: set[str]) -> str:
+    """The report for a terminal: the quiet line, then each kernel's figures and the advice, indented."""
+    lines = [f"xcuda: {quiet_line(document)}"]
+    for kernel in document["kernels"]:
+        at = figures.place(kernel["place"])
+        lines.append(f"  {kernel['name']}{kernel['signature']}{f'  [{at}]' if at else ''}")
+        rows = [row for row in kernel_figures(kernel) if row.key in keep and row.text != "–"]
+        width = max((len(row.label) for row in rows), default=0)
+        lines += [f"    {row.label:<{width}}  {row.text}  ({row.origin})" for row in rows]
+        lines += [f"    warning: {warning}" for warning in kernel["warnings"]]
+    for advice in document["advice"]:
+        at = figures.place(advice["place"])
+        lines.append(f"  hint: {advice['text']}{f' [{at}]' if at else ''}")
+    if document["lost_events"]:
+        lines.append(f"  {document['lost_events']} earlier events were lost: the log keeps the last 65536")
+    return "\n".join(lines)

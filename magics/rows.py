@@ -1,0 +1,94 @@
+"""A kernel's figures in the order in which a person asks for them, the same for HTML and for plain text."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xcuda.magics import figures
+
+
+class Row(NamedTuple):
+    key: str  # the figure's name in the report, by which `metrics` picks
+    label: str
+    text: str
+    origin: str  # measured, computed, modelled, or why it is absent
+    meter: float | None = None  # a share to draw
+
+
+HOW = {
+    "lanes": "threads side by side in vector lanes",
+    "tiles": "register tiles of vectors",
+    "regions": "vector loops between barriers",
+    "fibers": "one fiber a thread",
+}
+
+
+def kernel_figures(kernel: dict) -> list[Row]:
+    time, calls = kernel["time"], kernel["calls"]
+    mean = figures.text(time["mean"])
+    if calls > 1 and "value" in time["min"]:
+        mean += f" (from {figures.text(time['min'])} to {figures.text(time['max'])})"
+    label = "time" if calls == 1 else f"time of a call, {calls} calls"
+    rows = [Row("time", label, mean, figures.origin(time["mean"]))]
+    if calls > 1:
+        rows.append(Row("time", "time in all", figures.text(time["total"]), figures.origin(time["total"])))
+    chosen = "chosen by xcuda" if kernel["automatic_shape"] else "as given"
+    rows.append(
+        Row(
+            "shape",
+            "grid, block",
+            f"{figures.shape(kernel['grid'])}, {figures.shape(kernel['block'])}",
+            chosen,
+        )
+    )
+    if kernel["how"]:
+        words = HOW.get(kernel["how"].split()[0])
+        rows.append(Row("shape", "runs as", kernel["how"] + (f": {words}" if words else ""), "computed"))
+    rows.append(_occupancy(kernel["occupancy"]))
+    for key, name in (
+        ("registers", "registers a thread"),
+        ("local_bytes", "local memory a thread"),
+        ("shared_bytes", "shared memory a block"),
+        ("bytes_read", "bytes read"),
+        ("bytes_written", "bytes written"),
+        ("flops", "floating-point operations"),
+        ("bandwidth", "memory rate"),
+        ("flop_rate", "arithmetic rate"),
+    ):
+        rows.append(Row(key, name, figures.text(kernel[key]), figures.origin(kernel[key])))
+    rows.append(_roofline(kernel["roofline"]))
+    return rows
+
+
+def _occupancy(occupancy: dict) -> Row:
+    share = occupancy["share"]
+    text = figures.text(share)
+    if "limit" in occupancy:
+        text += f", limited by {occupancy['limit']}"
+    return Row("occupancy", "occupancy", text, figures.origin(share), figures.value(share))
+
+
+def _roofline(roofline: dict) -> Row:
+    share = roofline["share"]
+    text = figures.text(share)
+    if "bound" in roofline:
+        ceiling = "copy bandwidth" if roofline["bound"] == "memory" else "multiply-add peak"
+        text += f" of the {ceiling}"
+        if share["value"] > 1:
+            text += " (data stayed in a cache)" if roofline["bound"] == "memory" else ""
+    return Row("roofline", "share of the roofline", text, figures.origin(share), figures.value(share))
+
+
+ALWAYS = {"shape"}
+
+
+def shown(metrics: tuple[str, ...]) -> set[str]:
+    """Keys of the rows to show: all, or those of the named metrics (xcuda.profiler.METRICS)."""
+    if not metrics:
+        return {
+            "time", "shape", "occupancy", "registers", "local_bytes", "shared_bytes",
+            "bytes_read", "bytes_written", "flops", "bandwidth", "flop_rate", "roofline",
+        }  # fmt: skip
+    from xcuda.profiler import METRICS
+
+    return ALWAYS.union(*(METRICS[name] for name in metrics))
