@@ -19,12 +19,12 @@ std::string where(const device::FaultRecord& f) {
                        f.block[1], f.block[2]);
 }
 
-// value[0] is the index met, value[1] the axis' length, value[2] the axis plus one (0: not told).
+// value[0] is the index met, value[1] the axis' length; the axis plus one is the kind's second byte (0: not told).
 std::string out_of_range(const device::FaultRecord& f, const ir::Site& site, const ArgumentShapes& shapes) {
     std::vector<std::int64_t> shape = site.extents;
     if (site.parameter >= 0 && static_cast<std::size_t>(site.parameter) < shapes.size())
         shape = shapes[static_cast<std::size_t>(site.parameter)];
-    std::int64_t axis = f.value[2] - 1;
+    std::int64_t axis = (f.kind >> 8) - 1;
     if (axis < 0) {  // told by its length alone where only one axis has it
         int candidates = 0;
         for (std::size_t i = 0; i < shape.size(); ++i)
@@ -44,7 +44,7 @@ std::string out_of_range(const device::FaultRecord& f, const ir::Site& site, con
 
 Error fault_error(const device::FaultRecord& fault, std::span<const ir::Site> sites, const ArgumentShapes& shapes) {
     using device::FaultKind;
-    const auto kind = static_cast<FaultKind>(fault.kind);
+    const auto kind = static_cast<FaultKind>(fault.kind & 0xff);
     if (kind == FaultKind::interrupted)
         return Error(Fault::user, "KeyboardInterrupt", "the kernel was interrupted");
     const ir::Site* site =

@@ -25,7 +25,7 @@ std::vector<std::string> arguments(const CompileOptions& options) {
         "-triple", host.triple, "-target-cpu", host.processor, "-emit-llvm-only",
         "-x", "c++", "-std=gnu++20", "-O" + std::to_string(options.level),
         "-nostdsysteminc", "-nobuiltininc", "-fgnuc-version=4.2.1", "-fno-rtti", "-fno-threadsafe-statics",
-        "-ffp-contract=on", "-relaxed-aliasing",
+        "-ffp-contract=on", "-relaxed-aliasing", "-fwrapv",
         "-mrelocation-model", "pic", "-pic-level", "2", "-mframe-pointer=none", "-fvisibility=hidden",
         "-vectorize-loops", "-vectorize-slp", "-mprefer-vector-width=" + std::to_string(host.vector_bits),
         "-main-file-name", "kernel.cpp", "-w", "-fno-spell-checking", "-ferror-limit", "20",

@@ -1,0 +1,17 @@
+#include "emit/arguments.hpp"
+
+namespace xcuda::emit {
+
+ArgumentLayout argument_layout(const ir::Function& kernel) {
+    constexpr std::size_t word = 8;
+    ArgumentLayout layout;
+    for (const ir::VarId p : kernel.params) {
+        const ir::Type& type = kernel.vars[static_cast<std::size_t>(p)].type;
+        const int ndim = type.is_array() ? type.ndim : -1;
+        layout.slots.push_back({layout.bytes, ndim});
+        layout.bytes += word * (type.is_array() ? 1 + 2 * static_cast<std::size_t>(ndim) : 1);
+    }
+    return layout;
+}
+
+}  // namespace xcuda::emit

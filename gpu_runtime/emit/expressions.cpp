@@ -1,0 +1,344 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "emit/names.hpp"
+#include "emit/writer.hpp"
+#include "frontend/functions.hpp"
+
+namespace xcuda::emit {
+
+using namespace ir;
+
+std::string length_name(const std::string& array, int axis) { return array + "_n" + std::to_string(axis); }
+std::string stride_name(const std::string& array, int axis) { return array + "_s" + std::to_string(axis); }
+
+std::string Writer::type(const Type& t) {
+    std::string text(info(t.dtype).cpp);
+    if (t.lanes == 1) return text;
+    text += "x" + std::to_string(t.lanes);
+    needs.vector_types.insert(text);
+    return text;
+}
+
+namespace {
+
+struct Infix { Op op; const char* text; };
+constexpr std::array infix_table{
+    Infix{Op::add, "+"}, Infix{Op::sub, "-"}, Infix{Op::mul, "*"}, Infix{Op::truediv, "/"},
+    Infix{Op::bit_and, "&"}, Infix{Op::bit_or, "|"}, Infix{Op::bit_xor, "^"},
+    Infix{Op::lt, "<"}, Infix{Op::le, "<="}, Infix{Op::gt, ">"}, Infix{Op::ge, ">="}, Infix{Op::eq, "=="}, Infix{Op::ne, "!="},
+};
+
+struct Named { Op op; const char* text; };
+constexpr std::array named_table{
+    Named{Op::floordiv, "xc_floordiv"}, Named{Op::mod, "xc_mod"}, Named{Op::pow, "xc_pow"},
+    Named{Op::shl, "xc_shl"}, Named{Op::shr, "xc_shr"},
+};
+
+const char* infix(Op op) {
+    for (const Infix& row : infix_table)
+        if (row.op == op) return row.text;
+    return nullptr;
+}
+
+const char* named(Op op) {
+    for (const Named& row : named_table)
+        if (row.op == op) return row.text;
+    return nullptr;
+}
+
+bool compares(Op op) { return op >= Op::lt && op <= Op::ne; }
+
+std::string real(double v, DType dtype) {
+    if (std::isnan(v)) return dtype == DType::f32 ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")";
+    if (std::isinf(v)) return std::string(v < 0 ? "(-" : "(") + (dtype == DType::f32 ? "__builtin_inff())" : "__builtin_inf())");
+    char buffer[64];
+    const auto end = dtype == DType::f32 ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(v)).ptr
+                                         : std::to_chars(buffer, buffer + sizeof buffer, v).ptr;
+    std::string text(buffer, end);
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    if (dtype == DType::f32) text += "f";
+    return std::signbit(v) ? "(" + text + ")" : text;
+}
+
+std::string integer(std::int64_t v, DType dtype) {
+    if (v == INT64_MIN) return "(-9223372036854775807ll - 1)";
+    std::string text = std::to_string(v);
+    if (dtype == DType::i64 && (v > INT32_MAX || v < INT32_MIN)) text += "ll";
+    if (v < 0) text = "(" + text + ")";
+    return dtype == DType::i64 ? text : fmt::format("({}){}", info(dtype).cpp, text);
+}
+
+std::string number(const Number& n, DType dtype) {
+    if (const auto* b = std::get_if<bool>(&n)) {
+        if (dtype == DType::b1) return *b ? "true" : "false";
+        return is_floating(dtype) ? real(*b, dtype) : integer(*b, dtype);
+    }
+    if (const auto* i = std::get_if<std::int64_t>(&n)) {
+        if (dtype == DType::b1) return *i ? "true" : "false";
+        if (is_floating(dtype)) return real(static_cast<double>(*i), dtype);
+        if (dtype == DType::u64) return fmt::format("{}ull", static_cast<std::uint64_t>(*i));
+        return integer(*i, dtype);
+    }
+    if (const auto* u = std::get_if<std::uint64_t>(&n)) {
+        if (is_floating(dtype)) return real(static_cast<double>(*u), dtype);
+        return fmt::format("({}){}ull", info(dtype).cpp, *u);
+    }
+    return real(std::get<double>(n), dtype);
+}
+
+std::string substitute(std::string_view text, const std::vector<std::string>& args) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '$' && i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '9')
+            out += args[static_cast<std::size_t>(text[++i] - '0')];
+        else out += text[i];
+    }
+    return out;
+}
+
+// Lane by lane: what has no vector form.
+std::string each_lane(Writer& w, const Type& result, const std::vector<const Type*>& types, const std::string& scalar_text,
+                      const std::vector<std::string>& args) {
+    std::string params, passed;
+    for (std::size_t a = 0; a < args.size(); ++a) {
+        params += fmt::format("{}{} xc_{}", a ? ", " : "", info(types[a]->dtype).cpp, a);
+        passed += ", " + args[a];
+    }
+    const std::string body = result.dtype == DType::b1 ? fmt::format("(i8)-(i8)({})", scalar_text) : scalar_text;
+    return fmt::format("xc_each<{}>([]({}) {{ return {}; }}{})", w.type(result), params, body, passed);
+}
+
+std::vector<std::string> lane_names(const std::vector<const Type*>& types) {
+    std::vector<std::string> names;
+    for (std::size_t a = 0; a < types.size(); ++a)  // a mask's lane is 0 or -1
+        names.push_back(types[a]->dtype == DType::b1 ? fmt::format("(xc_{} != 0)", a) : fmt::format("xc_{}", a));
+    return names;
+}
+
+std::vector<const Type*> types_of(const Expr& e) {
+    std::vector<const Type*> types;
+    for (const ExprP& a : e.args) types.push_back(&a->type);
+    return types;
+}
+
+std::string libmvec(Writer& w, const Expr& e, std::string_view base, const std::vector<std::string>& args) {
+    const std::size_t bytes = info(e.type.dtype).size * static_cast<std::size_t>(e.type.lanes);
+    const char isa = bytes == 64 ? 'e' : bytes == 32 ? 'd' : bytes == 16 ? 'b' : 0;
+    if (!isa) return {};
+    const std::string symbol = fmt::format("_ZGV{}N{}{}_{}", isa, e.type.lanes, std::string(args.size(), 'v'), base);
+    const std::string t = w.type(e.type);
+    std::string params, passed;
+    for (std::size_t a = 0; a < args.size(); ++a) {
+        params += (a ? ", " : "") + t;
+        passed += (a ? ", " : "") + args[a];
+    }
+    w.needs.declarations.insert(fmt::format("extern \"C\" {} {}({}) noexcept;", t, symbol, params));
+    return fmt::format("{}({})", symbol, passed);
+}
+
+std::string call(Writer& w, const Expr& e) {
+    const frontend::Overload& row = frontend::overload(std::get<OverloadId>(e.payload));
+    std::vector<std::string> args;
+    for (const ExprP& a : e.args) args.push_back(w.expr(*a));
+    const std::string_view text = w.cpu() ? row.cpu : row.cuda;
+    if (e.type.lanes == 1) return substitute(text, args);
+    constexpr std::string_view twin = "libmvec:";
+    if (row.cpu_vector.starts_with(twin)) {
+        if (std::string found = libmvec(w, e, row.cpu_vector.substr(twin.size()), args); !found.empty()) return found;
+    } else if (!row.cpu_vector.empty()) {
+        return substitute(row.cpu_vector, args);
+    }
+    const auto types = types_of(e);
+    return each_lane(w, e.type, types, substitute(text, lane_names(types)), args);
+}
+
+std::string vector_cast(Writer& w, const Expr& e) {
+    const Type& from = e.args[0]->type;
+    const std::string to = w.type(e.type), x = w.expr(*e.args[0]);
+    if (from.dtype == e.type.dtype) return x;
+    if (e.type.dtype == DType::b1) return fmt::format("__builtin_convertvector({} != 0, {})", x, to);
+    if (from.dtype == DType::b1) return fmt::format("__builtin_convertvector({} & (i8)1, {})", x, to);
+    return fmt::format("__builtin_convertvector({}, {})", x, to);
+}
+
+std::string ramp(Writer& w, const Expr& e) {
+    std::string steps;
+    for (int l = 0; l < e.type.lanes; ++l) steps += fmt::format("{}{}", l ? ", " : "", l);
+    const std::string t = w.type(e.type);
+    return fmt::format("(({}){} + {}{{{}}})", t, w.expr(*e.args[0]), t, steps);
+}
+
+std::string vector_binary(Writer& w, const Expr& e, const std::string& a, const std::string& b) {
+    if (compares(e.op)) return fmt::format("__builtin_convertvector({} {} {}, {})", a, infix(e.op), b, w.type(e.type));
+    if (const char* op = infix(e.op)) return fmt::format("({} {} {})", a, op, b);
+    const auto types = types_of(e);
+    const auto names = lane_names(types);
+    return each_lane(w, e.type, types, fmt::format("{}({}, {})", named(e.op), names[0], names[1]), {a, b});
+}
+
+std::string narrow(const Type& t, std::string text) {  // C++ computes in int what is narrower
+    return info(t.dtype).size < 4 && is_integer(t.dtype) ? fmt::format("({}){}", info(t.dtype).cpp, text) : text;
+}
+
+std::string coordinate(Writer& w, const Coord& c) {
+    static constexpr const char* axes[] = {"x", "y", "z"};
+    const char* axis = axes[c.axis];
+    if (w.cpu()) {
+        switch (c.kind) {
+            case Coord::Kind::block_dim: return fmt::format("L->block[{}]", c.axis);
+            case Coord::Kind::grid_dim: return fmt::format("L->grid[{}]", c.axis);
+            case Coord::Kind::grid_size: return fmt::format("(L->grid[{0}] * L->block[{0}])", c.axis);
+            case Coord::Kind::thread: return fmt::format("xc_thread_{}", axis);  // in device functions
+            case Coord::Kind::block: return fmt::format("xc_block_{}", axis);
+            case Coord::Kind::global: return fmt::format("(xc_block_{0} * L->block[{1}] + xc_thread_{0})", axis, c.axis);
+        }
+    }
+    switch (c.kind) {
+        case Coord::Kind::block_dim: return fmt::format("(i64)blockDim.{}", axis);
+        case Coord::Kind::grid_dim: return fmt::format("(i64)gridDim.{}", axis);
+        case Coord::Kind::grid_size: return fmt::format("((i64)gridDim.{0} * blockDim.{0})", axis);
+        case Coord::Kind::thread: return fmt::format("(i64)threadIdx.{}", axis);
+        case Coord::Kind::block: return fmt::format("(i64)blockIdx.{}", axis);
+        case Coord::Kind::global: return fmt::format("((i64)blockIdx.{0} * blockDim.{0} + threadIdx.{0})", axis);
+    }
+    return {};
+}
+
+std::string length(Writer& w, const Expr& array, int axis) {
+    const Type& t = array.type;
+    const std::string& name = w.name(var_of(array));
+    if (axis >= t.ndim) return stride_name(name, axis - t.ndim);
+    if (t.space != Space::global && !t.extents.empty()) return std::to_string(t.extents[static_cast<std::size_t>(axis)]);
+    return length_name(name, axis);
+}
+
+struct AtomicName { Atomic::Kind kind; const char* text; };
+constexpr std::array atomic_names{
+    AtomicName{Atomic::Kind::add, "xc_atomic_add"}, AtomicName{Atomic::Kind::sub, "xc_atomic_sub"},
+    AtomicName{Atomic::Kind::max, "xc_atomic_max"}, AtomicName{Atomic::Kind::min, "xc_atomic_min"},
+    AtomicName{Atomic::Kind::exch, "xc_atomic_exch"}, AtomicName{Atomic::Kind::cas, "xc_atomic_cas"},
+    AtomicName{Atomic::Kind::bit_and, "xc_atomic_and"}, AtomicName{Atomic::Kind::bit_or, "xc_atomic_or"},
+    AtomicName{Atomic::Kind::bit_xor, "xc_atomic_xor"},
+};
+
+std::string atomic(Writer& w, const Expr& e) {
+    const Atomic& a = std::get<Atomic>(e.payload);
+    const auto ndim = static_cast<std::size_t>(e.args[0]->type.ndim);
+    std::string values;
+    for (std::size_t i = 1 + ndim; i < e.args.size(); ++i) values += ", " + w.expr(*e.args[i]);
+    for (const AtomicName& row : atomic_names)
+        if (row.kind == a.kind) return fmt::format("{}(&{}{})", row.text, w.element(*e.args[0], &e.args[1], a.access), values);
+    return {};
+}
+
+std::string load(Writer& w, const Expr& e) {
+    const Access& access = access_of(e);
+    const std::string at = w.element(*e.args[0], &e.args[1], access);
+    if (e.type.lanes == 1) return at;
+    const Expr& stride = *e.args.back();
+    const bool contiguous = stride.op == Op::constant && std::get<std::int64_t>(number_of(stride)) == 1;
+    const bool mask = e.type.dtype == DType::b1;
+    const std::string pointer = (mask ? "(const i8*)&" : "&") + at;
+    std::string tail;
+    if (access.masked) tail = ", " + w.name(w.function.tail);
+    std::string text = contiguous ? fmt::format("xc_vload{}<{}>({}{})", access.masked ? "_n" : "", w.type(e.type), pointer, tail)
+                                  : fmt::format("xc_vgather{}<{}>({}, {}{})", access.masked ? "_n" : "", w.type(e.type),
+                                                pointer, w.expr(stride), tail);
+    return mask ? "(-" + text + ")" : text;
+}
+
+std::string invoke(Writer& w, const Expr& e) {
+    const Function& callee = w.module.functions[static_cast<std::size_t>(std::get<FunctionId>(e.payload).value)];
+    std::string text = fmt::format("xc_fn_{}_{}(XC_HERE", identifier(callee.name), std::get<FunctionId>(e.payload).value);
+    for (const ExprP& a : e.args) {
+        if (!a->type.is_array()) {
+            text += ", " + w.expr(*a);
+            continue;
+        }
+        const std::string& name = w.name(var_of(*a));
+        text += ", " + name;
+        for (int d = 0; d < a->type.ndim; ++d) text += ", " + length(w, *a, d);
+        for (int d = 0; d < a->type.ndim; ++d)
+            text += a->type.space == Space::global ? ", " + stride_name(name, d) : ", 0";
+    }
+    return text + ")";
+}
+
+}  // namespace
+
+std::string Writer::element(const Expr& array, const ExprP* indices, const Access& access) {
+    const Type& t = array.type;
+    const std::string& name = this->name(var_of(array));
+    std::string offset;
+    for (int d = 0; d < t.ndim; ++d) {
+        std::string index = expr(*indices[d]);
+        const bool checked = access.checked >> d & 1, wraps = access.wrap >> d & 1;
+        const std::string n = length(*this, array, d);
+        if (checked)
+            index = fmt::format("{}({}, {}, {}, {}, XC_HERE)", wraps ? "xc_index" : "xc_index_nowrap", index, n,
+                                access.site, d);
+        else if (wraps) index = fmt::format("xc_wrap({}, {})", index, n);
+        const bool plain = t.layout == Layout::strided || (t.layout == Layout::inner && d + 1 < t.ndim);
+        if (plain) {
+            offset += fmt::format("{}{} * {}", d ? " + " : "", index, stride_name(name, d));
+        } else if (t.layout == Layout::inner) {
+            offset += (d ? " + " : "") + index;
+        } else {
+            offset = d ? fmt::format("({}) * {} + {}", offset, n, index) : index;
+        }
+    }
+    return fmt::format("{}[{}]", name, offset);
+}
+
+std::string Writer::expr(const Expr& e) {
+    const bool vector = e.type.lanes > 1;
+    switch (e.op) {
+        case Op::constant: return number(number_of(e), e.type.dtype);
+        case Op::var: return name(var_of(e));
+        case Op::dim: return length(*this, *e.args[0], std::get<Axis>(e.payload).value);
+        case Op::coord: return coordinate(*this, coord_of(e));
+        case Op::load: return load(*this, e);
+        case Op::atomic: return atomic(*this, e);
+        case Op::invoke: return invoke(*this, e);
+        case Op::call: return call(*this, e);
+        case Op::ramp: return ramp(*this, e);
+        case Op::splat: {
+            const std::string x = expr(*e.args[0]);
+            if (e.type.dtype == DType::b1) return fmt::format("(({})(i8)-(i8)({}))", type(e.type), x);
+            return fmt::format("(({})({}))", type(e.type), x);
+        }
+        case Op::cast:
+            if (vector) return vector_cast(*this, e);
+            if (e.type.dtype == e.args[0]->type.dtype) return expr(*e.args[0]);
+            return fmt::format("xc_cast<{}>({})", type(e.type), expr(*e.args[0]));
+        case Op::neg: return narrow(e.type, fmt::format("(-{})", expr(*e.args[0])));
+        case Op::bit_not: return narrow(e.type, fmt::format("(~{})", expr(*e.args[0])));
+        case Op::logic_not: return (vector ? "(~" : "(!") + expr(*e.args[0]) + ")";
+        case Op::logic_and: return fmt::format("({} {} {})", expr(*e.args[0]), vector ? "&" : "&&", expr(*e.args[1]));
+        case Op::logic_or: return fmt::format("({} {} {})", expr(*e.args[0]), vector ? "|" : "||", expr(*e.args[1]));
+        case Op::select: {
+            const std::string c = expr(*e.args[0]), yes = expr(*e.args[1]), no = expr(*e.args[2]);
+            if (e.args[0]->type.lanes > 1)
+                return e.type.dtype == DType::b1 ? fmt::format("(({0} & {1}) | (~{0} & {2}))", c, yes, no)
+                                                 : fmt::format("xc_select({}, {}, {})", c, yes, no);
+            return fmt::format("({} ? {} : {})", c, yes, no);
+        }
+        default: break;
+    }
+    const std::string a = expr(*e.args[0]), b = expr(*e.args[1]);
+    if (vector) return vector_binary(*this, e, a, b);
+    if (const char* op = infix(e.op)) {
+        if (e.type.dtype == DType::b1 && !compares(e.op)) return fmt::format("(b1)({} {} {})", a, op, b);
+        return narrow(e.type, fmt::format("({} {} {})", a, op, b));
+    }
+    const bool site = (e.op == Op::floordiv || e.op == Op::mod) && std::holds_alternative<Access>(e.payload) &&
+                      access_of(e).checked;
+    if (site) return fmt::format("{}({}, xc_nonzero({}, {}, XC_HERE))", named(e.op), a, b, access_of(e).site);
+    return fmt::format("{}({}, {})", named(e.op), a, b);
+}
+
+}  // namespace xcuda::emit

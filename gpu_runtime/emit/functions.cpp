@@ -1,0 +1,248 @@
+#include <fmt/format.h>
+
+#include "emit/names.hpp"
+#include "emit/prelude.hpp"
+#include "emit/writer.hpp"
+#include "ir/walk.hpp"
+
+namespace xcuda::emit {
+
+using namespace ir;
+
+Writer::Writer(const Module& m, const Function& f, Target t, Needs& n)
+    : module(m), function(f), target(t), needs(n), names(variable_names(f)) {}
+
+std::string entry_name(const Module& module) { return identifier(module.kernel().name) + "_kernel"; }
+
+namespace {
+
+std::string_view element_type(const Type& t) { return info(t.dtype).cpp; }
+
+std::string argument_struct(const Module& module) {
+    const Function& f = module.kernel();
+    const std::vector<std::string> names = variable_names(f);
+    std::string out = fmt::format("struct {}_arguments {{\n", entry_name(module));
+    for (const VarId p : f.params) {
+        const Type& t = f.vars[p].type;
+        const std::string& name = names[p];
+        if (!t.is_array()) out += fmt::format("    alignas(8) {} {};\n", element_type(t), name);
+        else if (t.ndim == 0) out += fmt::format("    {}* {};\n", element_type(t), name);
+        else out += fmt::format("    {}* {}; i64 {}_n[{}], {}_s[{}];\n", element_type(t), name, name, t.ndim, name, t.ndim);
+    }
+    if (f.params.empty()) out += "    i64 nothing;\n";
+    return out + "};\n";
+}
+
+// Arguments as locals: kernels then read them from registers, whatever they write to memory.
+void unpack(Writer& w, const char* from) {
+    for (const VarId p : w.function.params) {
+        const Type& t = w.function.vars[p].type;
+        const std::string& name = w.name(p);
+        if (!t.is_array()) {
+            w.line(fmt::format("{} {} = {}{};", element_type(t), name, from, name));
+            continue;
+        }
+        w.line(fmt::format("{}* const {} = {}{};", element_type(t), name, from, name));
+        for (int d = 0; d < t.ndim; ++d) w.line(fmt::format("const i64 {} = {}{}_n[{}];", length_name(name, d), from, name, d));
+        if (t.layout == Layout::contiguous) continue;
+        for (int d = 0; d < t.ndim; ++d) w.line(fmt::format("const i64 {} = {}{}_s[{}];", stride_name(name, d), from, name, d));
+    }
+}
+
+std::vector<bool> mentioned(const Function& f) {
+    std::vector<bool> used(f.vars.size(), false);
+    each_expr(f.body, [&](const Expr& e) {
+        if (e.op == Op::var) used[var_of(e)] = true;
+        const bool masked = (e.op == Op::load && access_of(e).masked);
+        if (masked) used[f.tail] = true;
+    });
+    each_stmt(f.body, [&](const Stmt& s) {
+        if (s.var >= 0) used[s.var] = true;
+    });
+    for (const ExprP& e : f.where)
+        each_expr(e, [&](const Expr& n) {
+            if (n.op == Op::var) used[var_of(n)] = true;
+        });
+    for (const VarId p : f.params) used[p] = false;
+    for (const VarId v : {f.begin, f.end})
+        if (v >= 0) used[v] = false;
+    return used;
+}
+
+std::int64_t elements(const Type& t) {
+    std::int64_t n = t.extents.empty() ? 0 : 1;
+    for (const std::int64_t e : t.extents) n *= e;
+    return n;
+}
+
+std::int64_t shared_size(const Type& t) {
+    return (elements(t) * static_cast<std::int64_t>(info(t.dtype).size) + 63) / 64 * 64;
+}
+
+std::int64_t static_shared_bytes(const Function& f) {
+    std::int64_t bytes = 0;
+    for (const Var& v : f.vars)
+        if (v.role == Var::Role::shared) bytes += shared_size(v.type);
+    return bytes;
+}
+
+// `worker_shared`: shared arrays lie in the worker's memory, for all fibers of a block; else on its stack.
+void declare_array(Writer& w, VarId id, bool worker_shared, std::int64_t& offset, std::int64_t static_bytes) {
+    const Var& v = w.function.vars[id];
+    const std::string& name = w.name(id);
+    const auto element = element_type(v.type);
+    const bool dynamic = v.role == Var::Role::shared && v.type.extents.empty();
+    if (!w.cpu()) {
+        if (dynamic) {
+            w.line("extern __shared__ __align__(16) unsigned char xc_dynamic_shared[];");
+            w.line(fmt::format("{0}* const {1} = ({0}*)xc_dynamic_shared;", element, name));
+            w.line(fmt::format("const i64 {} = xc_dynamic_shared_bytes() / (i64)sizeof({});", length_name(name, 0), element));
+        } else {
+            w.line(fmt::format("{}{} {}[{}];", v.role == Var::Role::shared ? "__shared__ __align__(16) " : "", element, name,
+                               elements(v.type)));
+        }
+        return;
+    }
+    if (dynamic) {
+        w.line(fmt::format("{0}* const {1} = ({0}*)(W->shared + {2});", element, name, static_bytes));
+        w.line(fmt::format("const i64 {} = L->dynamic_shared_bytes / (i64)sizeof({});", length_name(name, 0), element));
+    } else if (v.role == Var::Role::shared && worker_shared) {
+        w.line(fmt::format("{0}* const {1} = ({0}*)(W->shared + {2});", element, name, offset));
+        offset += shared_size(v.type);
+    } else {
+        w.line(fmt::format("alignas(64) {} {}[{}];", element, name, elements(v.type)));
+    }
+}
+
+void declare_locals(Writer& w, bool worker_shared, std::int64_t static_bytes, const std::vector<VarId>& declared = {}) {
+    std::vector<bool> used = mentioned(w.function);
+    for (const VarId v : declared) used[v] = false;
+    std::int64_t offset = 0;
+    for (std::size_t i = 0; i < used.size(); ++i) {
+        const Var& v = w.function.vars[i];
+        const auto id = static_cast<VarId>(i);
+        if (v.type.is_array()) {
+            const bool shared_slot = v.role == Var::Role::shared && worker_shared;
+            if (used[i] || shared_slot) declare_array(w, id, worker_shared, offset, static_bytes);
+        } else if (used[i]) {
+            // A vector starts as zeros: a masked assignment keeps its other lanes.
+            w.line(fmt::format("{} {}{};", w.type(v.type), w.name(id), v.type.lanes > 1 || v.maybe_unbound ? " = {}" : ""));
+        }
+    }
+}
+
+void here(Writer& w) {
+    std::string text = "#define XC_HERE W, L";
+    for (const ExprP& e : w.function.where) text += ", " + w.expr(*e);
+    w.out += text + "\n";
+}
+
+std::string device_function(const Module& module, std::size_t index, Target target, Needs& needs, bool prototype) {
+    const Function& f = module.functions[index];
+    Writer w(module, f, target, needs);
+    std::string head = fmt::format("XC_DEVICE {} xc_fn_{}_{}(XC_HERE_PARAMETERS",
+                                   f.result.is_none() ? "void" : std::string(element_type(f.result)), identifier(f.name), index);
+    for (const VarId p : f.params) {
+        const Type& t = f.vars[p].type;
+        const std::string& name = w.name(p);
+        if (!t.is_array()) {
+            head += fmt::format(", {} {}", element_type(t), name);
+            continue;
+        }
+        head += fmt::format(", {}* {}", element_type(t), name);
+        for (int d = 0; d < t.ndim; ++d) head += ", i64 " + length_name(name, d);
+        for (int d = 0; d < t.ndim; ++d) head += ", i64 " + stride_name(name, d);
+    }
+    head += ")";
+    if (prototype) return head + ";\n";
+    w.out += head + " {\n";
+    declare_locals(w, true, 0);
+    w.body(f.body);
+    if (!f.result.is_none()) w.line(fmt::format("return {}();", element_type(f.result)));  // every path has returned
+    return w.out + "}\n";
+}
+
+std::string cpu_kernel(const Module& module, Needs& needs) {
+    const std::string entry = entry_name(module);
+    const std::int64_t static_bytes = module.fiber ? static_shared_bytes(*module.fiber) : 0;
+    std::string out = fmt::format("extern \"C\" const i64 {}_shared_bytes = {};\n", entry, static_bytes);
+    const std::string arguments = fmt::format("    const {0}_arguments& xc_args = *(const {0}_arguments*)P;\n", entry);
+
+    Writer units(module, *module.units, Target::cpu, needs);
+    units.out = fmt::format("extern \"C\" i64 {}_units(const xc_launch* L, const void* P) {{\n{}", entry, arguments);
+    unpack(units, "xc_args.");
+    declare_locals(units, false, 0);
+    units.body(module.units->body);
+    out += units.out + "}\n";
+
+    if (module.fiber) {
+        Writer fiber(module, *module.fiber, Target::cpu, needs);
+        std::string head = fmt::format("static void {}_thread(const xc_launch* L, const void* P, xc_worker* W", entry);
+        std::vector<VarId> coordinates;  // parameters of the C++ function
+        for (const ExprP& e : module.fiber->where) {
+            coordinates.push_back(var_of(*e));
+            head += ", i64 " + fiber.name(coordinates.back());
+        }
+        here(fiber);
+        fiber.out += head + ") {\n" + arguments;
+        unpack(fiber, "xc_args.");
+        declare_locals(fiber, true, static_bytes, coordinates);
+        fiber.body(module.fiber->body);
+        out += fiber.out + "}\n#undef XC_HERE\n";
+    }
+
+    const Function& f = module.kernel();
+    Writer w(module, f, Target::cpu, needs);
+    here(w);
+    w.out += fmt::format("extern \"C\" void {}(const xc_launch* L, const void* P, xc_worker* W, i64 {}, i64 {}) {{\n{}", entry,
+                         w.name(f.begin), w.name(f.end), arguments);
+    unpack(w, "xc_args.");
+    declare_locals(w, false, 0);
+    w.body(f.body);
+    return out + w.out + "}\n#undef XC_HERE\n";
+}
+
+std::string cuda_kernel(const Module& module, Needs& needs) {
+    Writer w(module, module.kernel(), Target::cuda, needs);
+    const std::string entry = entry_name(module);
+    w.out = fmt::format("#define XC_HERE F\nextern \"C\" __global__ void {0}(const {0}_arguments xc_args, xc_fault* F) {{\n", entry);
+    unpack(w, "xc_args.");
+    declare_locals(w, false, 0);
+    w.body(module.kernel().body);
+    return w.out + "}\n#undef XC_HERE\n";
+}
+
+// "f32x16": its element and its lanes.
+std::string vector_typedef(const std::string& name) {
+    const auto x = name.find('x');
+    std::string element = name.substr(0, x);
+    if (element == "b1") element = "i8";  // a mask's lane is 0 or -1
+    return fmt::format("typedef {} {} __attribute__((ext_vector_type({})));\n", element, name, name.substr(x + 1));
+}
+
+}  // namespace
+
+Text emit(const Module& module, Target target) {
+    Needs needs;
+    std::string functions, prototypes;
+    for (std::size_t i = 1; i < module.functions.size(); ++i) {
+        prototypes += device_function(module, i, target, needs, true);
+        functions += device_function(module, i, target, needs, false);
+    }
+    const bool cpu = target == Target::cpu;
+    const std::string kernel = cpu ? cpu_kernel(module, needs) : cuda_kernel(module, needs);
+    Text text;
+    text.entry = entry_name(module);
+    for (const std::string& name : needs.vector_types) text.kernel += vector_typedef(name);
+    for (const std::string& declaration : needs.declarations) text.kernel += declaration + "\n";
+    text.kernel += argument_struct(module) + prototypes;
+    if (!functions.empty())
+        text.kernel += cpu ? "#define XC_HERE W, L, xc_thread_x, xc_thread_y, xc_thread_z, xc_block_x, xc_block_y, xc_block_z\n" +
+                                 functions + "#undef XC_HERE\n"
+                           : "#define XC_HERE F\n" + functions + "#undef XC_HERE\n";
+    text.kernel += kernel;
+    text.source = std::string(cpu ? prelude_cpu() : prelude_cuda()) + std::string(prelude_math()) + text.kernel;
+    return text;
+}
+
+}  // namespace xcuda::emit

@@ -1,0 +1,112 @@
+// What emitted kernels are made of on CUDA. No standard headers: NVRTC then compiles in a fraction of the time.
+typedef bool b1;
+typedef signed char i8;
+typedef short i16;
+typedef int i32;
+typedef long long i64;
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+#define XC_CUDA 1
+#define XC_DEVICE static __device__ __forceinline__
+#define XC_INLINE
+#define XC_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+// device::FaultRecord, behind a word that the first thread to fault takes.
+struct xc_fault { i32 site, kind; i64 value[4]; i32 thread[3], block[3]; i32 taken; };
+#define XC_HERE_PARAMETERS xc_fault* F
+
+enum { XC_INDEX = 1, XC_ZERO_DIVISION = 2, XC_ASSERTION = 3, XC_RAISED = 4, XC_UNBOUND = 7 };
+
+// The thread ends here; the context stays usable. An exited thread counts as arrived at every later barrier.
+static __device__ __noinline__ void xc_fail(i32 site, i32 kind, i64 v0, i64 v1, xc_fault* F) {
+    if (atomicCAS(&F->taken, 0, 1) == 0) {
+        F->site = site;
+        F->value[0] = v0;
+        F->value[1] = v1;
+        F->thread[0] = threadIdx.x; F->thread[1] = threadIdx.y; F->thread[2] = threadIdx.z;
+        F->block[0] = blockIdx.x; F->block[1] = blockIdx.y; F->block[2] = blockIdx.z;
+        F->kind = kind;
+    }
+    asm volatile("exit;");
+}
+template <class T> XC_DEVICE i64 xc_index(T i, i64 n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
+    const i64 k = (i64)i < 0 ? (i64)i + n : (i64)i;
+    if (XC_UNLIKELY((u64)k >= (u64)n)) xc_fail(site, XC_INDEX | (axis + 1) << 8, (i64)i, n, F);
+    return k;
+}
+template <class T> XC_DEVICE i64 xc_index_nowrap(T i, i64 n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
+    if (XC_UNLIKELY((u64)(i64)i >= (u64)n)) xc_fail(site, XC_INDEX | (axis + 1) << 8, (i64)i, n, F);
+    return (i64)i;
+}
+template <class T> XC_DEVICE T xc_nonzero(T x, i32 site, XC_HERE_PARAMETERS) {
+    if (XC_UNLIKELY(x == 0)) xc_fail(site, XC_ZERO_DIVISION, 0, 0, F);
+    return x;
+}
+template <class T> XC_DEVICE i64 xc_wrap(T i, i64 n) { return (i64)i < 0 ? (i64)i + n : (i64)i; }
+
+XC_DEVICE i64 xc_dynamic_shared_bytes() {
+    u32 bytes;
+    asm volatile("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
+    return bytes;
+}
+
+// Atomics give the old value. NaN in max and min: kept where the cell holds one, ignored where the value is one.
+template <class T> struct xc_bits;
+template <> struct xc_bits<i32> { typedef u32 type; };
+template <> struct xc_bits<u32> { typedef u32 type; };
+template <> struct xc_bits<f32> { typedef u32 type; };
+template <> struct xc_bits<i64> { typedef u64 type; };
+template <> struct xc_bits<u64> { typedef u64 type; };
+template <> struct xc_bits<f64> { typedef u64 type; };
+template <class To, class From> XC_DEVICE To xc_bit_cast(From x) {
+    static_assert(sizeof(To) == sizeof(From));
+    To y;
+    __builtin_memcpy(&y, &x, sizeof y);
+    return y;
+}
+template <class T, class F> XC_DEVICE T xc_atomic_update(T* p, F change) {
+    if constexpr (sizeof(T) >= 4) {
+        typedef typename xc_bits<T>::type bits;
+        bits* cell = (bits*)p;
+        bits old = *(volatile bits*)cell;
+        for (;;) {
+            const T value = xc_bit_cast<T>(old);
+            const bits seen = atomicCAS(cell, old, xc_bit_cast<bits>(change(value)));
+            if (seen == old) return value;
+            old = seen;
+        }
+    } else {  // a byte or a half-word: through the word around it
+        u32* cell = (u32*)((u64)p & ~3ull);
+        const u32 shift = ((u64)p & 3) * 8, mask = (sizeof(T) == 1 ? 0xffu : 0xffffu) << shift;
+        u32 old = *(volatile u32*)cell;
+        for (;;) {
+            const T value = (T)((old & mask) >> shift);
+            const u32 next = (old & ~mask) | (((u32)change(value) << shift) & mask);
+            const u32 seen = atomicCAS(cell, old, next);
+            if (seen == old) return value;
+            old = seen;
+        }
+    }
+}
+template <class T> XC_DEVICE T xc_atomic_add(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x + v); }); }
+XC_DEVICE i32 xc_atomic_add(i32* p, i32 v) { return atomicAdd(p, v); }
+XC_DEVICE u32 xc_atomic_add(u32* p, u32 v) { return atomicAdd(p, v); }
+XC_DEVICE u64 xc_atomic_add(u64* p, u64 v) { return atomicAdd(p, v); }
+XC_DEVICE i64 xc_atomic_add(i64* p, i64 v) { return (i64)atomicAdd((u64*)p, (u64)v); }
+XC_DEVICE f32 xc_atomic_add(f32* p, f32 v) { return atomicAdd(p, v); }
+XC_DEVICE f64 xc_atomic_add(f64* p, f64 v) { return atomicAdd(p, v); }
+template <class T> XC_DEVICE T xc_atomic_sub(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x - v); }); }
+template <class T> XC_DEVICE T xc_atomic_max(T* p, T v) { return xc_atomic_update(p, [v](T x) { return v > x ? v : x; }); }
+template <class T> XC_DEVICE T xc_atomic_min(T* p, T v) { return xc_atomic_update(p, [v](T x) { return v < x ? v : x; }); }
+template <class T> XC_DEVICE T xc_atomic_exch(T* p, T v) { return xc_atomic_update(p, [v](T) { return v; }); }
+template <class T> XC_DEVICE T xc_atomic_and(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x & v); }); }
+template <class T> XC_DEVICE T xc_atomic_or(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x | v); }); }
+template <class T> XC_DEVICE T xc_atomic_xor(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x ^ v); }); }
+template <class T> XC_DEVICE T xc_atomic_cas(T* p, T v, T compare) {
+    return xc_atomic_update(p, [v, compare](T x) { return x == compare ? v : x; });
+}

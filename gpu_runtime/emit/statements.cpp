@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+
+#include "emit/writer.hpp"
+#include "ir/walk.hpp"
+#include "passes/build.hpp"
+
+namespace xcuda::emit {
+
+using namespace ir;
+
+void Writer::line(const std::string& text) {
+    out.append(static_cast<std::size_t>(indent) * 4, ' ');
+    out += text;
+    out += '\n';
+}
+
+void Writer::open(const std::string& head) {
+    line(head + " {");
+    ++indent;
+}
+
+void Writer::close(const std::string& tail) {
+    --indent;
+    line("}" + tail);
+}
+
+namespace {
+
+std::string quoted(const std::string& file) {
+    std::string text;
+    for (const char c : file) {
+        if (c == '"' || c == '\\') text += '\\';
+        text += c == '\n' ? ' ' : c;
+    }
+    return "\"" + text + "\"";
+}
+
+void mark_line(Writer& w, const Place& place) {
+    if (!place.known() || (w.last_line.file == place.file && w.last_line.line == place.line)) return;
+    w.last_line = place;
+    w.out += fmt::format("#line {} {}\n", place.line, quoted(place.file));
+}
+
+bool breaks(const Body& b) {
+    for (const Stmt& s : b) {
+        if (s.kind == Stmt::Kind::break_loop) return true;
+        const bool loop = s.kind == Stmt::Kind::loop_range || s.kind == Stmt::Kind::loop_while;
+        if ((!loop && breaks(s.body)) || breaks(s.orelse)) return true;
+    }
+    return false;
+}
+
+void loop_body(Writer& w, const Stmt& s, const std::string& broke) {
+    w.loops.push_back({broke});
+    w.body(s.body);
+    w.loops.pop_back();
+}
+
+std::string begin_else(Writer& w, const Stmt& s) {
+    if (s.orelse.empty() || !breaks(s.body)) return {};
+    const std::string broke = fmt::format("xc_broke_{}", w.counter++);
+    w.line(fmt::format("bool {} = false;", broke));
+    return broke;
+}
+
+void end_else(Writer& w, const Stmt& s, const std::string& broke) {
+    if (s.orelse.empty()) return;
+    w.open(broke.empty() ? "" : fmt::format("if (!{})", broke));
+    w.body(s.orelse);
+    w.close();
+}
+
+void loop_range_stmt(Writer& w, const Stmt& s) {
+    const std::string broke = begin_else(w, s);
+    const auto step = passes::integer_of(s.exprs[2]);
+    const std::string& v = w.name(s.var);
+    if (w.function.vars[static_cast<std::size_t>(s.var)].role == Var::Role::hidden && w.function.vars[static_cast<std::size_t>(s.var)].type.lanes == 1 && w.cpu() && s.place.line == 0) {
+        w.open(fmt::format("for ({0} = {1}; {0} < {2}; {0} += {3})", v, w.expr(*s.exprs[0]), w.expr(*s.exprs[1]),
+                           w.expr(*s.exprs[2])));  // the compiler's own loops count upward over a variable nobody else sets
+    } else {
+        const int n = w.counter++;
+        std::string head = fmt::format("for (i64 xc_i{0} = {1}, xc_stop{0} = {2}", n, w.expr(*s.exprs[0]), w.expr(*s.exprs[1]));
+        std::string test = fmt::format("xc_i{0} {1} xc_stop{0}", n, step && *step < 0 ? ">" : "<");
+        std::string by = step ? std::to_string(*step) : fmt::format("xc_step{}", n);
+        if (!step) {
+            head += fmt::format(", xc_step{} = {}", n, w.expr(*s.exprs[2]));
+            test = fmt::format("(xc_step{0} > 0 ? xc_i{0} < xc_stop{0} : xc_i{0} > xc_stop{0})", n);
+        }
+        w.open(fmt::format("{}; {}; xc_i{} += {})", head, test, n, by));
+        const Type& t = w.function.vars[static_cast<std::size_t>(s.var)].type;
+        w.line(t.dtype == DType::i64 ? fmt::format("{} = xc_i{};", v, n)
+                                     : fmt::format("{} = ({})xc_i{};", v, w.type(t), n));
+    }
+    loop_body(w, s, broke);
+    w.close();
+    end_else(w, s, broke);
+}
+
+void loop_while_stmt(Writer& w, const Stmt& s) {
+    const std::string broke = begin_else(w, s);
+    w.open(fmt::format("while ({})", w.expr(*s.exprs[0])));
+    loop_body(w, s, broke);
+    w.close();
+    end_else(w, s, broke);
+}
+
+void store_stmt(Writer& w, const Stmt& s) {
+    const Expr& array = *s.exprs[0];
+    const auto ndim = static_cast<std::size_t>(array.type.ndim);
+    const Expr& value = *s.exprs[ndim + 1];
+    const std::string at = w.element(array, &s.exprs[1], s.access);
+    if (value.type.lanes == 1) {
+        w.line(fmt::format("{} = {};", at, w.expr(value)));
+        return;
+    }
+    const Expr& stride = *s.exprs[ndim + 2];
+    const bool contiguous = passes::integer_of(s.exprs[ndim + 2]) == 1;
+    const bool bits = array.type.dtype == DType::b1, masked = s.exprs.size() > ndim + 3;
+    std::string text = contiguous ? "xc_vstore" : "xc_vscatter";
+    if (masked) text += "_m";
+    if (s.access.masked) text += "_n";
+    text += bits ? fmt::format("((i8*)&{}, ({} & (i8)1)", at, w.expr(value)) : fmt::format("(&{}, {}", at, w.expr(value));
+    if (!contiguous) text += ", " + w.expr(stride);
+    if (masked) text += ", " + w.expr(*s.exprs[ndim + 3]);
+    if (s.access.masked) text += ", " + w.name(w.function.tail);
+    w.line(text + ");");
+}
+
+void fault_stmt(Writer& w, const Stmt& s) {
+    const Site::Kind kind = w.module.sites[static_cast<std::size_t>(s.site)].kind;
+    const char* name = kind == Site::Kind::index           ? "XC_INDEX"
+                       : kind == Site::Kind::zero_division ? "XC_ZERO_DIVISION"
+                       : kind == Site::Kind::assertion     ? "XC_ASSERTION"
+                       : kind == Site::Kind::raised        ? "XC_RAISED"
+                                                           : "XC_UNBOUND";
+    w.line(fmt::format("xc_fail({}, {}, 0, 0, XC_HERE);", s.site, name));
+}
+
+void stmt(Writer& w, const Stmt& s) {
+    mark_line(w, s.place);
+    switch (s.kind) {
+        case Stmt::Kind::assign: {
+            const Expr& value = *s.exprs[0];
+            w.line(fmt::format("{} = {};", w.name(s.var), w.expr(value)));
+            return;
+        }
+        case Stmt::Kind::store: store_stmt(w, s); return;
+        case Stmt::Kind::evaluate: w.line(w.expr(*s.exprs[0]) + ";"); return;
+        case Stmt::Kind::branch:
+            w.open(fmt::format("if ({})", w.expr(*s.exprs[0])));
+            w.body(s.body);
+            if (!s.orelse.empty()) {
+                --w.indent;
+                w.open("} else");
+                w.body(s.orelse);
+            }
+            w.close();
+            return;
+        case Stmt::Kind::loop_range: loop_range_stmt(w, s); return;
+        case Stmt::Kind::loop_while: loop_while_stmt(w, s); return;
+        case Stmt::Kind::break_loop:
+            if (!w.loops.empty() && !w.loops.back().broke.empty()) w.line(w.loops.back().broke + " = true;");
+            w.line("break;");
+            return;
+        case Stmt::Kind::continue_loop: w.line("continue;"); return;
+        case Stmt::Kind::leave:
+            w.line(s.exprs.empty() ? "return;" : fmt::format("return {};", w.expr(*s.exprs[0])));
+            return;
+        case Stmt::Kind::barrier: w.line(w.cpu() ? "W->barrier(W);" : "__syncthreads();"); return;
+        case Stmt::Kind::fault: fault_stmt(w, s); return;
+        case Stmt::Kind::poll: w.line("xc_poll(L, W);"); return;
+        case Stmt::Kind::scope:
+            w.open("[&]() XC_INLINE");
+            w.body(s.body);
+            w.close("();");
+            return;
+        case Stmt::Kind::run_fibers:
+            w.line(fmt::format("W->run_fibers(W, L, P, {}, {}_thread);", w.expr(*s.exprs[0]), entry_name(w.module)));
+            return;
+    }
+}
+
+}  // namespace
+
+void Writer::body(const Body& b) {
+    for (const Stmt& s : b) stmt(*this, s);
+}
+
+}  // namespace xcuda::emit

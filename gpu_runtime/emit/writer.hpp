@@ -1,0 +1,55 @@
+// The emitter's state for one function, and its three parts: types, expressions, statements.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emit/emit.hpp"
+
+namespace xcuda::emit {
+
+/// What the text of a whole module collects on the way.
+struct Needs {
+    std::set<std::string> vector_types;  // typedefs
+    std::set<std::string> declarations;  // extern functions: libmvec's
+};
+
+struct Writer {
+    const ir::Module& module;
+    const ir::Function& function;
+    Target target;
+    Needs& needs;
+    std::vector<std::string> names;   // by variable
+    std::string out;
+    int indent = 1;
+    int counter = 0;                  // for names of its own
+    Place last_line;
+    struct Loop { std::string broke; };  // the flag that a break sets, where the loop has an else
+    std::vector<Loop> loops;
+    int scopes = 0;
+
+    Writer(const ir::Module& m, const ir::Function& f, Target t, Needs& n);
+
+    // types.cpp
+    std::string type(const ir::Type& type);
+    // expressions.cpp
+    std::string expr(const ir::Expr& e);
+    std::string element(const ir::Expr& array, const ir::ExprP* indices, const ir::Access& access);  // "A[...]"
+    // statements.cpp
+    void body(const ir::Body& b);
+    void line(const std::string& text);
+    void open(const std::string& head);
+    void close(const std::string& tail = "");
+
+    const std::string& name(ir::VarId v) const { return names[static_cast<std::size_t>(v)]; }
+    bool cpu() const { return target == Target::cpu; }
+};
+
+/// The kernel's extern "C" name.
+std::string entry_name(const ir::Module& module);
+/// An array variable's length along an axis, and its stride.
+std::string length_name(const std::string& array, int axis);
+std::string stride_name(const std::string& array, int axis);
+
+}  // namespace xcuda::emit
