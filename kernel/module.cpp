@@ -92,7 +92,9 @@ PYBIND11_MODULE(_kernel, m) {
     m.def("ask_input", &ask_input, py::arg("prompt"), py::arg("password"),
           "Ask the front-end for a line. Raises KeyboardInterrupt at an interrupt.");
     m.def("request_stop", [] { running_server().request_stop(); }, "End the kernel after this request.");
-    m.def("route_comm", &route_comm, py::arg("comm_id"), py::arg("target"));
-    m.def("unroute_comm", &unroute_comm, py::arg("comm_id"));
-    m.def("route_target", &route_target, py::arg("target"));
+    // At exit objects go that held comms, when the channels are gone already.
+    m.def("route_comm", [](const std::string& id, const std::string& target) { if (serving()) route_comm(id, target); },
+          py::arg("comm_id"), py::arg("target"));
+    m.def("unroute_comm", [](const std::string& id) { if (serving()) unroute_comm(id); }, py::arg("comm_id"));
+    m.def("route_target", [](const std::string& target) { if (serving()) route_target(target); }, py::arg("target"));
 }

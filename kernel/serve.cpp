@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "connection.hpp"
+#include "debugger.hpp"
 #include "history.hpp"
 #include "interpreter.hpp"
 #include "interrupt.hpp"
@@ -15,7 +16,6 @@ namespace {
 xeus::xconfiguration connection;
 server* current_server = nullptr;
 interpreter* current_interpreter = nullptr;
-bool debugger_used = false;
 
 std::unique_ptr<xeus::xserver> build_server(xeus::xcontext& context, const xeus::xconfiguration&,
                                             nl::json::error_handler_t) {
@@ -23,30 +23,6 @@ std::unique_ptr<xeus::xserver> build_server(xeus::xcontext& context, const xeus:
     current_server = built.get();
     current_interpreter->attach(*built);
     return built;
-}
-
-// xeus's debugger, noting whether it was ever started: its thread then outlives it.
-class noting_debugger final : public xeus::xdebugger {
-public:
-    explicit noting_debugger(std::unique_ptr<xeus::xdebugger> inner) : m_inner(std::move(inner)) {}
-
-private:
-    nl::json process_request_impl(const nl::json& header, const nl::json& message) override {
-        if (!debugger_used) {
-            m_inner->register_control_messenger(get_control_messenger());
-            debugger_used = message.value("command", "") == "initialize";
-        }
-        return m_inner->process_request(header, message);
-    }
-
-    std::unique_ptr<xeus::xdebugger> m_inner;
-};
-
-std::unique_ptr<xeus::xdebugger> build_debugger(xeus::xcontext& context, const xeus::xconfiguration& config,
-                                                const std::string& user, const std::string& session,
-                                                const nl::json& debugger_config) {
-    return std::make_unique<noting_debugger>(
-        xpyt::make_python_debugger(context, config, user, session, debugger_config));
 }
 
 }  // namespace
@@ -84,7 +60,7 @@ void serve(const std::string& connection_file) {
     server& ended = *current_server;
     current_server = nullptr;
     ended.streams().stop();
-    if (debugger_used) {
+    if (debugger_was_started()) {
         [[maybe_unused]] xeus::xkernel* left_to_exit = kernel.release();
         ended.close_channels();
     }

@@ -96,11 +96,14 @@ class Cell:
         return to_json(self.content)
 
 
+def _within(code: str, cursor: int) -> int:
+    return min(cursor, len(code)) if cursor >= 0 else len(code)
+
+
 def complete(code: str, cursor: int) -> str:
     from IPython.core.completer import provisionalcompleter, rectify_completions
 
-    if cursor < 0:
-        cursor = len(code)
+    cursor = _within(code, cursor)
     with provisionalcompleter():
         found = list(rectify_completions(code, shell.Completer.completions(code, cursor)))
     start, end = (found[0].start, found[0].end) if found else (cursor, cursor)
@@ -124,7 +127,7 @@ def complete(code: str, cursor: int) -> str:
 
 
 def inspect(code: str, cursor: int, detail_level: int) -> str:
-    name = token_at_cursor(code, len(code) if cursor < 0 else cursor)
+    name = token_at_cursor(code, _within(code, cursor))
     content = {"status": "ok", "found": False, "data": {}, "metadata": {}}
     try:
         content["data"] = shell.object_inspect_mime(name, detail_level=detail_level)
@@ -155,6 +158,16 @@ def run_internal(code: str) -> str:
         content = {"status": "error", "ename": type(error).__name__, "evalue": safe_text(error), "traceback": [code]}
         return to_json(content)
     return to_json({"status": "ok", "payload": [], "user_expressions": {}})
+
+
+def rich(value) -> str:
+    """A value's MIME bundle, for the debugger's variable view."""
+    data, metadata = shell.display_formatter.format(value)
+    return to_json({"data": data, "metadata": metadata})
+
+
+def rich_by_name(name: str) -> str:
+    return rich(eval(name, shell.user_ns))
 
 
 def kernel_info() -> str:

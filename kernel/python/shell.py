@@ -126,6 +126,13 @@ class KernelApp(XPythonShellApp):
 
     name = "ipython-kernel"
 
+    def init_path(self):
+        super().init_path()
+        if "" not in sys.path and not self.ignore_cwd:
+            # The kernelspec's -P keeps the working directory out while the kernel starts; cells import from it.
+            packages = [i for i, path in enumerate(sys.path) if path.endswith(("site-packages", "dist-packages"))]
+            sys.path.insert(packages[0] if packages else len(sys.path), "")
+
     def init_shell(self, use_jedi=False):
         self.config.setdefault("IPKernelApp", Config())  # tqdm and others look for this section
         self.shell = ZMQInteractiveShell.instance(

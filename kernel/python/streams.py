@@ -54,7 +54,7 @@ def install() -> None:
     if os.environ.get("XCUDA_CAPTURE_FD", "1") != "0":
         _kernel.capture_descriptors()
     # A crash must be told where somebody reads it: the pipe dies with the process.
-    faulthandler.enable(file=_kernel.log_descriptor())
+    faulthandler.enable(file=os.dup(_kernel.log_descriptor()))
 
 
 def restore_after_cell() -> None:

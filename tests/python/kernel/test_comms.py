@@ -99,8 +99,8 @@ def test_old_import_of_ipykernels_comm(kernel):
 
 
 def test_comm_messages_do_not_disturb_time(kernel):
-    kernel.run("import comm\nmany = [comm.create_comm(target_name='page') for _ in range(200)]")
+    kernel.run("import comm\nmany = [comm.create_comm(target_name='crowd') for _ in range(200)]")
     begin = time.monotonic()
     kernel.run("[c.send({'i': 1}) for c in many]; [c.close() for c in many];")
     assert time.monotonic() - begin < 10
-    assert kernel.ask("comm_info", "page")["comms"] == {}
+    assert kernel.ask("comm_info", "crowd")["comms"] == {}
