@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
+import xcuda
 
-def register(shell, hooks: bool) -> None:
-    if not getattr(shell, "_xcuda_magics", False):
+NAMES = {
+    "line": ("cuda_info", "cuda_source", "cuda_device", "cuda_cache", "cuda_names"),
+    "cell": ("cuda_profile",),
+}
+
+
+class Unloaded:
+    """A magic by name only: `commands`, slow to load, is loaded when one is called or asked about."""
+
+    def __init__(self, shell, kind: str, name: str):
+        self.shell, self.kind, self.__name__ = shell, kind, name
+
+    def __call__(self, *arguments):
+        return self.loaded()(*arguments)
+
+    @property
+    def __doc__(self):
+        return self.loaded().__doc__
+
+    def loaded(self):
         from xcuda.magics.commands import CudaMagics
 
-        shell.register_magics(CudaMagics)
-        shell._xcuda_magics = True
+        magics = self.shell.magics_manager.magics[self.kind]
+        if magics[self.__name__] is self:
+            self.shell.register_magics(CudaMagics)  # replaces all of them
+        return magics[self.__name__]
+
+
+def register(shell, hooks: bool) -> None:
+    for kind, names in NAMES.items():
+        for name in names:
+            if name not in shell.magics_manager.magics[kind]:
+                shell.magics_manager.magics[kind][name] = Unloaded(shell, kind, name)
+    xcuda._prepare = prepare
     if hooks and not shows_reports_itself(shell) and not getattr(shell, "_xcuda_hooks", False):
         shell.events.register("pre_run_cell", before_cell)
         shell.events.register("post_run_cell", after_cell)
@@ -17,6 +46,13 @@ def register(shell, hooks: bool) -> None:
 
 def shows_reports_itself(shell) -> bool:
     return any(cls.__module__.startswith("xcuda.kernel") for cls in type(shell).__mro__)
+
+
+def prepare() -> None:
+    """What the first report would have to load; run on a thread of its own once a device is in use."""
+    from xcuda.magics.render import template
+
+    template("report.html")
 
 
 def before_cell(info) -> None:

@@ -7,6 +7,7 @@ from functools import cache
 
 from xcuda.magics import figures
 from xcuda.magics.rows import kernel_figures, shown
+from xcuda.profiler import Report
 
 MIME = "application/vnd.xcuda.report.v1+json"
 
@@ -86,3 +87,6 @@ def plain(document: dict, keep: set[str]) -> str:
     if document["lost_events"]:
         lines.append(f"  {document['lost_events']} earlier events were lost: the log keeps the last 65536")
     return "\n".join(lines)
+
+
+Report.renderer = staticmethod(render_report)  # for generate_report() and %%cuda_profile -o

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+
+import xcuda
 from xcuda.profiler.recording import Recording
 
 _open: list[Recording] = []
 _begun = False  # any cell, ever
+_prepared = False
 
 
 def cell_begin(text: str, execution_count: int) -> None:
@@ -23,12 +28,22 @@ def cell_end(failed: bool = False) -> dict | None:
     its own.
     """
     global _begun
+    _prepare_reports()
     if _open:
         return _open.pop().report(failed=failed)
     if _begun:
         return None
     _begun = True
     return Recording("cell", "this cell", load=False, from_start=True).report(failed=failed)
+
+
+def _prepare_reports() -> None:
+    """Once, when the runtime is loaded: lets whoever shows reports get ready beside the user's work."""
+    global _prepared
+    if not _prepared and "xcuda._runtime" in sys.modules:
+        _prepared = True
+        if (prepare := getattr(xcuda, "_prepare", None)) is not None:
+            threading.Thread(target=prepare, name="xcuda-reports", daemon=True).start()
 
 
 def leave_out() -> None:

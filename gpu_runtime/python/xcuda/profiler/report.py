@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import xcuda
+
 
 class AbsentFigure(AttributeError):
     """A figure that could not be had, with the reason. `getattr` with a default gives the default."""
@@ -63,6 +65,8 @@ class Report:
         return f"<report of {label}: {totals['launches']} launches, {hints} hints>"
 
     def _repr_mimebundle_(self, include=None, exclude=None):
+        if Report.renderer is None and hasattr(xcuda, "_prepare"):
+            xcuda._prepare()
         if Report.renderer is None:
             return {"text/plain": repr(self), "application/json": self.document}
         return Report.renderer(self.document, metrics=self.metrics)
