@@ -1,0 +1,36 @@
+// How the table of kernel functions is filled: one function a group of names, in functions_*.cpp.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/functions.hpp"
+
+namespace xcuda::frontend {
+
+struct FunctionTable {
+    std::vector<KernelFunction> functions;
+    std::vector<Overload> overloads;
+    std::deque<std::string> texts;  // what the string_views of both point into
+
+    std::string_view keep(std::string text);
+    /// Starts a function; its overloads follow, narrowest first: the first that holds the arguments is taken.
+    void begin(std::string_view name, std::vector<std::string_view> spellings, std::string_view numpy,
+               std::string_view doc);
+    void add(std::vector<DType> in, DType out, std::string cpu, std::string cuda, std::string vector);
+    void add(std::vector<DType> in, DType out, std::string both, std::string vector = {}) {
+        add(std::move(in), out, both, both, std::move(vector));
+    }
+};
+
+void add_math(FunctionTable&);      // libm: sin, exp, hypot, ...
+void add_rounding(FunctionTable&);  // floor, rint, isnan, copysign, ...
+void add_numbers(FunctionTable&);   // min, maximum, abs, sign, where, ...
+void add_internal(FunctionTable&);  // what operators lower to and no user writes
+
+/// By its name alone, for functions that the lowering itself calls.
+const KernelFunction& internal_function(std::string_view name);
+
+}  // namespace xcuda::frontend

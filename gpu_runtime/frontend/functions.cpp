@@ -1,0 +1,71 @@
+#include "frontend/functions.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "frontend/function_table.hpp"
+
+namespace xcuda::frontend {
+namespace {
+
+struct Index {
+    FunctionTable table;
+    std::vector<int> owner;                     // overload -> function
+    std::map<std::string_view, int> spelling;   // what the user writes -> function
+
+    Index() {
+        add_math(table);
+        add_rounding(table);
+        add_numbers(table);
+        add_internal(table);
+        owner.resize(table.overloads.size());
+        for (std::size_t i = 0; i < table.functions.size(); ++i) {
+            const KernelFunction& f = table.functions[i];
+            std::fill_n(owner.begin() + f.first_overload, f.overloads, static_cast<int>(i));
+            for (const std::string_view s : f.spellings) spelling.emplace(s, static_cast<int>(i));
+        }
+    }
+};
+
+const Index& index() {
+    static const Index built;
+    return built;
+}
+
+}  // namespace
+
+std::span<const KernelFunction> all_functions() { return index().table.functions; }
+
+std::span<const Overload> all_overloads() { return index().table.overloads; }
+
+const Overload& overload(ir::OverloadId id) { return index().table.overloads.at(id.value); }
+
+const KernelFunction& function_of(ir::OverloadId id) { return index().table.functions[index().owner.at(id.value)]; }
+
+const KernelFunction* find_function(std::string_view spelling) {
+    const auto found = index().spelling.find(spelling);
+    return found == index().spelling.end() ? nullptr : &index().table.functions[found->second];
+}
+
+const KernelFunction& internal_function(std::string_view name) {
+    for (const KernelFunction& f : index().table.functions)
+        if (f.name == name) return f;
+    throw bug("the table of kernel functions has no " + std::string(name));
+}
+
+std::string_view FunctionTable::keep(std::string text) {
+    texts.push_back(std::move(text));
+    return texts.back();
+}
+
+void FunctionTable::begin(std::string_view name, std::vector<std::string_view> spellings, std::string_view numpy,
+                          std::string_view doc) {
+    functions.push_back({name, std::move(spellings), numpy, doc, static_cast<int>(overloads.size()), 0});
+}
+
+void FunctionTable::add(std::vector<DType> in, DType out, std::string cpu, std::string cuda, std::string vector) {
+    overloads.push_back({std::move(in), out, keep(std::move(cpu)), keep(std::move(cuda)), keep(std::move(vector))});
+    ++functions.back().overloads;
+}
+
+}  // namespace xcuda::frontend

@@ -1,0 +1,360 @@
+// Calls: functions of the table, casts, and Python's own functions that are no plain table entry.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "frontend/function_table.hpp"
+#include "frontend/lowering.hpp"
+
+namespace xcuda::frontend {
+
+using ir::ExprP;
+using ir::Op;
+using ir::Type;
+
+namespace {
+
+const Type weak_int = ir::scalar(DType::i64, true);
+
+// NumPy's and operator's functions that are Python's operators.
+struct OperatorTwin {
+    std::string_view name;  // without the module
+    std::string_view ast;   // ast's operator
+};
+constexpr std::array twins{
+    OperatorTwin{"add", "Add"},          OperatorTwin{"subtract", "Sub"},       OperatorTwin{"sub", "Sub"},
+    OperatorTwin{"multiply", "Mult"},    OperatorTwin{"mul", "Mult"},           OperatorTwin{"divide", "Div"},
+    OperatorTwin{"true_divide", "Div"},  OperatorTwin{"truediv", "Div"},        OperatorTwin{"floor_divide", "FloorDiv"},
+    OperatorTwin{"floordiv", "FloorDiv"}, OperatorTwin{"remainder", "Mod"},     OperatorTwin{"mod", "Mod"},
+    OperatorTwin{"power", "Pow"},        OperatorTwin{"float_power", "Pow"},    OperatorTwin{"left_shift", "LShift"},
+    OperatorTwin{"right_shift", "RShift"}, OperatorTwin{"bitwise_and", "BitAnd"}, OperatorTwin{"bitwise_or", "BitOr"},
+    OperatorTwin{"bitwise_xor", "BitXor"}, OperatorTwin{"less", "Lt"},          OperatorTwin{"less_equal", "LtE"},
+    OperatorTwin{"greater", "Gt"},       OperatorTwin{"greater_equal", "GtE"},  OperatorTwin{"equal", "Eq"},
+    OperatorTwin{"not_equal", "NotEq"},
+};
+
+bool safe(DType from, DType to) { return promote(from, to) == to; }
+
+}  // namespace
+
+Lowering::Call Lowering::call_of(const Node& node) const {
+    Call c;
+    for (const ast::NodeP& a : node.list("args")) {
+        if (a->kind == "Starred") refuse_node(*a);
+        c.positional.push_back(a.get());
+    }
+    for (const ast::NodeP& k : node.list("keywords")) {
+        if (k->text("arg").empty()) throw refused(k->place, "** is not part of the kernel language", "write the arguments out");
+        c.keywords.emplace_back(k->text("arg"), &k->one("value"));
+    }
+    return c;
+}
+
+std::vector<const ast::Node*> Lowering::bind(const Node& node, const std::string& name,
+                                             std::vector<std::string> parameters, std::size_t required) const {
+    const Call c = call_of(node);
+    std::vector<const Node*> bound(parameters.size(), nullptr);
+    if (c.positional.size() > parameters.size())
+        throw refused(node.place, fmt::format("{}() takes {} argument{}, found {}", name, parameters.size(),
+                                              parameters.size() == 1 ? "" : "s", c.positional.size()));
+    std::copy(c.positional.begin(), c.positional.end(), bound.begin());
+    if (name == "range" && c.positional.size() == 1) std::swap(bound[0], bound[1]);  // range(stop)
+    for (const auto& [key, value] : c.keywords) {
+        const auto at = std::find(parameters.begin(), parameters.end(), key);
+        if (at == parameters.end()) throw refused(value->place, fmt::format("{}() has no argument '{}'", name, key));
+        const Node*& slot = bound[at - parameters.begin()];
+        if (slot) throw refused(value->place, fmt::format("{}() got '{}' twice", name, key));
+        slot = value;
+    }
+    const auto given = static_cast<std::size_t>(std::count_if(bound.begin(), bound.end(), [](auto* n) { return n; }));
+    if (given < required) {
+        std::string text;
+        for (std::size_t i = 0; i < required; ++i) text += (i ? ", " : "") + parameters[i];
+        throw refused(node.place, fmt::format("{}() needs {} argument{}, found {}", name, required,
+                                              required == 1 ? "" : "s", given),
+                      name == "range" ? "write range(n)" : fmt::format("write {}({})", name, text));
+    }
+    for (std::size_t i = 0; i < required && name != "range"; ++i)
+        if (!bound[i]) throw refused(node.place, fmt::format("{}() needs '{}'", name, parameters[i]));
+    return bound;
+}
+
+Value Lowering::call(const Node& node) {
+    const Node& function = node.one("func");
+    if (function.kind == "Attribute") {  // a method: arrays and numbers have none here
+        std::string written;
+        if (!meaning_of(function, &written)) {
+            const Value base = value(function.one("value"));
+            if (base.is_array() || base.is_scalar() || base.is_tuple() || base.kind == Value::Kind::row ||
+                base.kind == Value::Kind::string)
+                throw refused(node.place, spoken(base) + " has no method '" + function.text("attr") + "' in a kernel",
+                              base.is_scalar() && function.text("attr") == "astype" ? "write np.float32(x)"
+                              : base.is_array()                                     ? "index its elements in a for loop"
+                                                                                    : "");
+        }
+    }
+    const Value f = value(function);
+    if (f.kind == Value::Kind::dtype) return dtype_call(f.dtype, node);
+    if (f.kind != Value::Kind::meaning) throw refused(function.place, spoken(f) + " can't be called");
+    const Meaning& m = *f.meaning;
+    if (m.kind == Meaning::Kind::intrinsic) return intrinsic(m.text, node);
+    if (m.kind == Meaning::Kind::helper) return invoke(m, node);
+    if (m.kind != Meaning::Kind::function) refuse_meaning(m, f.text, function.place);
+    bool known = false;
+    Value special = special_call(m.text, node, &known);
+    if (known) return special;
+    if (const KernelFunction* k = find_function(m.text)) return table_call(*k, m.text, node);
+    refuse_function(m.text, f.text, function.place);
+}
+
+Value Lowering::special_call(const std::string& spelling, const Node& node, bool* known) {
+    *known = true;
+    const auto dot = spelling.find('.');
+    const std::string module = spelling.substr(0, dot), name = spelling.substr(dot + 1);
+    if (spelling == "builtins.len") return call_len(node);
+    if (spelling == "builtins.min" || spelling == "builtins.max")
+        return call_least(node, *find_function(spelling), spelling);
+    if (spelling == "builtins.round") return call_round(node, true);
+    if (spelling == "numpy.round" || spelling == "numpy.around") return call_round(node, false);
+    if (spelling == "builtins.int") return call_number(node, DType::i64);
+    if (spelling == "builtins.float") return call_number(node, DType::f64);
+    if (spelling == "builtins.bool") return call_number(node, DType::b1);
+    if (spelling == "builtins.pow") return call_pow(node);
+    if (spelling == "builtins.divmod" || spelling == "numpy.divmod") return call_divmod(node);
+    if (spelling == "math.log") return call_log(node);
+    if (spelling == "numpy.where") return call_where(node);
+    if (spelling == "builtins.tuple") {
+        const Value v = value(*bind(node, "tuple", {"items"}, 1)[0]);
+        if (v.is_tuple()) return v;
+        throw refused(node.place, "tuple() of " + spoken(v) + " is not part of the kernel language", "write (a, b)");
+    }
+    if (spelling == "builtins.range")
+        throw refused(node.place, "range() outside a for loop has no meaning in a kernel", "write for i in range(n)");
+    if (module == "numpy" || module == "operator") {
+        for (const OperatorTwin& t : twins)
+            if (name == t.name) return call_operator(node, std::string(t.ast));
+        const bool is_not = name == "logical_not" || name == "not_", is_inverse = name == "invert" || name == "bitwise_not";
+        if (is_not || is_inverse || name == "negative" || name == "neg") {
+            const ExprP a = number(*bind(node, name, {"x"}, 1)[0]);
+            return scalar_value(negate(is_not ? Op::logic_not : is_inverse ? Op::bit_not : Op::neg, a, node.place));
+        }
+        if (name == "logical_and" || name == "logical_or" || name == "logical_xor") {
+            const auto args = bind(node, name, {"x1", "x2"}, 2);
+            const std::vector<Value> v = operands(args);
+            const ExprP a = truth(number(v[0], args[0]->place)), b = truth(number(v[1], args[1]->place));
+            const Op op = name == "logical_and" ? Op::bit_and : name == "logical_or" ? Op::bit_or : Op::bit_xor;
+            return scalar_value(arithmetic(op, a, b, node.place));
+        }
+    }
+    *known = false;
+    return {};
+}
+
+Value Lowering::call_operator(const Node& node, const std::string& ast_name) {
+    const auto args = bind(node, "operator", {"x1", "x2"}, 2);
+    const std::vector<Value> v = operands(args);
+    const ExprP a = number(v[0], args[0]->place), b = number(v[1], args[1]->place);
+    const Op op = *operator_named(ast_name);
+    const bool order = op >= Op::lt && op <= Op::ne;
+    return scalar_value(order ? comparison(op, a, b, node.place) : arithmetic(op, a, b, node.place));
+}
+
+Value Lowering::table_call(const KernelFunction& function, const std::string& spelling, const Node& node) {
+    const Call c = call_of(node);
+    const std::string name = spelling.substr(spelling.find('.') + 1);
+    if (!c.keywords.empty())
+        throw refused(c.keywords[0].second->place, fmt::format("{}() takes no keyword arguments in a kernel", name));
+    const std::size_t wanted = all_overloads()[function.first_overload].in.size();
+    const bool chain = spelling == "math.hypot" && c.positional.size() > 2;
+    if (c.positional.size() != wanted && !chain)
+        throw refused(node.place, fmt::format("{}() takes {} argument{}, found {}", name, wanted,
+                                              wanted == 1 ? "" : "s", c.positional.size()));
+    const std::vector<Value> values = operands(c.positional);
+    std::vector<ExprP> args;
+    for (std::size_t i = 0; i < values.size(); ++i) args.push_back(number(values[i], c.positional[i]->place));
+    if (chain) {
+        ExprP all = args[0];
+        for (std::size_t i = 1; i < args.size(); ++i) all = table_apply(function, spelling, {all, args[i]}, node.place);
+        return scalar_value(all);
+    }
+    return scalar_value(table_apply(function, spelling, std::move(args), node.place));
+}
+
+ExprP Lowering::table_apply(const KernelFunction& function, const std::string& spelling, std::vector<ExprP> args,
+                            const Place& place) {
+    bool weak = true;
+    for (const ExprP& a : args) {
+        if (a->type.is_none()) return ir::make(Op::constant, Type{}, {}, place);
+        weak = weak && a->type.weak;
+    }
+    const bool python = spelling.starts_with("math.") || spelling.starts_with("builtins.");
+    // The first overload that holds the join of the arguments which share a type in it.
+    for (int i = 0; i < function.overloads; ++i) {
+        const int id = function.first_overload + i;
+        const Overload& o = all_overloads()[id];
+        if (o.in.size() != args.size()) continue;
+        std::vector<Type> types(args.size());
+        bool fits_all = true;
+        for (std::size_t k = 0; k < args.size() && fits_all; ++k) {
+            Type joined = args[k]->type;
+            for (std::size_t j = 0; j < args.size(); ++j)
+                if (o.in[j] == o.in[k]) joined = ir::join(joined, args[j]->type);
+            DType d = joined.dtype;
+            if (joined.weak && d == DType::b1 && o.in[k] != DType::b1) d = DType::i64;
+            // math's functions give a Python float for integers of any width.
+            if (spelling.starts_with("math.") && is_integer(d) && is_floating(o.in[k])) d = DType::i64;
+            fits_all = safe(d, o.in[k]);
+            types[k] = ir::scalar(o.in[k], joined.weak);
+        }
+        if (!fits_all) continue;
+        for (std::size_t k = 0; k < args.size(); ++k) args[k] = convert(args[k], types[k]);
+        const bool python_int = python && o.out == DType::i64 && is_floating(o.in[0]);
+        ir::Expr node = *ir::make(Op::call, ir::scalar(o.out, weak || python_int), std::move(args), place);
+        node.payload = ir::OverloadId{id};
+        return std::make_shared<const ir::Expr>(std::move(node));
+    }
+    std::string found;
+    for (const ExprP& a : args) found += (found.empty() ? "" : " and ") + spoken(a->type);
+    throw refused(place, fmt::format("{}() does not take {}", function.name, found), "convert it, as np.float32(x)");
+}
+
+Value Lowering::dtype_call(DType dtype, const Node& node) {
+    if (info(dtype).kind == DKind::complex || dtype == DType::f16 || dtype == DType::bf16)
+        throw refused(node.place, std::string(info(dtype).name) + " is not part of the kernel language yet",
+                      dtype == DType::c64 || dtype == DType::c128 ? "keep real and imaginary parts in two arrays"
+                                                                  : "use np.float32");
+    const auto args = bind(node, std::string(info(dtype).name), {"x"}, 0);
+    if (!args[0]) return scalar_value(ir::constant(to_dtype(std::int64_t{0}, dtype), ir::scalar(dtype), node.place));
+    return scalar_value(python_cast(dtype, false, number(*args[0]), node.place));
+}
+
+Value Lowering::call_number(const Node& node, DType dtype) {
+    const auto args = bind(node, dtype == DType::i64 ? "int" : dtype == DType::b1 ? "bool" : "float", {"x"}, 0);
+    if (!args[0]) return scalar_value(ir::constant(to_dtype(std::int64_t{0}, dtype), ir::scalar(dtype, true), node.place));
+    const Value v = value(*args[0]);
+    if (v.kind == Value::Kind::string && dtype == DType::f64) {
+        char* end = nullptr;
+        const double parsed = std::strtod(v.text.c_str(), &end);
+        if (end && *end == 0 && !v.text.empty())
+            return scalar_value(ir::constant(parsed, ir::scalar(DType::f64, true), node.place));
+    }
+    const ExprP x = number(v, args[0]->place);
+    if (dtype == DType::b1) {
+        const ExprP t = truth(x);
+        return scalar_value(t->type.is_none() ? t : python_cast(DType::b1, true, t, node.place));
+    }
+    // A uint64 keeps its type: a Python int would hold it, int64 does not.
+    if (dtype == DType::i64 && x->type.is_scalar() && x->type.dtype == DType::u64) return scalar_value(x);
+    return scalar_value(python_cast(dtype, true, x, node.place));
+}
+
+Value Lowering::call_len(const Node& node) {
+    const auto args = bind(node, "len", {"x"}, 1);
+    const Value v = value(*args[0]);
+    if (v.is_array() || v.kind == Value::Kind::row) {
+        const int axis = static_cast<int>(v.indices.size());
+        if (v.expr->type.ndim == 0) throw refused(node.place, "len() of an array without dimensions");
+        return scalar_value(ir::dim(v.expr, axis, node.place));
+    }
+    if (v.is_tuple()) return scalar_value(ir::int_constant(static_cast<std::int64_t>(v.items.size()), node.place));
+    throw refused(args[0]->place, "len() of " + spoken(v) + " has no meaning", "write len(A) for an array");
+}
+
+Value Lowering::call_least(const Node& node, const KernelFunction& function, const std::string& spelling) {
+    const Call c = call_of(node);
+    const std::string name(function.name);
+    if (!c.keywords.empty())
+        throw refused(c.keywords[0].second->place, name + "() takes no keyword arguments in a kernel");
+    std::vector<Value> values = operands(c.positional);
+    if (values.size() == 1 && values[0].is_array())
+        throw refused(node.place, name + "() over an array is not part of the kernel language", "write a for loop");
+    const bool spread = values.size() == 1 && values[0].is_tuple();  // min((a, b))
+    if (spread) values = std::vector<Value>(values[0].items);
+    if (values.empty() || (values.size() == 1 && !spread))
+        throw refused(node.place, name + "() needs two numbers or more", "write " + name + "(a, b)");
+    Type type = number(values[0], node.place)->type;
+    for (const Value& v : values) type = ir::join(type, number(v, node.place)->type);
+    ExprP best = number(values[0], node.place);
+    for (std::size_t i = 1; i < values.size(); ++i) {
+        const ExprP next_one = number(values[i], node.place);
+        if (type.is_none()) return scalar_value(ir::make(Op::constant, Type{}, {}, node.place));
+        best = table_apply(function, spelling, {convert(best, type), convert(next_one, type)}, node.place);
+    }
+    return scalar_value(best);
+}
+
+// round(x) is an int; round(x, n) and numpy.round keep x's dtype.
+Value Lowering::call_round(const Node& node, bool builtin) {
+    const auto args = builtin ? bind(node, "round", {"number", "ndigits"}, 1) : bind(node, "round", {"a", "decimals"}, 1);
+    const std::vector<Value> values = args[1] ? operands({args[0], args[1]}) : operands({args[0]});
+    const ExprP x = number(values[0], args[0]->place);
+    if (x->type.is_none()) return values[0];
+    const bool real = is_floating(x->type.dtype);
+    const bool digits = values.size() > 1 && values[1].kind != Value::Kind::none;
+    if (digits) {
+        const ExprP n = number(values[1], args[1]->place);
+        if (!n->type.is_none() && !is_integer(n->type.dtype))
+            throw refused(args[1]->place, "round() needs an integer number of digits, found " + spoken(n->type));
+        if (!real) {
+            const auto constant = constant_int(values[1]);
+            if (constant && *constant >= 0) return scalar_value(x);
+            throw refused(node.place, "an integer can't be rounded to tens in a kernel yet", "write (x + 5) // 10 * 10");
+        }
+        return scalar_value(table_apply(*find_function("builtins.round"), "numpy.round",
+                                        {x, convert(n, ir::scalar(DType::i64, n->type.weak))}, node.place));
+    }
+    if (!real) return builtin ? scalar_value(python_cast(DType::i64, true, x, node.place)) : scalar_value(x);
+    const ExprP whole = table_apply(*find_function("numpy.rint"), "numpy.rint", {x}, node.place);
+    return scalar_value(builtin ? python_cast(DType::i64, true, whole, node.place) : whole);
+}
+
+Value Lowering::call_divmod(const Node& node) {
+    const auto args = bind(node, "divmod", {"a", "b"}, 2);
+    const std::vector<Value> v = operands(args);
+    ExprP a = number(v[0], args[0]->place), b = number(v[1], args[1]->place);
+    if (a->type.is_none() || b->type.is_none()) return tuple_value({scalar_value(arithmetic(Op::mod, a, b, node.place)),
+                                                                     scalar_value(arithmetic(Op::mod, a, b, node.place))});
+    if (!repeatable(*a)) a = spill(a);
+    if (!repeatable(*b)) b = spill(b);
+    return tuple_value({scalar_value(arithmetic(Op::floordiv, a, b, node.place)),
+                        scalar_value(arithmetic(Op::mod, a, b, node.place))});
+}
+
+Value Lowering::call_pow(const Node& node) {
+    const auto args = bind(node, "pow", {"base", "exp", "mod"}, 2);
+    if (args[2]) throw refused(args[2]->place, "pow() with a modulus is not part of the kernel language", "write a % m in a loop");
+    const std::vector<Value> v = operands({args[0], args[1]});
+    return scalar_value(arithmetic(Op::pow, number(v[0], args[0]->place), number(v[1], args[1]->place), node.place));
+}
+
+Value Lowering::call_log(const Node& node) {
+    const KernelFunction& log = *find_function("math.log");
+    const auto args = bind(node, "log", {"x", "base"}, 1);
+    if (!args[1]) return scalar_value(table_apply(log, "math.log", {number(*args[0])}, node.place));
+    const std::vector<Value> v = operands({args[0], args[1]});
+    const ExprP x = table_apply(log, "math.log", {number(v[0], args[0]->place)}, node.place);
+    const ExprP base = table_apply(log, "math.log", {number(v[1], args[1]->place)}, node.place);
+    return scalar_value(arithmetic(Op::truediv, x, base, node.place));
+}
+
+Value Lowering::call_where(const Node& node) {
+    const auto args = bind(node, "where", {"condition", "x", "y"}, 3);
+    const std::vector<Value> v = operands(args);
+    const ExprP test = truth(number(v[0], args[0]->place));
+    const ExprP x = number(v[1], args[1]->place), y = number(v[2], args[2]->place);
+    if (test->type.is_none() || x->type.is_none() || y->type.is_none())
+        return scalar_value(ir::make(Op::constant, Type{}, {}, node.place));
+    const Type type = ir::join(x->type, y->type);
+    const KernelFunction& where = *find_function("numpy.where");
+    for (int i = 0; i < where.overloads; ++i) {
+        const int id = where.first_overload + i;
+        if (all_overloads()[id].out != type.dtype) continue;
+        ir::Expr e = *ir::make(Op::call, type, {convert(test, ir::scalar(DType::b1)), convert(x, type), convert(y, type)},
+                               node.place);
+        e.payload = ir::OverloadId{id};
+        return scalar_value(std::make_shared<const ir::Expr>(std::move(e)));
+    }
+    throw refused(node.place, "where() does not take " + spoken(type));
+}
+
+}  // namespace xcuda::frontend

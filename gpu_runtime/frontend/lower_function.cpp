@@ -1,0 +1,134 @@
+// One function: passes over its tree until every variable's type stands still; the last pass is the result.
+#include <fmt/format.h>
+
+#include "frontend/lowering.hpp"
+#include "frontend/scan.hpp"
+
+namespace xcuda::frontend {
+
+using ir::ExprP;
+using ir::Op;
+
+namespace {
+
+constexpr int most_passes = 60;  // types only rise, in a lattice of 12 steps; nested loops add a few
+
+}  // namespace
+
+Lowering::Lowering(Unit& u, const FunctionSource& s, std::vector<std::pair<std::string, Argument>> a)
+    : unit(u), source(s), arguments(std::move(a)), assigned(assigned_names(s.function)),
+      loop_only(loop_only_names(s.function)) {
+    for (const std::string& name : loop_only) assigned.erase(name);
+}
+
+Lowered Lowering::run() {
+    for (int round = 0;; ++round) {
+        if (round == most_passes) throw bug("the types of " + source.name + "() do not settle");
+        pass();
+        if (next == current && next_flagged == flagged) break;
+        if (round > most_passes / 2)  // a type that swings is held at its highest
+            for (auto& [path, slot] : next)
+                if (const auto before = current.find(path); before != current.end() && slot.kind == Slot::Kind::scalar) {
+                    const ir::Type both = ir::join(slot.type, before->second.type);
+                    if (!both.is_none()) slot.type = both;
+                    slot.one_constant = slot.one_coord = slot.nonnegative = false;
+                    slot.constant.reset();
+                    slot.coord.reset();
+                }
+        current = next;
+        flagged = next_flagged;
+    }
+    if (untyped)
+        throw refused(untyped->first, "'" + untyped->second + "' is read but nothing gives it a value before",
+                      "assign it first");
+    Lowered lowered;
+    finish_result();
+    lowered.result = current.count("return") ? current.at("return") : Slot{};
+    for (std::size_t i = 0; i < lowered.result.arity; ++i)
+        lowered.item_types.push_back(current.at("return." + std::to_string(i)).type);
+    lowered.function = std::move(fn);
+    lowered.warnings = std::move(warnings);
+    return lowered;
+}
+
+void Lowering::pass() {
+    next.clear();
+    next_flagged.clear();
+    fn = ir::Function{};
+    fn.name = source.name;
+    fn.place = source.function.place;
+    fn.is_kernel = source.is_kernel;
+    flow = Flow{};
+    ids.clear();
+    flags.clear();
+    parameters.clear();
+    loop_variables.clear();
+    loops.clear();
+    nonnegative_vars.clear();
+    coord_vars.clear();
+    roots.clear();
+    warnings.clear();
+    warned.clear();
+    untyped.reset();
+    result_arrays.clear();
+    value_return.reset();
+    out = &fn.body;
+
+    for (const auto& [name, argument] : arguments) parameters[name] = parameter(name, argument);
+    if (const auto result = current.find("return"); result != current.end())
+        for (std::size_t i = 0; i < result->second.arity; ++i) {
+            const auto item = current.find("return." + std::to_string(i));
+            if (item == current.end() || item->second.kind != Slot::Kind::scalar)
+                throw refused(result->second.place, "a helper returns a number or a tuple of numbers");
+            const DType dtype = item->second.type.is_none() ? DType::f64 : item->second.type.dtype;
+            const ir::Type type = ir::fixed_array(dtype, {1}, ir::Space::local);
+            result_arrays.push_back(fn.add({fmt::format("result_{}", i), type, ir::Var::Role::parameter, fn.place, false}));
+            fn.params.push_back(result_arrays.back());
+        }
+    const ir::Type boolean = ir::scalar(DType::b1, true);
+    for (const std::string& name : flagged) {
+        const ir::VarId id = fn.add({name + "_bound", boolean, ir::Var::Role::hidden, fn.place, false});
+        flags.emplace(name, id);
+        emit(ir::assign(id, ir::constant(false, boolean, fn.place), fn.place));
+    }
+    for (const auto& [name, argument] : arguments) bind_parameter(name, argument);
+    statements(statements_of(source.function));
+}
+
+Value Lowering::parameter(const std::string& name, const Argument& argument) {
+    switch (argument.kind) {
+        case Argument::Kind::fixed: return argument.fixed;
+        case Argument::Kind::tuple: {
+            std::vector<Value> items;
+            for (std::size_t i = 0; i < argument.items.size(); ++i)
+                items.push_back(parameter(fmt::format("{}_{}", name, i), argument.items[i]));
+            return tuple_value(std::move(items));
+        }
+        default: break;
+    }
+    const ir::VarId id = fn.add({name, argument.type, ir::Var::Role::parameter, source.function.place, false});
+    fn.params.push_back(id);
+    const ExprP var = ir::var(id, argument.type, source.function.place);
+    if (argument.kind == Argument::Kind::scalar) return scalar_value(var);
+    roots[id] = argument.root;
+    Value v;
+    v.kind = Value::Kind::array;
+    v.expr = var;
+    return v;
+}
+
+// A parameter that the function assigns becomes a variable that starts with the argument.
+void Lowering::bind_parameter(const std::string& name, const Argument&) {
+    if (assigned.count(name)) assign(name, parameters.at(name), source.function.place);
+}
+
+void Lowering::finish_result() {
+    const auto result = current.find("return");
+    if (source.is_kernel || result == current.end()) return;
+    if (flow.live)
+        throw refused(source.function.place, fmt::format("{}() returns a value on some paths only", source.name),
+                      "end it with a return");
+    if (result->second.kind == Slot::Kind::scalar) fn.result = result->second.type;
+}
+
+}  // namespace xcuda::frontend

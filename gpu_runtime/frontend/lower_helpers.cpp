@@ -1,0 +1,160 @@
+// Plain Python functions called from a kernel: compiled once for each set of argument types, never recursively.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "frontend/lowering.hpp"
+
+namespace xcuda::frontend {
+
+using ir::ExprP;
+using ir::Op;
+
+std::string Argument::key() const {
+    switch (kind) {
+        case Kind::scalar: return ir::to_string(type);
+        case Kind::array: return fmt::format("{}@{}", ir::to_string(type), root);
+        case Kind::tuple: {
+            std::string text = "(";
+            for (const Argument& a : items) text += a.key() + ",";
+            return text + ")";
+        }
+        case Kind::fixed: {
+            const Meaning* m = fixed.meaning;
+            return fmt::format("[{} {} {} {} {}]", static_cast<int>(fixed.kind), fixed.text,
+                               static_cast<int>(fixed.dtype), m ? m->text : "", m ? m->helper : -1);
+        }
+    }
+    return {};
+}
+
+Argument Lowering::argument_from(const Value& v, std::vector<ExprP>& flat, const Place& place) {
+    Argument a;
+    switch (v.kind) {
+        case Value::Kind::scalar:
+            a.kind = Argument::Kind::scalar;
+            a.type = v.expr->type;
+            flat.push_back(v.expr);
+            return a;
+        case Value::Kind::array: {
+            const ir::VarId id = ir::var_of(*v.expr);
+            a.kind = Argument::Kind::array;
+            a.type = v.expr->type;
+            a.root = roots.count(id) ? roots.at(id) : -1;
+            flat.push_back(v.expr);
+            return a;
+        }
+        case Value::Kind::tuple:
+            a.kind = Argument::Kind::tuple;
+            for (const Value& item : v.items) a.items.push_back(argument_from(item, flat, place));
+            return a;
+        case Value::Kind::row:
+            throw refused(place, "a row of an array can't be passed to a helper yet",
+                          "pass the array and the row's index");
+        default:
+            a.kind = Argument::Kind::fixed;
+            a.fixed = v;
+            return a;
+    }
+}
+
+Value Lowering::invoke(const Meaning& meaning, const Node& node) {
+    const Helper& helper = unit.names.helpers.at(meaning.helper);
+    if (!helper.function)
+        throw refused(node.place, fmt::format("{}() can't be compiled: {}", helper.name, helper.error));
+    const Node& args = helper.function->one("args");
+    if (helper.function->kind != "FunctionDef") refuse_node(*helper.function);
+    if (args.maybe("vararg") || args.maybe("kwarg"))
+        throw refused(node.place, fmt::format("{}() takes *args or **kwargs, which a helper can't", helper.name),
+                      "give it named parameters");
+    std::vector<std::string> parameters;
+    for (const char* list : {"posonlyargs", "args", "kwonlyargs"})
+        for (const ast::NodeP& a : args.list(list)) parameters.push_back(a->text("arg"));
+    const std::vector<const Node*> bound = bind(node, helper.name, parameters, 0);
+
+    std::vector<const Node*> given;
+    for (const Node* n : bound)
+        if (n) given.push_back(n);
+    std::vector<Value> values = operands(given);
+    std::vector<std::pair<std::string, Argument>> typed;
+    std::vector<ExprP> flat;
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        Value v;
+        if (bound[i]) {
+            v = values[taken++];
+        } else if (const auto d = helper.defaults.find(parameters[i]); d != helper.defaults.end()) {
+            v = from_meaning(d->second, parameters[i], node.place);
+        } else {
+            throw refused(node.place, fmt::format("{}() needs its argument '{}'", helper.name, parameters[i]));
+        }
+        typed.emplace_back(parameters[i], argument_from(v, flat, bound[i] ? bound[i]->place : node.place));
+    }
+    for (const ExprP& e : flat)
+        if (e->type.is_none()) return scalar_value(ir::make(Op::constant, ir::Type{}, {}, node.place));
+
+    int id = -1;
+    const Lowered* callee = specialise(meaning.helper, std::move(typed), &id, node.place);
+    const auto invocation = [&](const ir::Type& type) {
+        ir::Expr e = *ir::make(Op::invoke, type, flat, node.place);
+        e.payload = ir::FunctionId{id};
+        return std::make_shared<const ir::Expr>(std::move(e));
+    };
+    const Slot& result = callee->result;
+    if (result.kind == Slot::Kind::unknown) {
+        emit(ir::evaluate(invocation(ir::Type{}), node.place));
+        return {};
+    }
+    if (result.kind == Slot::Kind::scalar) {
+        const ir::VarId var = hidden(result.type, node.place);
+        nonnegative_vars.resize(var + 1, false);
+        nonnegative_vars[var] = result.nonnegative;
+        emit(ir::assign(var, invocation(result.type), node.place));
+        return scalar_value(ir::var(var, result.type, node.place));
+    }
+    // A tuple comes back through local arrays of one element, which the C++ compiler keeps in registers.
+    std::vector<Value> items;
+    std::vector<ExprP> arrays;
+    const ir::Function& f = callee->function;
+    for (std::size_t i = 0; i < result.arity; ++i) {
+        const ir::Type type = f.vars[f.params[f.params.size() - result.arity + i]].type;
+        const ir::VarId array = fn.add({"t", type, ir::Var::Role::local_array, node.place, false});
+        arrays.push_back(ir::var(array, type, node.place));
+        flat.push_back(arrays.back());
+    }
+    emit(ir::evaluate(invocation(ir::Type{}), node.place));
+    for (std::size_t i = 0; i < result.arity; ++i) {
+        ir::Expr load = *ir::make(Op::load, ir::scalar(arrays[i]->type.dtype), {arrays[i], ir::int_constant(0, node.place)},
+                                  node.place);
+        load.payload = ir::Access{};
+        const ir::Type item = callee->item_types[i];
+        const ExprP value = std::make_shared<const ir::Expr>(std::move(load));
+        const ir::VarId var = hidden(item, node.place);
+        emit(ir::assign(var, value, node.place));
+        items.push_back(scalar_value(ir::var(var, item, node.place)));
+    }
+    return tuple_value(std::move(items));
+}
+
+const Lowered* Lowering::specialise(int helper, std::vector<std::pair<std::string, Argument>> typed, int* id,
+                                    const Place& place) {
+    const Helper& h = unit.names.helpers.at(helper);
+    std::string key = std::to_string(helper);
+    for (const auto& [name, argument] : typed) key += "|" + argument.key();
+    if (const auto known = unit.helper_ids.find(key); known != unit.helper_ids.end()) {
+        *id = known->second;
+        return unit.helpers[*id - 1].get();
+    }
+    if (std::find(unit.active.begin(), unit.active.end(), helper) != unit.active.end())
+        throw refused(place, fmt::format("{}() calls itself: recursion can't run in a kernel", h.name),
+                      "write it as a loop");
+    unit.active.push_back(helper);
+    const FunctionSource inner{h.name, *h.function, h.names, h.defaults, false};
+    Lowered lowered = Lowering(unit, inner, std::move(typed)).run();
+    unit.active.pop_back();
+    unit.helpers.push_back(std::make_unique<Lowered>(std::move(lowered)));
+    *id = static_cast<int>(unit.helpers.size());
+    unit.helper_ids.emplace(key, *id);
+    return unit.helpers.back().get();
+}
+
+}  // namespace xcuda::frontend

@@ -1,0 +1,184 @@
+// What has a meaning in a kernel only: coordinates, shared and local arrays, barriers, atomics.
+#include <array>
+#include <fmt/format.h>
+
+#include "frontend/lowering.hpp"
+
+namespace xcuda::frontend {
+
+using ir::ExprP;
+using ir::Op;
+using Kind = ir::Coord::Kind;
+
+namespace {
+
+struct CoordinateName {
+    const char* name;
+    Kind kind;
+};
+constexpr std::array coordinate_names{
+    CoordinateName{"threadIdx", Kind::thread},
+    CoordinateName{"blockIdx", Kind::block},
+    CoordinateName{"blockDim", Kind::block_dim},
+    CoordinateName{"gridDim", Kind::grid_dim},
+};
+
+struct AtomicName {
+    const char* name;
+    ir::Atomic::Kind kind;
+    bool integers_only;
+};
+constexpr std::array atomic_names{
+    AtomicName{"atomic.add", ir::Atomic::Kind::add, false},   AtomicName{"atomic.sub", ir::Atomic::Kind::sub, false},
+    AtomicName{"atomic.max", ir::Atomic::Kind::max, false},   AtomicName{"atomic.min", ir::Atomic::Kind::min, false},
+    AtomicName{"atomic.exch", ir::Atomic::Kind::exch, false}, AtomicName{"atomic.cas", ir::Atomic::Kind::cas, false},
+    AtomicName{"atomic.and_", ir::Atomic::Kind::bit_and, true}, AtomicName{"atomic.or_", ir::Atomic::Kind::bit_or, true},
+    AtomicName{"atomic.xor", ir::Atomic::Kind::bit_xor, true},
+};
+
+}  // namespace
+
+Value Lowering::coordinates(const std::string& name, const std::string& axis, const Place& place) {
+    for (const CoordinateName& c : coordinate_names) {
+        if (name != c.name) continue;
+        const std::size_t at = std::string("xyz").find(axis);
+        if (axis.size() == 1 && at != std::string::npos)
+            return scalar_value(ir::coord(c.kind, static_cast<int>(at), place));
+        throw refused(place, name + " has no '" + axis + "'", "it has x, y and z");
+    }
+    throw refused(place, "cuda." + name + " has no '" + axis + "'", "call it: cuda." + name + "(...)");
+}
+
+Value Lowering::intrinsic(const std::string& name, const Node& node) {
+    if (name == "grid") return grid(node, name, Kind::global);
+    if (name == "gridsize") return grid(node, name, Kind::grid_size);
+    if (name == "shared.array") return make_array(node, name, ir::Space::shared);
+    if (name == "local.array") return make_array(node, name, ir::Space::local);
+    if (name == "syncthreads") {
+        bind(node, name, {}, 0);
+        if (!source.is_kernel)
+            throw refused(node.place, "syncthreads() inside a helper function is not available yet",
+                          "call it in the kernel itself");
+        emit(ir::simple(ir::Stmt::Kind::barrier, node.place));
+        return {};
+    }
+    if (name.starts_with("atomic.")) return atomic(node, name);
+    if (name == "const.array_like")
+        throw refused(node.place, "cuda.const.array_like is not needed here", "pass the array as an argument");
+    throw refused(node.place, "cuda." + name + " can't be called", "write cuda." + name + ".x");
+}
+
+Value Lowering::grid(const Node& node, const std::string& name, Kind kind) {
+    const std::vector<const Node*> args = bind(node, name, {"ndim"}, 1);
+    const auto ndim = constant_int(value(*args[0]));
+    if (!ndim || *ndim < 1 || *ndim > 3)
+        throw refused(args[0]->place, "cuda." + name + "() takes 1, 2 or 3", "write cuda." + name + "(1)");
+    std::vector<Value> items;
+    for (int axis = 0; axis < *ndim; ++axis) items.push_back(scalar_value(ir::coord(kind, axis, node.place)));
+    return *ndim == 1 ? items[0] : tuple_value(std::move(items));
+}
+
+std::optional<DType> Lowering::dtype_from(const Value& v) const {
+    if (v.kind == Value::Kind::dtype) return v.dtype;
+    if (v.kind == Value::Kind::string) return dtype_from_name(v.text);
+    if (v.kind == Value::Kind::meaning && v.meaning->kind == Meaning::Kind::function) {
+        if (v.meaning->text == "builtins.float") return DType::f64;
+        if (v.meaning->text == "builtins.int") return DType::i64;
+        if (v.meaning->text == "builtins.bool") return DType::b1;
+    }
+    return std::nullopt;
+}
+
+Value Lowering::make_array(const Node& node, const std::string& name, ir::Space space) {
+    if (!source.is_kernel && space == ir::Space::shared)
+        throw refused(node.place, "cuda.shared.array inside a helper function is not available",
+                      "make it in the kernel and pass it to the helper");
+    const std::vector<const Node*> args = bind(node, name, {"shape", "dtype"}, 2);
+    const Value shape = value(*args[0]);
+    std::vector<std::int64_t> extents;
+    const auto extent = [&](const Value& v, const Place& place) {
+        const auto n = constant_int(v);
+        if (!n)
+            throw refused(place, "the shape of cuda." + name + " must be known when the kernel is compiled, found " +
+                                     (v.is_scalar() ? std::string("a value of run time") : spoken(v)),
+                          "write a number or a global constant");
+        if (*n < 0 || (*n == 0 && !(space == ir::Space::shared && !shape.is_tuple())))
+            throw refused(place, fmt::format("an array of length {} can't be made", *n));
+        if (*n > (std::int64_t{1} << 31)) throw refused(place, fmt::format("an array of length {} is too large", *n));
+        extents.push_back(*n);
+    };
+    if (shape.is_tuple()) {
+        if (shape.items.empty() || shape.items.size() > 8)
+            throw refused(args[0]->place, "an array in a kernel has 1 to 8 dimensions");
+        for (const Value& item : shape.items) extent(item, args[0]->place);
+    } else {
+        extent(shape, args[0]->place);
+        if (extents[0] == 0) extents.clear();  // the launch's dynamic shared memory
+    }
+    const Value type = value(*args[1]);
+    const auto dtype = dtype_from(type);
+    if (!dtype)
+        throw refused(args[1]->place, "expected a dtype, found " + spoken(type), "write np.float32 or \"float32\"");
+    if (info(*dtype).kind == DKind::complex || *dtype == DType::f16 || *dtype == DType::bf16)
+        throw refused(args[1]->place, std::string(info(*dtype).name) + " is not part of the kernel language yet",
+                      "use float32");
+    const auto role = space == ir::Space::shared ? ir::Var::Role::shared : ir::Var::Role::local_array;
+    const ir::Type t = ir::fixed_array(*dtype, extents, space);
+    // The same line is lowered again in each pass, and once more in each written-out item: an array each.
+    const ir::VarId id = fn.add({"", t, role, node.place, false});
+    Value v;
+    v.kind = Value::Kind::array;
+    v.expr = ir::var(id, t, node.place);
+    return v;
+}
+
+Value Lowering::atomic(const Node& node, const std::string& name) {
+    if (name == "atomic.compare_and_swap") {
+        const std::vector<const Node*> args = bind(node, name, {"array", "old", "value"}, 3);
+        std::vector<Value> values = operands(args);
+        Value zero = scalar_value(ir::int_constant(0, node.place));
+        values.insert(values.begin() + 1, zero);
+        return atomic_on(values, {args[0], args[0], args[1], args[2]}, "atomic.cas", node.place);
+    }
+    const bool cas = name == "atomic.cas";
+    const std::vector<const Node*> args =
+        cas ? bind(node, name, {"array", "index", "old", "value"}, 4) : bind(node, name, {"array", "index", "value"}, 3);
+    return atomic_on(operands(args), args, name, node.place);
+}
+
+Value Lowering::atomic_on(std::vector<Value> values, const std::vector<const Node*>& nodes, const std::string& name,
+                          const Place& place) {
+    const auto row = std::find_if(atomic_names.begin(), atomic_names.end(),
+                                  [&](const AtomicName& a) { return name == a.name; });
+    if (row == atomic_names.end()) throw refused(place, "cuda." + name + " is not part of the kernel language");
+    const Value& base = values[0];
+    if (!base.is_array() && base.kind != Value::Kind::row)
+        throw refused(nodes[0]->place, "cuda." + name + " works on an array's element, found " + spoken(base),
+                      "write cuda." + name + "(A, i, value)");
+    const DType dtype = base.expr->type.dtype;
+    const bool wide = dtype == DType::i32 || dtype == DType::u32 || dtype == DType::i64 || dtype == DType::u64;
+    const bool real = dtype == DType::f32 || dtype == DType::f64;
+    if (!wide && (!real || row->integers_only))
+        throw refused(place, fmt::format("cuda.{} does not work on {}", name, info(dtype).name),
+                      row->integers_only ? "use int32, uint32, int64 or uint64"
+                                         : "use int32, uint32, int64, uint64, float32 or float64");
+    if (base.expr->type.readonly)
+        throw refused(nodes[0]->place, fmt::format("'{}' is read-only: its elements can't be assigned",
+                                                   fn.vars[ir::var_of(*base.expr)].name),
+                      "pass a writable array, as A.copy()");
+    const Element e = element(base, index_list(values[1], *nodes[1]), place);
+    std::vector<ExprP> args = {e.array};
+    args.insert(args.end(), e.indices.begin(), e.indices.end());
+    const ir::Type type = ir::scalar(dtype);
+    args.push_back(convert(number(values.back(), nodes.back()->place), type));
+    if (row->kind == ir::Atomic::Kind::cas) args.push_back(convert(number(values[2], nodes[2]->place), type));
+    for (const ExprP& a : args)
+        if (a->type.is_none()) return scalar_value(ir::make(Op::constant, type, {}, place));
+    ir::Expr atomic = *ir::make(Op::atomic, type, std::move(args), place);
+    atomic.payload = ir::Atomic{row->kind, e.access};
+    const ir::VarId old = hidden(type, place);
+    emit(ir::assign(old, std::make_shared<const ir::Expr>(std::move(atomic)), place));
+    return scalar_value(ir::var(old, type, place));
+}
+
+}  // namespace xcuda::frontend

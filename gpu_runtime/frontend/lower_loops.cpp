@@ -1,0 +1,180 @@
+// Loops: for over range and over tuples, while, their else clauses, break and continue.
+#include "frontend/lowering.hpp"
+#include "frontend/scan.hpp"
+
+namespace xcuda::frontend {
+
+using ir::ExprP;
+using ir::Op;
+using ir::Stmt;
+
+namespace {
+
+const ir::Type loop_type = ir::scalar(DType::i64, true);
+constexpr std::size_t unrolled_items = 64;
+
+}  // namespace
+
+void Lowering::for_statement(const Node& node) {
+    const Node& iter = node.one("iter");
+    if (iter.kind == "Call") {
+        const Value function = value(iter.one("func"));
+        if (function.kind == Value::Kind::meaning && function.meaning->kind == Meaning::Kind::function &&
+            function.meaning->text == "builtins.range")
+            return for_range(node, iter);
+    }
+    const Value items = value(iter);
+    if (items.is_tuple()) return for_tuple(node, items);
+    if (items.is_array() || items.kind == Value::Kind::row)
+        throw refused(iter.place, "a kernel can't loop over an array", "write for i in range(A.shape[0]), then A[i]");
+    if (items.kind == Value::Kind::meaning) refuse_meaning(*items.meaning, items.text, iter.place);
+    throw refused(iter.place, "a for loop needs range(...) or a tuple, found " + spoken(items),
+                  items.is_scalar() ? "write for i in range(n)" : "");
+}
+
+void Lowering::for_range(const Node& node, const Node& call) {
+    const std::vector<const Node*> nodes = bind(call, "range", {"start", "stop", "step"}, 1);
+    std::vector<const Node*> given;
+    for (const Node* n : nodes)
+        if (n) given.push_back(n);
+    std::vector<Value> values = operands(given);
+    std::vector<ExprP> bounds;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        ExprP e = number(values[i], given[i]->place);
+        if (!e->type.is_none() && !is_integer(e->type.dtype) && e->type.dtype != DType::b1)
+            throw refused(given[i]->place, "range needs integers, found " + spoken(e->type), "write int(...)");
+        bounds.push_back(convert(std::move(e), loop_type));
+    }
+    if (bounds.size() == 1) bounds.insert(bounds.begin(), ir::int_constant(0, call.place));
+    if (bounds.size() == 2) bounds.push_back(ir::int_constant(1, call.place));
+    const std::string zero_step = "range() arg 3 must not be zero";
+    if (is_constant(*bounds[2])) {
+        if (!truthy(ir::number_of(*bounds[2]))) throw refused(given[2]->place, zero_step);
+    } else if (!bounds[2]->type.is_none()) {
+        if (bounds[2]->op != Op::var) bounds[2] = spill(bounds[2]);
+        ir::Body body, *outside = out;
+        out = &body;
+        fault({ir::Site::Kind::raised, given[2]->place, "ValueError", zero_step, 0, -1, {}});
+        out = outside;
+        emit(ir::branch(ir::make(Op::eq, ir::scalar(DType::b1, true), {bounds[2], ir::int_constant(0, call.place)},
+                                 call.place),
+                        std::move(body), {}, call.place));
+    }
+
+    const auto number_at = [&](std::size_t i) { return static_cast<std::int64_t>(as_double(ir::number_of(*bounds[i]))); };
+    const bool all_constant = is_constant(*bounds[0]) && is_constant(*bounds[1]) && is_constant(*bounds[2]);
+    const bool runs = all_constant && (number_at(2) > 0 ? number_at(0) < number_at(1) : number_at(0) > number_at(1));
+    const bool rising = is_constant(*bounds[2]) && number_at(2) > 0;
+
+    const Node& target = node.one("target");
+    const bool own = target.kind == "Name" && loop_only.count(target.text("id"));
+    const ir::VarId var = own ? fn.add({target.text("id"), loop_type, ir::Var::Role::local, target.place, false})
+                              : hidden(loop_type, target.place);
+    nonnegative_vars.resize(var + 1, false);
+    nonnegative_vars[var] = nonnegative(*bounds[0]) && (rising || nonnegative(*bounds[1]));
+    const ExprP variable = ir::var(var, loop_type, target.place);
+
+    const Flow before = flow;
+    loops.push_back({{false, {}}, {false, {}}});
+    ir::Body body, *outside = out;
+    out = &body;
+    const std::string name = own ? target.text("id") : "";
+    const auto around = loop_variables.find(name);
+    const ExprP hidden_one = own && around != loop_variables.end() ? around->second : nullptr;
+    if (own)
+        loop_variables[name] = variable;
+    else
+        assign_target(target, scalar_value(variable));
+    statements(node.list("body"));
+    out = outside;
+    if (own) {
+        loop_variables.erase(name);
+        if (hidden_one) loop_variables[name] = hidden_one;
+    }
+    const Loop loop = loops.back();
+    loops.pop_back();
+    const Flow end = meet(flow, loop.continues);
+    flow = runs ? end : before;
+    ir::Body orelse = flow.live ? block(node.list("orelse")) : ir::Body{};
+    flow = meet(flow, loop.breaks);
+
+    Stmt s = ir::loop_range(var, bounds[0], bounds[1], bounds[2], std::move(body), node.place);
+    s.orelse = std::move(orelse);
+    emit(std::move(s));
+}
+
+void Lowering::for_tuple(const Node& node, const Value& items) {
+    if (breaks_or_continues(node))
+        throw refused(node.place, "a loop over a tuple is written out item by item and can't break or continue yet",
+                      "loop over range(n), or use if");
+    if (items.items.size() > unrolled_items)
+        throw refused(node.one("iter").place, "a loop over so long a tuple would be written out item by item",
+                      "pass the values as an array");
+    Value kept = items;
+    for (Value& item : kept.items)  // the tuple is read before the body can change what it is made of
+        if (item.is_scalar() && !is_constant(*item.expr) && item.expr->op != Op::dim) item.expr = spill(item.expr);
+    for (const Value& item : kept.items) {
+        if (!flow.live) return;
+        Value v = item;
+        v.place = node.one("iter").place;
+        assign_target(node.one("target"), v);
+        statements(node.list("body"));
+    }
+    if (flow.live) statements(node.list("orelse"));
+}
+
+void Lowering::while_statement(const Node& node) {
+    const Flow before = flow;
+    ir::Body head, *outside = out;
+    out = &head;
+    ExprP test = condition(node.one("test"));
+    out = outside;
+    const bool always = is_constant(*test) && truthy(ir::number_of(*test));
+    if (is_constant(*test) && !always) {
+        for (Stmt& s : head) emit(std::move(s));
+        return statements(node.list("orelse"));
+    }
+    const Flow tested = flow;
+    loops.push_back({{false, {}}, {false, {}}});
+    ir::Body body = block(node.list("body"));
+    const Loop loop = loops.back();
+    loops.pop_back();
+    flow = always ? Flow{false, {}} : tested;
+    ir::Body orelse = flow.live ? block(node.list("orelse")) : ir::Body{};
+    flow = meet(flow, loop.breaks);
+
+    Stmt s = ir::simple(Stmt::Kind::loop_while, node.place);
+    if (head.empty()) {
+        s.exprs = {test};
+        s.body = std::move(body);
+        s.orelse = std::move(orelse);
+        return emit(std::move(s));
+    }
+    // The test has statements of its own: they run at the head of every round of an endless loop.
+    const ir::Type boolean = ir::scalar(DType::b1, true);
+    ir::Body stop;
+    ir::VarId ended = -1;
+    if (!orelse.empty()) {
+        ended = hidden(boolean, node.place);
+        emit(ir::assign(ended, ir::constant(false, boolean, node.place), node.place));
+        stop.push_back(ir::assign(ended, ir::constant(true, boolean, node.place), node.place));
+    }
+    stop.push_back(ir::simple(Stmt::Kind::break_loop, node.place));
+    head.push_back(ir::branch(negate(Op::logic_not, test, node.place), std::move(stop), {}, node.place));
+    for (Stmt& inner : body) head.push_back(std::move(inner));
+    s.exprs = {ir::constant(true, boolean, node.place)};
+    s.body = std::move(head);
+    emit(std::move(s));
+    if (!orelse.empty()) emit(ir::branch(ir::var(ended, boolean, node.place), std::move(orelse), {}, node.place));
+}
+
+void Lowering::leave_loop(const Node& node) {
+    if (loops.empty()) throw refused(node.place, "outside a loop");  // CPython refuses it before
+    const bool breaks = node.kind == "Break";
+    Flow& seen = breaks ? loops.back().breaks : loops.back().continues;
+    seen = meet(seen, flow);
+    emit(ir::simple(breaks ? Stmt::Kind::break_loop : Stmt::Kind::continue_loop, node.place));
+    flow.live = false;
+}
+
+}  // namespace xcuda::frontend

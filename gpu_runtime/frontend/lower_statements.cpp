@@ -1,0 +1,269 @@
+// Statements: assignments, branches, returns, and the faults that assert and raise make.
+#include <array>
+#include <fmt/format.h>
+
+#include "frontend/lowering.hpp"
+
+namespace xcuda::frontend {
+
+using ir::ExprP;
+using ir::Op;
+using ir::Stmt;
+
+void Lowering::statements(const std::vector<ast::NodeP>& nodes) {
+    for (const ast::NodeP& n : nodes) {
+        if (!flow.live) return;  // Python never gets there
+        statement(*n);
+    }
+}
+
+ir::Body Lowering::block(const std::vector<ast::NodeP>& nodes) {
+    ir::Body body, *outside = out;
+    out = &body;
+    statements(nodes);
+    out = outside;
+    return body;
+}
+
+void Lowering::statement(const Node& node) {
+    using Method = void (Lowering::*)(const Node&);
+    struct Row {
+        const char* kind;
+        Method method;
+    };
+    static constexpr std::array rows{
+        Row{"Assign", &Lowering::assign_statement}, Row{"AugAssign", &Lowering::augmented},
+        Row{"AnnAssign", &Lowering::annotated},     Row{"If", &Lowering::if_statement},
+        Row{"For", &Lowering::for_statement},       Row{"While", &Lowering::while_statement},
+        Row{"Expr", &Lowering::expression_statement}, Row{"Return", &Lowering::return_statement},
+        Row{"Break", &Lowering::leave_loop},        Row{"Continue", &Lowering::leave_loop},
+        Row{"Assert", &Lowering::assert_statement}, Row{"Raise", &Lowering::raise_statement},
+    };
+    if (node.kind == "Pass") return;
+    for (const Row& r : rows)
+        if (node.kind == r.kind) return (this->*r.method)(node);
+    refuse_node(node);
+}
+
+void Lowering::assign_statement(const Node& node) {
+    const Value v = value(node.one("value"));
+    const auto& targets = node.list("targets");
+    Value kept = v;
+    if (targets.size() > 1 && kept.is_scalar() && !repeatable(*kept.expr)) kept.expr = spill(kept.expr);
+    for (const ast::NodeP& target : targets) assign_target(*target, kept);
+}
+
+void Lowering::annotated(const Node& node) {
+    if (const Node* v = node.maybe("value")) assign_target(node.one("target"), value(*v));
+}
+
+namespace {
+
+bool reads(const ir::Expr& e, const std::set<ir::VarId>& vars, bool memory) {
+    if (e.op == Op::var && vars.count(ir::var_of(e))) return true;
+    if (e.op == Op::load && memory) return true;
+    return std::any_of(e.args.begin(), e.args.end(), [&](const ExprP& a) { return reads(*a, vars, memory); });
+}
+
+void collect_targets(const ast::Node& target, std::set<std::string>& names, bool& memory) {
+    if (target.kind == "Name") names.insert(target.text("id"));
+    if (target.kind == "Subscript") memory = true;
+    if (target.kind == "Tuple" || target.kind == "List")
+        for (const ast::NodeP& e : target.list("elts")) collect_targets(*e, names, memory);
+}
+
+}  // namespace
+
+void Lowering::assign_target(const Node& target, const Value& v) {
+    if (v.is_tuple()) {
+        // All items are read before the first is assigned: `a, b = b, a` swaps.
+        std::set<std::string> names;
+        bool memory = false;
+        collect_targets(target, names, memory);
+        std::set<ir::VarId> vars;
+        for (const auto& [path, id] : ids)
+            if (names.count(path.substr(0, path.find('.')))) vars.insert(id);
+        const std::function<void(Value&)> keep = [&](Value& item) {
+            for (Value& inner : item.items) keep(inner);
+            if (item.is_scalar() && !item.expr->type.is_none() && reads(*item.expr, vars, memory))
+                item.expr = spill(item.expr);
+        };
+        Value kept = v;
+        for (Value& item : kept.items) keep(item);
+        if (target.kind == "Tuple" || target.kind == "List") return unpack(target, kept);
+        if (target.kind == "Name") return assign(target.text("id"), kept, target.place);
+    }
+    if (target.kind == "Tuple" || target.kind == "List") return unpack(target, v);
+    if (target.kind == "Name") {
+        if (v.kind == Value::Kind::array && ir::var_of(*v.expr) >= 0) {
+            ir::Var& made = fn.vars[ir::var_of(*v.expr)];
+            if (made.name.empty()) made.name = target.text("id");
+        }
+        return assign(target.text("id"), v, target.place);
+    }
+    if (target.kind == "Subscript") return store_subscript(target, v);
+    if (target.kind == "Attribute")
+        throw refused(target.place, "attributes can't be assigned in a kernel", "write into an array element: A[i] = x");
+    refuse_node(target);
+}
+
+void Lowering::unpack(const Node& target, const Value& v) {
+    const auto& elts = target.list("elts");
+    for (const ast::NodeP& e : elts)
+        if (e->kind == "Starred") refuse_node(*e);
+    if (!v.is_tuple()) {
+        const bool grid1 = v.is_scalar() && v.expr->op == Op::coord;
+        throw refused(target.place, fmt::format("{} names for {}", elts.size(), spoken(v)),
+                      grid1 ? fmt::format("write cuda.grid({})", elts.size()) : "only a tuple can be unpacked");
+    }
+    if (elts.size() != v.items.size())
+        throw refused(target.place, fmt::format("{} names for a tuple of {}", elts.size(), v.items.size()));
+    for (std::size_t i = 0; i < elts.size(); ++i) {
+        Value item = v.items[i];
+        if (!item.place.known()) item.place = v.place;
+        assign_target(*elts[i], item);
+    }
+}
+
+void Lowering::augmented(const Node& node) {
+    const auto op = operator_named(node.text("op"));
+    if (!op) throw refused(node.place, "the operator @= is not part of the kernel language");
+    const Node& target = node.one("target");
+    if (target.kind == "Subscript") return augment_subscript(target, *op, node.one("value"), node.place);
+    if (target.kind != "Name") return assign_target(target, {});
+    const std::vector<Value> sides = operands({&target, &node.one("value")});
+    if (sides[0].is_tuple() || sides[1].is_tuple())
+        return assign_target(target, tuple_arithmetic(*op, sides[0], sides[1], node.place));
+    const ExprP result = arithmetic(*op, number(sides[0], target.place),
+                                    number(sides[1], node.one("value").place), node.place);
+    assign(target.text("id"), scalar_value(result), node.place);
+}
+
+void Lowering::if_statement(const Node& node) {
+    const ExprP test = condition(node.one("test"));
+    if (is_constant(*test)) {  // only what can run is compiled
+        statements(truthy(ir::number_of(*test)) ? node.list("body") : node.list("orelse"));
+        return;
+    }
+    const Flow before = flow;
+    ir::Body body = block(node.list("body"));
+    const Flow after = flow;
+    flow = before;
+    ir::Body orelse = block(node.list("orelse"));
+    flow = meet(after, flow);
+    emit(ir::branch(test, std::move(body), std::move(orelse), node.place));
+}
+
+void Lowering::expression_statement(const Node& node) {
+    const Node& inner = node.one("value");
+    if (inner.kind == "Constant") return;  // a string as a comment, `...`
+    const std::size_t mark = out->size();
+    const Value v = value(inner);
+    // An effect has become a statement of its own; a value nobody takes needs none, but its checks stay.
+    if (v.is_scalar() && ir::may_fault(*v.expr) && out->size() == mark) spill(v.expr);
+    if (v.is_scalar() && v.expr->op == Op::var && out->size() > mark) {
+        Stmt& last = out->back();
+        const bool unused = last.kind == Stmt::Kind::assign && last.var == ir::var_of(*v.expr) &&
+                            fn.vars[last.var].role == ir::Var::Role::hidden && ir::has_effect(*last.exprs[0]);
+        if (unused) {
+            last = ir::evaluate(last.exprs[0], last.place);
+            if (ir::var_of(*v.expr) == static_cast<ir::VarId>(fn.vars.size()) - 1) fn.vars.pop_back();
+        }
+    }
+    if (v.kind == Value::Kind::meaning && inner.kind != "Call") refuse_meaning(*v.meaning, v.text, inner.place);
+}
+
+void Lowering::return_statement(const Node& node) {
+    const Node* given = node.maybe("value");
+    Value v;
+    if (given) v = value(*given);
+    if (source.is_kernel) {
+        if (v.kind != Value::Kind::none)
+            throw refused(node.place, "a kernel returns nothing", "write into an array argument");
+    } else if (v.kind == Value::Kind::none) {
+        if (value_return)
+            throw refused(node.place, fmt::format("{}() returns a value in line {} and none here", source.name,
+                                                  value_return->line));
+    } else {
+        if (!v.is_scalar() && !v.is_tuple()) {
+            const Place& place = given->place;
+            throw refused(place, fmt::format("{}() returns {}", source.name, spoken(v)),
+                          "a helper returns a number or a tuple of numbers");
+        }
+        if (!value_return) value_return = node.place;
+        const Flow before = flow;
+        ir::Body ignored, *outside = out;
+        out = &ignored;  // the result's type is found as a variable's is
+        assign("return", v, node.place);
+        out = outside;
+        flow = before;
+        const Slot* slot = slot_of("return");
+        if (v.is_tuple()) {
+            for (std::size_t i = 0; i < v.items.size() && i < result_arrays.size(); ++i) {
+                const ir::Var& var = fn.vars[result_arrays[i]];
+                const ExprP item = convert(number(v.items[i], node.place), ir::scalar(var.type.dtype));
+                emit(ir::store(ir::var(result_arrays[i], var.type, node.place), {ir::int_constant(0, node.place)}, item,
+                               {}, node.place));
+            }
+        } else {
+            Stmt s = ir::simple(Stmt::Kind::leave, node.place);
+            s.exprs = {convert(v.expr, slot->type)};
+            emit(std::move(s));
+            flow.live = false;
+            return;
+        }
+    }
+    emit(ir::simple(Stmt::Kind::leave, node.place));
+    flow.live = false;
+}
+
+void Lowering::fault(ir::Site site) {
+    Stmt s = ir::simple(Stmt::Kind::fault, site.place);
+    s.site = unit.site(std::move(site));
+    emit(std::move(s));
+}
+
+namespace {
+
+std::string message_of(const ast::Node* node) {
+    if (!node) return {};
+    if (node->kind != "Constant" || node->constant_kind != ast::Node::Constant::string)
+        throw refused(node->place, "the message in a kernel must be a plain string", "write \"...\"");
+    return node->string;
+}
+
+}  // namespace
+
+void Lowering::assert_statement(const Node& node) {
+    const std::string message = message_of(node.maybe("msg"));
+    if (!unit.checked) return;  // as python -O
+    const ExprP test = condition(node.one("test"));
+    if (is_constant(*test) && truthy(ir::number_of(*test))) return;
+    ir::Body body, *outside = out;
+    out = &body;
+    fault({ir::Site::Kind::assertion, node.place, "AssertionError", message, 0, -1, {}});
+    out = outside;
+    emit(ir::branch(negate(Op::logic_not, test, node.place), std::move(body), {}, node.place));
+}
+
+void Lowering::raise_statement(const Node& node) {
+    const Node* exception = node.maybe("exc");
+    if (!exception) throw refused(node.place, "a bare raise has nothing to raise in a kernel", "write raise ValueError(\"...\")");
+    std::string message;
+    const Node* type = exception;
+    if (exception->kind == "Call") {
+        type = &exception->one("func");
+        const auto& args = exception->list("args");
+        if (args.size() > 1 || !exception->list("keywords").empty())
+            throw refused(exception->place, "an exception in a kernel takes one message", "write raise ValueError(\"...\")");
+        if (!args.empty()) message = message_of(args[0].get());
+    }
+    const Value v = value(*type);
+    if (v.kind != Value::Kind::meaning || v.meaning->kind != Meaning::Kind::exception)
+        throw refused(type->place, spoken(v) + " can't be raised in a kernel",
+                      "raise one of Python's own exceptions, as ValueError(\"...\")");
+    fault({ir::Site::Kind::raised, node.place, v.meaning->text, message, 0, -1, {}});
+    flow.live = false;
+}
+
+}  // namespace xcuda::frontend

@@ -1,0 +1,243 @@
+// Variables: one type a name for the whole function, found by joining all that is assigned to it.
+#include <fmt/format.h>
+
+#include "frontend/lowering.hpp"
+
+namespace xcuda::frontend {
+
+using ir::ExprP;
+using ir::Op;
+
+namespace {
+
+std::string root_of(const std::string& path) { return path.substr(0, path.find('.')); }
+
+const char* kind_name(const Slot& slot) {
+    if (slot.kind == Slot::Kind::scalar) return "a number";
+    if (slot.kind == Slot::Kind::tuple) return "a tuple";
+    return slot.fixed.is_array() ? "an array" : "a fixed name";
+}
+
+}  // namespace
+
+const Slot* Lowering::slot_of(const std::string& path) const {
+    if (const auto known = current.find(path); known != current.end()) return &known->second;
+    if (const auto known = next.find(path); known != next.end()) return &known->second;
+    return nullptr;
+}
+
+ir::VarId Lowering::variable(const std::string& path, const ir::Type& type, const Place& place) {
+    if (const auto known = ids.find(path); known != ids.end()) return known->second;
+    std::string name = path;
+    for (char& c : name)
+        if (c == '.') c = '_';
+    const ir::VarId id = fn.add({name, type, ir::Var::Role::local, place, false});
+    ids.emplace(path, id);
+    const auto slot = current.find(path);
+    const bool known = slot != current.end();
+    nonnegative_vars.resize(id + 1, false);
+    nonnegative_vars[id] = !known || slot->second.nonnegative;
+    coord_vars.resize(id + 1);
+    if (known && slot->second.one_coord) coord_vars[id] = slot->second.coord;
+    return id;
+}
+
+ir::VarId Lowering::hidden(const ir::Type& type, const Place& place) {
+    return fn.add({"t", type, ir::Var::Role::hidden, place, false});
+}
+
+ExprP Lowering::spill(ExprP value) {
+    if (value->type.is_none() || is_constant(*value)) return value;
+    const ir::Type type = value->type;
+    const Place place = value->place;
+    const ir::VarId id = hidden(type, place);
+    nonnegative_vars.resize(id + 1, false);
+    nonnegative_vars[id] = nonnegative(*value);
+    emit(ir::assign(id, std::move(value), place));
+    return ir::var(id, type, place);
+}
+
+Value Lowering::read(const Node& node) {
+    const std::string& name = node.text("id");
+    const Slot* slot = slot_of(name);
+    // What is fixed is known from this pass alone: its variable numbers are the pass's own.
+    if (slot && slot->kind == Slot::Kind::fixed) {
+        const auto fresh = next.find(name);
+        slot = fresh == next.end() ? nullptr : &fresh->second;
+    }
+    if (!slot || slot->kind == Slot::Kind::unknown) {
+        if (!untyped) untyped = {node.place, name};
+        return scalar_value(ir::make(Op::constant, ir::Type{}, {}, node.place));
+    }
+    if (!flow.bound.count(name) && slot->kind != Slot::Kind::fixed) check_bound(name, nullptr, node.place);
+    return read_slot(name, *slot, node.place);
+}
+
+Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place& place) {
+    if (slot.kind == Slot::Kind::fixed) {
+        const auto fresh = next.find(path);
+        return fresh == next.end() ? slot.fixed : fresh->second.fixed;
+    }
+    if (slot.kind == Slot::Kind::tuple) {
+        std::vector<Value> items;
+        for (std::size_t i = 0; i < slot.arity; ++i) {
+            const std::string item = path + "." + std::to_string(i);
+            const Slot* part = slot_of(item);
+            items.push_back(part ? read_slot(item, *part, place)
+                                 : scalar_value(ir::make(Op::constant, ir::Type{}, {}, place)));
+        }
+        return tuple_value(std::move(items));
+    }
+    if (slot.type.is_none()) {
+        if (!untyped) untyped = {place, root_of(path)};
+        return scalar_value(ir::make(Op::constant, ir::Type{}, {}, place));
+    }
+    const bool settled = current.count(path) != 0 && slot.one_constant && slot.constant;
+    if (settled && flow.bound.count(root_of(path)))
+        return scalar_value(ir::constant(to_dtype(*slot.constant, slot.type.dtype), slot.type, place));
+    const ir::VarId id = variable(path, slot.type, slot.place);
+    if (!flow.bound.count(root_of(path))) fn.vars[id].maybe_unbound = true;
+    return scalar_value(ir::var(id, slot.type, place));
+}
+
+ExprP Lowering::check_bound(const std::string& name, ExprP value, const Place& place) {
+    warn(place, "'" + name + "' may have no value here: not every path to this line assigns it");
+    if (!unit.checked) return value;
+    next_flagged.insert(name);
+    const auto flag = flags.find(name);
+    if (flag == flags.end()) return value;  // found in this pass: the next one has the flag
+    const ir::Type boolean = ir::scalar(DType::b1, true);
+    ExprP missing = ir::make(Op::logic_not, boolean, {ir::var(flag->second, boolean, place)}, place);
+    ir::Body body, *outside = out;
+    out = &body;
+    fault({ir::Site::Kind::unbound, place, name, "", 0, -1, {}});
+    out = outside;
+    emit(ir::branch(std::move(missing), std::move(body), {}, place));
+    return value;
+}
+
+void Lowering::assign(const std::string& path, const Value& value, const Place& place) {
+    Slot& slot = next[path];
+    Slot::Kind kind = Slot::Kind::fixed;
+    if (value.is_scalar()) kind = Slot::Kind::scalar;
+    if (value.is_tuple()) kind = Slot::Kind::tuple;
+    if (value.kind == Value::Kind::row)
+        throw refused(place, "a row of an array can't be kept in a variable yet", "index the array in full: A[i, j]");
+    if (slot.kind != Slot::Kind::unknown && slot.kind != kind) {
+        Slot now;
+        now.kind = kind;
+        now.fixed = value;
+        throw refused(place, fmt::format("'{}' is {} in line {} and {} here", root_of(path), kind_name(slot),
+                                         slot.place.line, kind_name(now)),
+                      "use two names");
+    }
+    const bool first = slot.kind == Slot::Kind::unknown;
+    slot.kind = kind;
+    if (first) slot.place = place;
+    if (kind == Slot::Kind::scalar) {
+        assign_scalar(path, value, place);
+    } else if (kind == Slot::Kind::tuple) {
+        if (!first && slot.arity != value.items.size())
+            throw refused(place, fmt::format("'{}' is a tuple of {} in line {} and of {} here", root_of(path),
+                                             slot.arity, slot.place.line, value.items.size()),
+                          "use two names");
+        slot.arity = value.items.size();
+        for (std::size_t i = 0; i < value.items.size(); ++i)
+            assign(path + "." + std::to_string(i), value.items[i], place);
+    } else {
+        if (!first && !same_fixed(slot.fixed, value))
+            throw refused(place, fmt::format("'{}' names {} here and another thing in line {}", root_of(path),
+                                             spoken(value), slot.place.line),
+                          "use two names: what is no number is fixed while the kernel is compiled");
+        slot.fixed = value;
+    }
+    if (path.find('.') != std::string::npos) return;
+    flow.bound.insert(path);
+    if (const auto flag = flags.find(path); flag != flags.end())
+        emit(ir::assign(flag->second, ir::constant(true, ir::scalar(DType::b1, true), place), place));
+}
+
+void Lowering::assign_scalar(const std::string& path, const Value& value, const Place& place) {
+    Slot& slot = next[path];
+    const ir::Type& type = value.expr->type;
+    if (type.is_none()) return;  // not known yet: another pass will
+    if (slot.type.is_none()) {
+        slot.type = type;
+    } else {
+        const ir::Type joined = ir::join(slot.type, type);
+        const bool lossy = is_floating(joined.dtype) && is_integer(slot.type.dtype) && is_integer(type.dtype);
+        if (lossy)
+            throw refused(place, fmt::format("'{}' is {} in line {} and {} here: no integer type holds both",
+                                             root_of(path), spoken(slot.type), slot.place.line, spoken(type)),
+                          "convert one of them, as np.uint64(x)");
+        if (joined != slot.type) slot.place = place;
+        slot.type = joined;
+    }
+    slot.nonnegative = slot.nonnegative && nonnegative(*value.expr);
+    const auto same_or_first = [](auto& known, bool& one, auto found) {
+        if (!found || (known && *known != *found)) one = false;
+        known = found;
+        if (!one) known.reset();
+    };
+    same_or_first(slot.coord, slot.one_coord, coord_of(*value.expr));
+    std::optional<ir::Number> number;
+    if (is_constant(*value.expr)) number = ir::number_of(*value.expr);
+    same_or_first(slot.constant, slot.one_constant, number);
+
+    const Slot* known = slot_of(path);
+    const ir::Type stored = known->type.is_none() ? slot.type : known->type;
+    const ir::VarId id = variable(path, stored, place);
+    emit(ir::assign(id, convert(value.expr, stored), place));
+}
+
+bool Lowering::nonnegative(const ir::Expr& e) const {
+    if (!e.type.is_scalar()) return false;
+    const DTypeInfo& d = info(e.type.dtype);
+    if (d.kind == DKind::unsigned_int || d.kind == DKind::boolean) return true;
+    if (d.kind != DKind::signed_int) return false;
+    const bool wide = d.size == 8;  // narrower ones wrap around in practice
+    const auto arg = [&](std::size_t i) { return nonnegative(*e.args[i]); };
+    switch (e.op) {
+        case Op::constant: return is_constant(e) && as_double(ir::number_of(e)) >= 0;
+        case Op::dim:
+        case Op::coord: return true;
+        case Op::var: {
+            const auto id = static_cast<std::size_t>(ir::var_of(e));
+            return id < nonnegative_vars.size() && nonnegative_vars[id];
+        }
+        case Op::add:
+        case Op::mul: return wide && arg(0) && arg(1);
+        case Op::floordiv:
+        case Op::shr: return arg(0) && (e.op == Op::shr || arg(1));
+        case Op::mod: return arg(1);
+        case Op::bit_and: return arg(0) || arg(1);
+        case Op::bit_or:
+        case Op::bit_xor: return arg(0) && arg(1);
+        case Op::select: return arg(1) && arg(2);
+        case Op::cast: {
+            const DTypeInfo& from = info(e.args[0]->type.dtype);
+            return is_integer(from.dtype) && arg(0) && (from.size < d.size || from.dtype == d.dtype);
+        }
+        case Op::call: {
+            const std::string_view name = function_of(std::get<ir::OverloadId>(e.payload)).name;
+            if (name == "min" || name == "minimum") return arg(0) && arg(1);
+            if (name == "max" || name == "maximum") return arg(0) || arg(1);
+            return false;
+        }
+        default: return false;
+    }
+}
+
+std::optional<ir::Coord> Lowering::coord_of(const ir::Expr& e) const {
+    if (e.op == Op::coord) return ir::coord_of(e);
+    if (e.op != Op::var) return std::nullopt;
+    const auto id = static_cast<std::size_t>(ir::var_of(e));
+    return id < coord_vars.size() ? coord_vars[id] : std::nullopt;
+}
+
+void Lowering::warn(const Place& place, const std::string& text) {
+    const std::string line = fmt::format("{}, line {}: {}", place.file, place.line, text);
+    if (warned.insert(line).second) warnings.push_back(line);
+}
+
+}  // namespace xcuda::frontend

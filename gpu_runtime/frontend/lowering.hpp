@@ -1,0 +1,229 @@
+// One function on its way from syntax tree to IR. Methods are grouped by the file that holds them.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frontend/fold.hpp"
+#include "frontend/functions.hpp"
+#include "frontend/refusals.hpp"
+#include "frontend/value.hpp"
+
+namespace xcuda::frontend {
+
+/// What a parameter is given: a number or array type, a tuple of such, or one fixed thing (None, a function).
+struct Argument {
+    enum class Kind { scalar, array, tuple, fixed } kind = Kind::scalar;
+    ir::Type type;
+    int root = -1;  // array: which of the kernel's parameters it is, for messages
+    std::vector<Argument> items;
+    Value fixed;
+    std::string key() const;  // equal keys share one compiled helper
+};
+
+struct FunctionSource {
+    std::string name;
+    const ast::Node& function;
+    const NameTable& names;
+    const NameTable& defaults;
+    bool is_kernel;
+};
+
+/// A lowered function. A helper that returns a tuple takes one local array of length 1 an item after its parameters.
+struct Lowered {
+    ir::Function function;
+    Slot result;
+    std::vector<ir::Type> item_types;  // of a tuple's items
+    std::vector<std::string> warnings;
+};
+
+/// All that the functions of one module share.
+struct Unit {
+    bool checked = true;
+    Names names;
+    std::vector<ir::Site> sites;
+    std::map<std::string, int> site_ids;
+    std::vector<std::unique_ptr<Lowered>> helpers;  // FunctionId is the index + 1; the kernel is 0
+    std::map<std::string, int> helper_ids;          // helper and argument types -> FunctionId
+    std::vector<int> active;                        // helpers being lowered: a second entry is recursion
+
+    int site(ir::Site site);
+};
+
+class Lowering {
+public:
+    Lowering(Unit& unit, const FunctionSource& source, std::vector<std::pair<std::string, Argument>> arguments);
+    Lowered run();
+
+private:
+    using Node = ast::Node;
+    using ExprP = ir::ExprP;
+    using Slots = std::map<std::string, Slot>;
+
+    // lower_function.cpp: passes until types stand still
+    void pass();
+    Value parameter(const std::string& name, const Argument& argument);
+    void bind_parameter(const std::string& name, const Argument& argument);
+    void finish_result();
+
+    // lower_variables.cpp
+    Value read(const Node& name);
+    Value read_slot(const std::string& path, const Slot& slot, const Place& place);
+    void assign(const std::string& path, const Value& value, const Place& place);
+    void assign_scalar(const std::string& path, const Value& value, const Place& place);
+    const Slot* slot_of(const std::string& path) const;
+    ir::VarId variable(const std::string& path, const ir::Type& type, const Place& place);
+    ExprP check_bound(const std::string& name, ExprP value, const Place& place);
+    ExprP spill(ExprP value);
+    ir::VarId hidden(const ir::Type& type, const Place& place);
+    bool nonnegative(const ir::Expr& e) const;
+    std::optional<ir::Coord> coord_of(const ir::Expr& e) const;
+
+    // lower_statements.cpp
+    void statements(const std::vector<ast::NodeP>& nodes);
+    void statement(const Node& node);
+    void assign_statement(const Node& node);
+    void annotated(const Node& node);
+    void augmented(const Node& node);
+    void assign_target(const Node& target, const Value& value);
+    void unpack(const Node& target, const Value& value);
+    void if_statement(const Node& node);
+    void expression_statement(const Node& node);
+    void return_statement(const Node& node);
+    void assert_statement(const Node& node);
+    void raise_statement(const Node& node);
+    void fault(ir::Site site);
+    ir::Body block(const std::vector<ast::NodeP>& nodes);
+
+    // lower_loops.cpp
+    struct Loop { Flow breaks, continues; };
+    void for_statement(const Node& node);
+    void for_range(const Node& node, const Node& call);
+    void for_tuple(const Node& node, const Value& items);
+    void while_statement(const Node& node);
+    void leave_loop(const Node& node);
+
+    // lower_expressions.cpp
+    Value value(const Node& node);
+    ExprP number(const Node& node);
+    ExprP number(const Value& value, const Place& place);
+    ExprP condition(const Node& node);
+    std::vector<Value> operands(const std::vector<const Node*>& nodes);
+    void settle(std::vector<Value*> earlier, std::size_t mark);
+    std::pair<Value, ir::Body> aside(const std::function<Value()>& lower);
+    Value literal(const Node& node);
+    Value name(const Node& node);
+    Value attribute(const Node& node);
+    Value tuple(const Node& node);
+    Value binary(const Node& node);
+    Value unary(const Node& node);
+    Value boolean(const Node& node, bool truth_only);
+    Value compare(const Node& node);
+    Value compare_pair(const std::string& op, const Value& a, const Value& b, const Place& place);
+    Value conditional(const Node& node);
+    Value choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::Body no_body, const Place& place);
+    Value subscript(const Node& node);
+    Value from_meaning(const Meaning& meaning, const std::string& written, const Place& place);
+    const Meaning* meaning_of(const Node& node, std::string* written);
+
+    // lower_operators.cpp
+    ExprP convert(ExprP value, const ir::Type& type);
+    ExprP truth(ExprP value);
+    ExprP arithmetic(ir::Op op, ExprP a, ExprP b, const Place& place);
+    ExprP comparison(ir::Op op, ExprP a, ExprP b, const Place& place);
+    ExprP negate(ir::Op op, ExprP a, const Place& place);
+    ExprP divide(ir::Op op, ExprP a, ExprP b, ir::Type type, const Place& place);
+    ExprP power(ExprP a, ExprP b, const Place& place);
+    ExprP whole_power(ExprP a, std::int64_t n, const Place& place);
+    Value tuple_arithmetic(ir::Op op, const Value& a, const Value& b, const Place& place);
+    static std::optional<ir::Op> operator_named(const std::string& ast_name);
+
+    // lower_index.cpp
+    struct Element { ExprP array; std::vector<ExprP> indices; ir::Access access; };
+    Value element_or_row(const Value& base, const Node& node);
+    std::vector<ExprP> index_list(const Value& index, const Node& node);
+    Element element(const Value& base, std::vector<ExprP> indices, const Place& place);
+    ExprP load(const Element& element, const Place& place);
+    void store(const Element& element, ExprP value, const Place& place);
+    void store_subscript(const Node& target, const Value& value);
+    void augment_subscript(const Node& target, ir::Op op, const Node& rhs, const Place& place);
+    ExprP index(ExprP value, const Place& place);
+    std::optional<std::int64_t> constant_int(const Value& value) const;
+
+    // lower_calls.cpp
+    struct Call { std::vector<const Node*> positional; std::vector<std::pair<std::string, const Node*>> keywords; };
+    Value call(const Node& node);
+    Call call_of(const Node& node) const;
+    std::vector<const Node*> bind(const Node& node, const std::string& name, std::vector<std::string> parameters,
+                                  std::size_t required) const;
+    Value table_call(const KernelFunction& function, const std::string& spelling, const Node& node);
+    ExprP table_apply(const KernelFunction& function, const std::string& spelling, std::vector<ExprP> args,
+                      const Place& place);
+    ExprP python_cast(DType dtype, bool weak, ExprP value, const Place& place);
+    Value dtype_call(DType dtype, const Node& node);
+    Value special_call(const std::string& spelling, const Node& node, bool* known);
+    Value call_len(const Node& node);
+    Value call_least(const Node& node, const KernelFunction& function, const std::string& spelling);
+    Value call_round(const Node& node, bool builtin);
+    Value call_number(const Node& node, DType dtype);
+    Value call_divmod(const Node& node);
+    Value call_pow(const Node& node);
+    Value call_log(const Node& node);
+    Value call_where(const Node& node);
+    Value call_operator(const Node& node, const std::string& spelling);
+
+    // lower_intrinsics.cpp
+    Value intrinsic(const std::string& name, const Node& node);
+    Value grid(const Node& node, const std::string& name, ir::Coord::Kind kind);
+    Value make_array(const Node& node, const std::string& name, ir::Space space);
+    Value atomic(const Node& node, const std::string& name);
+    Value atomic_on(std::vector<Value> values, const std::vector<const Node*>& nodes, const std::string& name,
+                    const Place& place);
+    Value coordinates(const std::string& name, const std::string& axis, const Place& place);
+    std::optional<DType> dtype_from(const Value& value) const;
+
+    // lower_helpers.cpp
+    Value invoke(const Meaning& meaning, const Node& node);
+    Argument argument_from(const Value& value, std::vector<ExprP>& flat, const Place& place);
+    const Lowered* specialise(int helper, std::vector<std::pair<std::string, Argument>> arguments, int* id,
+                              const Place& place);
+
+    void emit(ir::Stmt s) { out->push_back(std::move(s)); }
+    void warn(const Place& place, const std::string& text);
+
+    Unit& unit;
+    const FunctionSource& source;
+    std::vector<std::pair<std::string, Argument>> arguments;
+    std::set<std::string> assigned, loop_only;
+
+    // Of the last pass, and of the present one.
+    Slots current, next;
+    std::set<std::string> flagged, next_flagged;  // read where perhaps unbound: these carry a flag
+
+    // Of the present pass.
+    ir::Function fn;
+    ir::Body* out = nullptr;
+    Flow flow;
+    std::map<std::string, ir::VarId> ids;            // path -> variable
+    std::map<std::string, ir::VarId> flags;          // name -> its bound flag
+    std::map<std::string, Value> parameters;
+    std::map<std::string, ExprP> loop_variables;     // names of the loops around that have their own variable
+    std::vector<Loop> loops;
+    std::vector<bool> nonnegative_vars;              // by VarId
+    std::vector<std::optional<ir::Coord>> coord_vars;
+    std::map<ir::VarId, int> roots;                 // array: the kernel's parameter
+    std::vector<std::string> warnings;
+    std::set<std::string> warned;
+    std::optional<std::pair<Place, std::string>> untyped;  // a name read that has no type yet
+    std::vector<ir::VarId> result_arrays;
+    std::optional<Place> value_return;
+};
+
+/// Operands may be read again without harm: small, no effect, no call.
+bool repeatable(const ir::Expr& e);
+bool is_constant(const ir::Expr& e);
+
+}  // namespace xcuda::frontend

@@ -1,0 +1,187 @@
+#include "frontend/refusals.hpp"
+
+#include <algorithm>
+
+#include "frontend/functions.hpp"
+
+namespace xcuda::frontend {
+namespace {
+
+struct Refusal {
+    std::string_view what;
+    std::string_view found;
+    std::string_view instead;
+};
+
+// By ast class.
+constexpr Refusal nodes[] = {
+    {"Try", "try/except can't run in a kernel", "test the condition with if"},
+    {"TryStar", "try/except* can't run in a kernel", "test the condition with if"},
+    {"With", "a with statement can't run in a kernel", "put it around the launch, outside the kernel"},
+    {"AsyncWith", "a with statement can't run in a kernel", "put it around the launch, outside the kernel"},
+    {"AsyncFor", "async for can't run in a kernel", "write for i in range(n)"},
+    {"AsyncFunctionDef", "a kernel can't be an async function", "write def, and await kernel.async_call(...)"},
+    {"Await", "await can't run in a kernel", "await the launch, outside the kernel"},
+    {"Lambda", "lambda is not part of the kernel language yet", "write a plain function with def outside the kernel"},
+    {"FunctionDef", "a function inside a kernel is not part of the kernel language yet", "define it outside the kernel"},
+    {"ClassDef", "a class can't be defined in a kernel", "pass its fields as arguments"},
+    {"List", "a list can't live in a kernel", "write a tuple (a, b), or cuda.local.array(n, dtype)"},
+    {"Dict", "a dict can't live in a kernel", "pass arrays as arguments and index them"},
+    {"Set", "a set can't live in a kernel", "write x in (a, b), or pass an array"},
+    {"ListComp", "a list comprehension can't run in a kernel", "write a for loop over cuda.local.array(n, dtype)"},
+    {"SetComp", "a set comprehension can't run in a kernel", "write a for loop"},
+    {"DictComp", "a dict comprehension can't run in a kernel", "write a for loop"},
+    {"GeneratorExp", "a generator expression can't run in a kernel", "write a for loop"},
+    {"Yield", "yield can't run in a kernel", "write results into an array argument"},
+    {"YieldFrom", "yield can't run in a kernel", "write results into an array argument"},
+    {"JoinedStr", "an f-string can't be made in a kernel", "write a plain string"},
+    {"Starred", "a starred expression is not part of the kernel language", "write the items out"},
+    {"Slice", "a slice is not part of the kernel language yet", "index one element: A[i, j]"},
+    {"NamedExpr", "the := operator is not part of the kernel language", "assign on a line of its own"},
+    {"Delete", "del can't run in a kernel", "leave it out: variables end with the kernel"},
+    {"Global", "a kernel can't assign a global", "write into an array argument"},
+    {"Nonlocal", "a kernel can't assign an outer variable", "write into an array argument"},
+    {"Import", "import can't run in a kernel", "import outside the kernel"},
+    {"ImportFrom", "import can't run in a kernel", "import outside the kernel"},
+    {"Match", "match is not part of the kernel language yet", "write if and elif"},
+    {"TypeAlias", "a type alias can't stand in a kernel", "leave it out"},
+};
+
+// By spelling of a function that has no place in the table.
+constexpr Refusal functions[] = {
+    {"builtins.print", "print() in a kernel is not available yet", "write the value into an array argument and print that"},
+    {"builtins.enumerate", "enumerate() is not part of the kernel language yet", "write for i in range(n)"},
+    {"builtins.zip", "zip() is not part of the kernel language yet", "write for i in range(n)"},
+    {"builtins.reversed", "reversed() is not part of the kernel language yet", "write range(n - 1, -1, -1)"},
+    {"builtins.sum", "sum() is not part of the kernel language", "add in a for loop"},
+    {"builtins.any", "any() is not part of the kernel language", "test in a for loop"},
+    {"builtins.all", "all() is not part of the kernel language", "test in a for loop"},
+    {"builtins.sorted", "sorted() can't run in a kernel", "sort outside the kernel"},
+    {"builtins.map", "map() can't run in a kernel", "write a for loop"},
+    {"builtins.filter", "filter() can't run in a kernel", "write a for loop"},
+    {"builtins.list", "a list can't live in a kernel", "write a tuple, or cuda.local.array(n, dtype)"},
+    {"builtins.dict", "a dict can't live in a kernel", "pass arrays as arguments"},
+    {"builtins.set", "a set can't live in a kernel", "pass an array as an argument"},
+    {"builtins.str", "a string can't be made in a kernel", "return numbers through an array"},
+    {"builtins.input", "input() can't run in a kernel", "pass the value as an argument"},
+    {"builtins.open", "a kernel can't open files", "read the file outside and pass an array"},
+    {"builtins.isinstance", "isinstance() is not part of the kernel language", "leave it out: types are known when the kernel is compiled"},
+    {"builtins.type", "type() is not part of the kernel language", "leave it out: types are known when the kernel is compiled"},
+    {"builtins.complex", "complex numbers are not part of the kernel language yet", "keep real and imaginary parts in two arrays"},
+    {"numpy.dot", "numpy.dot() can't run in a kernel", "write the sum in a for loop, or call it outside the kernel"},
+    {"numpy.matmul", "numpy.matmul() can't run in a kernel", "write the sum in a for loop, or call it outside the kernel"},
+    {"numpy.sum", "numpy.sum() can't run in a kernel", "add in a for loop"},
+    {"numpy.max", "numpy.max() reduces an array and can't run in a kernel", "write max(a, b) or numpy.maximum(a, b)"},
+    {"numpy.min", "numpy.min() reduces an array and can't run in a kernel", "write min(a, b) or numpy.minimum(a, b)"},
+    {"numpy.amax", "numpy.amax() reduces an array and can't run in a kernel", "write max(a, b)"},
+    {"numpy.amin", "numpy.amin() reduces an array and can't run in a kernel", "write min(a, b)"},
+    {"numpy.mean", "numpy.mean() can't run in a kernel", "add in a for loop"},
+    {"numpy.zeros", "a kernel can't make a NumPy array", "write cuda.local.array(n, dtype), or pass an array"},
+    {"numpy.ones", "a kernel can't make a NumPy array", "write cuda.local.array(n, dtype), or pass an array"},
+    {"numpy.empty", "a kernel can't make a NumPy array", "write cuda.local.array(n, dtype), or pass an array"},
+    {"numpy.array", "a kernel can't make a NumPy array", "write cuda.local.array(n, dtype), or pass an array"},
+    {"numpy.arange", "a kernel can't make a NumPy array", "write for i in range(n)"},
+};
+
+std::vector<std::string_view> spellings_in(std::string_view module) {
+    std::vector<std::string_view> known;
+    for (const KernelFunction& f : all_functions())
+        for (const std::string_view s : f.spellings)
+            if (s.substr(0, s.rfind('.')) == module) known.push_back(s);
+    return known;
+}
+
+std::string advice_nearest(const std::string& spelling) {
+    const auto dot = spelling.rfind('.');
+    const std::string close = nearest(spelling, spellings_in(spelling.substr(0, dot)));
+    return close.empty() ? "" : "did you mean " + close + "?";
+}
+
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0]++;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t above = row[j];
+            row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+            diagonal = above;
+        }
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+std::string nearest(std::string_view name, const std::vector<std::string_view>& known) {
+    const std::string_view word = name.substr(name.rfind('.') + 1);
+    std::size_t best = std::max<std::size_t>(1, word.size() / 3) + 1;
+    std::string_view found;
+    for (const std::string_view k : known) {
+        const std::size_t d = distance(name, k);
+        if (d < best) {
+            best = d;
+            found = k;
+        }
+    }
+    return std::string(found);
+}
+
+void refuse_node(const ast::Node& node) {
+    for (const Refusal& r : nodes)
+        if (r.what == node.kind) throw refused(node.place, std::string(r.found), std::string(r.instead));
+    throw refused(node.place, "this (" + node.kind + ") is not part of the kernel language");
+}
+
+void refuse_function(const std::string& spelling, const std::string& written, const Place& place) {
+    for (const Refusal& r : functions)
+        if (r.what == spelling) throw refused(place, std::string(r.found), std::string(r.instead));
+    throw refused(place, written + "() has no meaning in a kernel", advice_nearest(spelling));
+}
+
+void refuse_meaning(const Meaning& m, const std::string& written, const Place& place) {
+    const std::string close = m.close.empty() ? "" : "did you mean '" + m.close + "'?";
+    switch (m.kind) {
+        case Meaning::Kind::undefined: throw refused(place, "name '" + written + "' is not defined", close);
+        case Meaning::Kind::missing:
+            throw refused(place, m.of + " has no '" + m.text + "'", close);
+        case Meaning::Kind::host:
+            throw refused(place, "'" + written + "' is " + m.text + ", made outside the kernel",
+                          "pass it as an argument");
+        case Meaning::Kind::module:
+            throw refused(place, "'" + written + "' is a module, not a number", "name a member of it");
+        case Meaning::Kind::class_:
+            throw refused(place, "'" + written + "' is a class: objects can't live in a kernel",
+                          "pass its fields as arguments");
+        case Meaning::Kind::kernel:
+            throw refused(place, "'" + written + "' is a kernel, and a kernel can't call a kernel",
+                          "make it a plain function");
+        case Meaning::Kind::exception:
+            throw refused(place, "'" + written + "' is an exception, not a number",
+                          "write raise " + written + "(\"...\")");
+        default:
+            throw refused(place, "'" + written + "' is a function, not a number", "call it: " + written + "(...)");
+    }
+}
+
+std::string spoken(const ir::Type& type) {
+    if (type.is_scalar() && type.weak)
+        return type.dtype == DType::b1 ? "a bool" : is_floating(type.dtype) ? "a Python float" : "a Python int";
+    return ir::to_string(type);
+}
+
+std::string spoken(const Value& value) {
+    switch (value.kind) {
+        case Value::Kind::scalar: return spoken(value.expr->type);
+        case Value::Kind::tuple: return "a tuple of " + std::to_string(value.items.size());
+        case Value::Kind::array: return "an array (" + ir::to_string(value.expr->type) + ")";
+        case Value::Kind::row: return "a row of an array (" + ir::to_string(value.expr->type) + ")";
+        case Value::Kind::none: return "None";
+        case Value::Kind::string: return "a string";
+        case Value::Kind::dtype: return "the dtype " + std::string(info(value.dtype).name);
+        case Value::Kind::meaning: return "'" + value.text + "'";
+    }
+    return "something else";
+}
+
+}  // namespace xcuda::frontend

@@ -1,0 +1,52 @@
+#include "frontend/value.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace xcuda::frontend {
+
+Value scalar_value(ir::ExprP expr) {
+    Value v;
+    v.kind = Value::Kind::scalar;
+    v.expr = std::move(expr);
+    return v;
+}
+
+Value tuple_value(std::vector<Value> items) {
+    Value v;
+    v.kind = Value::Kind::tuple;
+    v.items = std::move(items);
+    return v;
+}
+
+bool same_fixed(const Value& a, const Value& b) {
+    if (a.kind != b.kind) return false;
+    switch (a.kind) {
+        case Value::Kind::array: return ir::same(*a.expr, *b.expr);
+        case Value::Kind::none: return true;
+        case Value::Kind::string: return a.text == b.text;
+        case Value::Kind::dtype: return a.dtype == b.dtype;
+        case Value::Kind::meaning:
+            return a.meaning->kind == b.meaning->kind && a.meaning->text == b.meaning->text &&
+                   a.meaning->helper == b.meaning->helper;
+        default: return false;
+    }
+}
+
+bool Slot::operator==(const Slot& other) const {
+    return kind == other.kind && type == other.type && arity == other.arity && nonnegative == other.nonnegative &&
+           one_coord == other.one_coord && coord == other.coord && one_constant == other.one_constant &&
+           constant == other.constant &&
+           (kind != Kind::fixed || same_fixed(fixed, other.fixed));
+}
+
+Flow meet(const Flow& a, const Flow& b) {
+    if (!a.live) return b;
+    if (!b.live) return a;
+    Flow f;
+    std::set_intersection(a.bound.begin(), a.bound.end(), b.bound.begin(), b.bound.end(),
+                          std::inserter(f.bound, f.bound.end()));
+    return f;
+}
+
+}  // namespace xcuda::frontend

@@ -1,0 +1,66 @@
+// What an expression of the user's source can be while it is lowered, and what a variable's name holds.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frontend/names.hpp"
+#include "ir/module.hpp"
+
+namespace xcuda::frontend {
+
+struct Value {
+    enum class Kind {
+        scalar,   // `expr`; of type none while its type is not known yet
+        tuple,    // `items`
+        array,    // `expr` is the array's variable
+        row,      // an array with its first indices given: `expr`, `indices`
+        none, string, dtype,
+        meaning,  // a function, module, host object: `meaning`, written `text`
+    };
+    Kind kind = Kind::none;
+    ir::ExprP expr;
+    std::vector<Value> items;
+    std::vector<ir::ExprP> indices;
+    DType dtype = DType::i64;
+    std::string text;
+    const Meaning* meaning = nullptr;
+    Place place;
+
+    bool is_scalar() const { return kind == Kind::scalar; }
+    bool is_array() const { return kind == Kind::array; }
+    bool is_tuple() const { return kind == Kind::tuple; }
+};
+
+Value scalar_value(ir::ExprP expr);
+Value tuple_value(std::vector<Value> items);
+bool same_fixed(const Value& a, const Value& b);  // both name the same array, function, dtype, string or None
+
+/// What a name holds through the whole function: one number type, a tuple of such, or one fixed thing.
+struct Slot {
+    enum class Kind { unknown, scalar, tuple, fixed };
+    Kind kind = Kind::unknown;
+    ir::Type type;              // scalar
+    std::size_t arity = 0;      // tuple: its items are slots of their own, "name.0", "name.1"
+    Value fixed;
+    Place place;                // the assignment that gave it its present form
+    bool nonnegative = true;    // every number assigned to it is known to be >= 0
+    bool one_coord = true;      // every number assigned to it is `coord`
+    std::optional<ir::Coord> coord;
+    bool one_constant = true;   // the same literal each time
+    std::optional<ir::Number> constant;
+
+    bool operator==(const Slot& other) const;
+};
+
+/// Which names every path to here has assigned; dead after return, break and the like.
+struct Flow {
+    bool live = true;
+    std::set<std::string> bound;
+};
+Flow meet(const Flow& a, const Flow& b);
+
+}  // namespace xcuda::frontend
