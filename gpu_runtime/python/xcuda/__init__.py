@@ -5,7 +5,7 @@ Importing it costs nothing; `xcuda.core` loads the runtime, the first compile lo
 
 __version__ = "0.1.0"
 
-_PARTS = ("core", "numeric", "math", "jit", "profiler", "tiles", "magics", "kernel")
+_PARTS = ("core", "numeric", "math", "jit", "profiler", "tiles")
 
 
 def install_names():
@@ -20,11 +20,13 @@ def install_names():
 
 
 def load_ipython_extension(shell):
-    """What `%load_ext xcuda` runs."""
-    from xcuda import magics
+    """What `%load_ext xcuda` runs: parts over the runtime bring an `ipython_extension` module to be asked."""
+    import importlib
+    from pathlib import Path
 
     install_names()
-    magics.register(shell)
+    for module in sorted(Path(__path__[0]).glob("*/ipython_extension.py")):
+        importlib.import_module(f"xcuda.{module.parent.name}.ipython_extension").load(shell)
 
 
 def __getattr__(name):
