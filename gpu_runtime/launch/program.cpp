@@ -119,6 +119,7 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
     facts->device = device_label(info);
     facts->attributes = compile.attributes;
     if (!facts->attributes.shared_bytes) facts->attributes.shared_bytes = lowered->shared_bytes;
+    facts->how = module.how;
     facts->warnings = lowered->module.warnings;
     made->facts = facts;
 
