@@ -1,14 +1,20 @@
-"""The IPython shell of the kernel, and the application that configures it."""
+"""The IPython shell of the kernel, and the application that configures it.
+
+Straight over IPython: ``xeus_python_shell.shell`` would import urllib3, half of a kernel's start.
+"""
 
 import os
 import sys
 
+from IPython.core import page, payloadpage
+from IPython.core.application import BaseIPythonApplication
 from IPython.core.autocall import ExitAutocall
 from IPython.core.error import UsageError
-from traitlets import Type
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.shellapp import InteractiveShellApp
+from traitlets import Any, Type
 from traitlets.config import Config
 from xeus_python_shell.compiler import XCachingCompiler
-from xeus_python_shell.shell import XPythonShell, XPythonShellApp
 
 from . import _kernel
 from .display import KernelDisplayHook, KernelDisplayPublisher
@@ -24,18 +30,20 @@ class KernelExit(ExitAutocall):
 
 
 # Libraries (rich, tqdm, IPython's own extensions) know a notebook by this class's name.
-class ZMQInteractiveShell(XPythonShell):
+class ZMQInteractiveShell(InteractiveShell):
     """IPython's shell with its outputs, errors and exits as Jupyter messages."""
 
     display_pub_class = Type(KernelDisplayPublisher)
     displayhook_class = Type(KernelDisplayHook)
     compiler_class = Type(XCachingCompiler)
+    kernel = Any()
     keepkernel_on_exit = None
     silent_now = False  # while a request marked silent runs
+    _last_traceback = None
 
-    def __init__(self, *args, **kwargs):
-        self._last_traceback = None
-        super().__init__(True, *args, **kwargs)
+    def init_hooks(self):
+        super().init_hooks()
+        self.set_hook("show_in_pager", page.as_hook(payloadpage.page), 99)
 
     def _showtraceback(self, etype, evalue, stb):
         sys.stdout.flush()
@@ -121,10 +129,19 @@ def _magics():
 KernelMagics = _magics()
 
 
-class KernelApp(XPythonShellApp):
+class KernelApp(BaseIPythonApplication, InteractiveShellApp):
     """Reads IPython's configuration and profile, as every front-end of IPython does."""
 
     name = "ipython-kernel"
+
+    def initialize(self, argv=None):
+        super().initialize(argv)
+        self.user_ns = {}
+        self.init_path()
+        self.init_shell()
+        self.init_gui_pylab()
+        self.init_extensions()
+        self.init_code()
 
     def init_path(self):
         super().init_path()
@@ -133,17 +150,20 @@ class KernelApp(XPythonShellApp):
             packages = [i for i, path in enumerate(sys.path) if path.endswith(("site-packages", "dist-packages"))]
             sys.path.insert(packages[0] if packages else len(sys.path), "")
 
-    def init_shell(self, use_jedi=False):
+    def init_shell(self):
         self.config.setdefault("IPKernelApp", Config())  # tqdm and others look for this section
         self.shell = ZMQInteractiveShell.instance(
-            parent=self, profile_dir=self.profile_dir, user_ns=self.user_ns, kernel=None
+            parent=self, profile_dir=self.profile_dir, user_ns=self.user_ns
         )
         self.shell.configurables.append(self)
-        ZMQInteractiveShell.exiter = None
         self.shell.exiter = KernelExit(self.shell)
         for name in ("exit", "quit"):
             self.shell.user_ns[name] = self.shell.exiter
             self.shell.user_ns_hidden[name] = self.shell.exiter
+
+
+    def exit(self, exit_status=0):
+        """Not for IPython to decide: the kernel ends at a shutdown request or ``exit()``."""
 
 
 def make_app() -> KernelApp:
