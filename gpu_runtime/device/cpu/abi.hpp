@@ -41,7 +41,7 @@ struct Worker {
 };
 
 /// Optional, `extern "C" const std::int64_t NAME_shared_bytes = N;`: static shared memory of a block; without it the
-/// worker's shared memory holds 48 KiB and the launch's dynamic bytes. Dynamic bytes lie after the static ones.
+/// worker's shared memory holds 256 KiB and the launch's dynamic bytes. Dynamic bytes lie after the static ones.
 using SharedBytes = const std::int64_t*;
 /// `extern "C" std::int64_t NAME_units(const LaunchBlock*, const void* arguments)`: pieces of work of this launch.
 using UnitsFunction = std::int64_t (*)(const LaunchBlock*, const void* arguments);

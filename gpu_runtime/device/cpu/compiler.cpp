@@ -15,7 +15,7 @@ namespace xcuda::device::cpu {
 
 namespace {
 
-constexpr std::size_t unsaid_shared_bytes = 48 * 1024;
+constexpr std::size_t unsaid_shared_bytes = 256 * 1024;  // the most a block may have; untouched pages cost nothing
 
 struct Module {
     decltype(&xcuda_cpu_jit_compile) compile;

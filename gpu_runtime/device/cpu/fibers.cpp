@@ -78,7 +78,7 @@ void run_fibers(Worker* self, const LaunchBlock* launch, const void* arguments, 
     std::int32_t x = 0, y = 0, z = 0;
     for (std::int32_t index = 0; index < count; ++index) {
         // Tops of stacks a few lines apart, else all of them fall into the same sets of the cache.
-        char* top = static_cast<char*>(gang.stacks.top(index)) - (index & 31) * 128;
+        char* top = gang.stacks.fresh_top(index) - (index & 31) * 128;
         gang.fibers[index] = {make_fcontext(top, gang.stacks.bytes() - 4096, enter),
                               index + 1 == count ? 0 : index + 1, index == 0 ? count - 1 : index - 1, x, y, z};
         if (++x == launch->block[0]) x = 0, ++y;

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include "base/error.hpp"
 
 namespace xcuda::device::cpu {
@@ -19,6 +23,14 @@ void KernelStacks::unmap() noexcept {
     if (memory_) munmap(memory_, count_ * stride_);
     memory_ = nullptr;
     count_ = bytes_ = stride_ = 0;
+}
+
+char* KernelStacks::fresh_top(std::size_t index) const {
+    char* top = memory_ + (index + 1) * stride_;
+#ifdef __SANITIZE_ADDRESS__
+    ASAN_UNPOISON_MEMORY_REGION(top - bytes_, bytes_);  // frames that were given up left their red zones
+#endif
+    return top;
 }
 
 void KernelStacks::reserve(std::size_t count, std::size_t bytes) {

@@ -15,8 +15,8 @@ public:
 
     /// Makes room; contents are lost when it has to grow. Throws MemoryError.
     void reserve(std::size_t count, std::size_t bytes);
-    /// The highest address of a stack, 64-byte aligned.
-    void* top(std::size_t index) const { return memory_ + (index + 1) * stride_; }
+    /// The highest address of a stack, 64-byte aligned. Frames that were left on it are forgotten.
+    char* fresh_top(std::size_t index) const;
     std::size_t bytes() const { return bytes_; }
 
 private:

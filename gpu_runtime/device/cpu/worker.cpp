@@ -91,7 +91,7 @@ void prepare(WorkerState& worker, const LaunchState& launch) {
 
 void work(WorkerState& worker, LaunchState& launch) noexcept {
     worker.launch = &launch;
-    jump_fcontext(make_fcontext(worker.stack.top(0), worker.stack.bytes(), take_pieces), &worker);
+    jump_fcontext(make_fcontext(worker.stack.fresh_top(0), worker.stack.bytes(), take_pieces), &worker);
     worker.launch = nullptr;
 }
 
