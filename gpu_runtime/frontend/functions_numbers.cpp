@@ -7,11 +7,17 @@ namespace {
 constexpr DType numbers[] = {DType::i8,  DType::i16, DType::i32, DType::i64, DType::u8,
                              DType::u16, DType::u32, DType::u64, DType::f32, DType::f64};
 
+// "xc_min($0, $1)" as "xc_min<i64>($0, $1)": the C++ type of a literal argument would be int.
+std::string typed(const std::string& text, DType d) {
+    const auto open = text.find('(');
+    return text.substr(0, open) + "<" + std::string(info(d).cpp) + ">" + text.substr(open);
+}
+
 void pairs(FunctionTable& t, const char* name, std::vector<std::string_view> spellings, const char* twin,
            const char* doc, const std::string& text, bool with_bool, bool vector) {
     t.begin(name, std::move(spellings), twin, doc);
-    if (with_bool) t.add({DType::b1, DType::b1}, DType::b1, text);
-    for (const DType d : numbers) t.add({d, d}, d, text, vector ? text : "");
+    if (with_bool) t.add({DType::b1, DType::b1}, DType::b1, typed(text, DType::b1));
+    for (const DType d : numbers) t.add({d, d}, d, typed(text, d), vector ? text : "");
 }
 
 }  // namespace
@@ -32,46 +38,53 @@ void add_numbers(FunctionTable& t) {
 
     t.begin("clip", {"numpy.clip"}, "numpy.clip", "minimum(maximum(x, low), high); nan stays nan.");
     for (const DType d : numbers)
-        t.add({d, d, d}, d, "xc_minimum(xc_maximum($0, $1), $2)", "xc_minimum(xc_maximum($0, $1), $2)");
+        t.add({d, d, d}, d, typed("xc_minimum(" + typed("xc_maximum($0, $1)", d) + ", $2)", d),
+              "xc_minimum(xc_maximum($0, $1), $2)");
 
     t.begin("abs", {"builtins.abs", "numpy.absolute", "numpy.abs"}, "numpy.absolute",
             "|x| in x's dtype; the lowest signed integer stays itself, as in NumPy.");
     t.add({DType::b1}, DType::b1, "$0");
     for (const DType d : numbers)
-        t.add({d}, d, is_integer(d) && !is_signed(d) ? "$0" : "xc_abs($0)",
-              is_integer(d) && !is_signed(d) ? "$0" : "xc_abs($0)");
+        t.add({d}, d, is_integer(d) && !is_signed(d) ? "$0" : typed("xc_abs($0)", d),
+              is_signed(d) ? "" : is_integer(d) ? "$0" : "__builtin_elementwise_abs($0)");
 
     t.begin("sign", {"numpy.sign"}, "numpy.sign", "-1, 0 or 1 in x's dtype; nan stays nan.");
-    for (const DType d : numbers) t.add({d}, d, "xc_sign($0)");
+    for (const DType d : numbers) t.add({d}, d, typed("xc_sign($0)", d));
 
     t.begin("square", {"numpy.square"}, "numpy.square", "x * x.");
-    for (const DType d : numbers) t.add({d}, d, "xc_square($0)", "xc_square($0)");
+    for (const DType d : numbers) t.add({d}, d, typed("xc_square($0)", d), "xc_square($0)");
 
     t.begin("reciprocal", {"numpy.reciprocal"}, "numpy.reciprocal", "1 / x in floating point.");
-    for (const DType d : {DType::f32, DType::f64}) t.add({d}, d, "xc_reciprocal($0)", "xc_reciprocal($0)");
+    for (const DType d : {DType::f32, DType::f64}) t.add({d}, d, typed("xc_reciprocal($0)", d), "xc_reciprocal($0)");
 
     t.begin("where", {"numpy.where"}, "numpy.where", "x where the condition holds, else y; both are evaluated.");
-    t.add({DType::b1, DType::b1, DType::b1}, DType::b1, "xc_where($0, $1, $2)");
-    for (const DType d : numbers) t.add({DType::b1, d, d}, d, "xc_where($0, $1, $2)");
+    t.add({DType::b1, DType::b1, DType::b1}, DType::b1, "xc_where<b1>($0, $1, $2)");
+    for (const DType d : numbers) t.add({DType::b1, d, d}, d, typed("xc_where($0, $1, $2)", d));
 }
 
 void add_internal(FunctionTable& t) {
     t.begin("cube", {}, "", "x * x * x: x ** 3.");
-    for (const DType d : numbers) t.add({d}, d, "xc_cube($0)", "xc_cube($0)");
+    for (const DType d : numbers) t.add({d}, d, typed("xc_cube($0)", d), "xc_cube($0)");
 
     t.begin("pow_int", {}, "", "x ** n by multiplications, n >= 0.");
-    for (const DType d : numbers) t.add({d, DType::i64}, d, "xc_pow_int($0, $1)");
+    for (const DType d : numbers) t.add({d, DType::i64}, d, typed("xc_pow_int($0, $1)", d));
 
     // int64 beside uint64 has no common integer type; Python compares them exactly.
     const struct {
         const char* name;
-        const char* less;
-    } orders[] = {{"lt_mixed", "xc_lt($0, $1)"}, {"le_mixed", "(!xc_lt($1, $0))"}, {"gt_mixed", "xc_lt($1, $0)"},
-                  {"ge_mixed", "(!xc_lt($0, $1))"}, {"eq_mixed", "xc_eq($0, $1)"}, {"ne_mixed", "(!xc_eq($0, $1))"}};
+        const char* test;  // of x and y
+        bool swapped, negated;
+    } orders[] = {{"lt_mixed", "xc_lt", false, false}, {"le_mixed", "xc_lt", true, true},
+                  {"gt_mixed", "xc_lt", true, false},  {"ge_mixed", "xc_lt", false, true},
+                  {"eq_mixed", "xc_eq", false, false}, {"ne_mixed", "xc_eq", false, true}};
     for (const auto& order : orders) {
         t.begin(order.name, {}, "", "An exact comparison of int64 with uint64.");
-        t.add({DType::i64, DType::u64}, DType::b1, order.less);
-        t.add({DType::u64, DType::i64}, DType::b1, order.less);
+        for (const bool signed_first : {true, false}) {
+            const std::string x = signed_first ? "i64($0)" : "u64($0)", y = signed_first ? "u64($1)" : "i64($1)";
+            const std::string call = std::string(order.test) + (order.swapped ? "(" + y + ", " + x : "(" + x + ", " + y) + ")";
+            const std::vector<DType> in = signed_first ? std::vector{DType::i64, DType::u64} : std::vector{DType::u64, DType::i64};
+            t.add(in, DType::b1, order.negated ? "(!" + call + ")" : call);
+        }
     }
 }
 

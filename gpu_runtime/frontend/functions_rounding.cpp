@@ -45,9 +45,8 @@ void add_rounding(FunctionTable& t) {
 
     t.begin("round", {"builtins.round", "numpy.round", "numpy.around"}, "numpy.round",
             "The nearest whole number, ties to even; round(x) is an int, round(x, n) and numpy.round keep x's dtype.");
-    for (const DType d : {DType::f32, DType::f64}) {
-        t.add({d, DType::i64}, d, "xc_round_digits($0, $1)");
-    }
+    for (const DType d : {DType::f32, DType::f64})
+        t.add({d, DType::i64}, d, d == DType::f32 ? "xc_round_digits<f32>($0, $1)" : "xc_round_digits<f64>($0, $1)");
 
     test(t, "isnan", {"math.isnan", "numpy.isnan"}, "True for nan; never optimised away.", "xc_isnan($0)");
     test(t, "isinf", {"math.isinf", "numpy.isinf"}, "True for inf and -inf.", "xc_isinf($0)");

@@ -126,6 +126,11 @@ ExprP Lowering::arithmetic(Op op, ExprP a, ExprP b, const Place& place) {
     if (op == Op::truediv && !is_floating(type.dtype)) type = ir::scalar(DType::f64, type.weak);
     a = convert(std::move(a), type);
     b = convert(std::move(b), type);
+    if (is_constant(*a) && is_constant(*b) && is_integer(type.dtype)) {  // NumPy scalars: folded, wrapping around
+        const Folded folded = fold(op, ir::number_of(*a), ir::number_of(*b));
+        if (folded.result == Folded::Result::done)
+            return ir::constant(to_dtype(folded.number, type.dtype), type, place);
+    }
     if (op == Op::floordiv || op == Op::mod) return divide(op, std::move(a), std::move(b), type, place);
 
     // threadIdx + blockIdx * blockDim in any order is the thread's place in the grid, and blockDim * gridDim its size.

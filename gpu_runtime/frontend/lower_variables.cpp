@@ -184,6 +184,7 @@ void Lowering::assign_scalar(const std::string& path, const Value& value, const 
     if (is_constant(*value.expr)) number = ir::number_of(*value.expr);
     same_or_first(slot.constant, slot.one_constant, number);
 
+    if (root_of(path) == "return") return;  // a helper's result has a type and no variable
     const Slot* known = slot_of(path);
     const ir::Type stored = known->type.is_none() ? slot.type : known->type;
     const ir::VarId id = variable(path, stored, place);
