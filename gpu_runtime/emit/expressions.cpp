@@ -291,7 +291,7 @@ std::string Writer::element(const Expr& array, const ExprP* indices, const Acces
             offset = d ? fmt::format("({}) * {} + {}", offset, n, index) : index;
         }
     }
-    return fmt::format("{}[{}]", name, offset);
+    return fmt::format("{}[{}]", name, t.ndim ? offset : "0");
 }
 
 std::string Writer::expr(const Expr& e) {
@@ -337,8 +337,9 @@ std::string Writer::expr(const Expr& e) {
     }
     const bool site = (e.op == Op::floordiv || e.op == Op::mod) && std::holds_alternative<Access>(e.payload) &&
                       access_of(e).checked;
-    if (site) return fmt::format("{}({}, xc_nonzero({}, {}, XC_HERE))", named(e.op), a, b, access_of(e).site);
-    return fmt::format("{}({}, {})", named(e.op), a, b);
+    const std::string t = type(e.type);  // told: a literal's C++ type is int
+    if (site) return fmt::format("{}<{}>({}, xc_nonzero<{}>({}, {}, XC_HERE))", named(e.op), t, a, t, b, access_of(e).site);
+    return fmt::format("{}<{}>({}, {})", named(e.op), t, a, b);
 }
 
 }  // namespace xcuda::emit

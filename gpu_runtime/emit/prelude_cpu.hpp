@@ -12,8 +12,9 @@ typedef float f32;
 typedef double f64;
 
 #define XC_CPU 1
-#define XC_DEVICE static inline
+#define XC_DEVICE __attribute__((always_inline)) static inline  // also at -O1, which kernels of tiles are compiled with
 #define XC_INLINE __attribute__((always_inline))
+#define XC_COLD __attribute__((noinline, cold, minsize))
 #define XC_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 // device/cpu/abi.hpp
@@ -38,40 +39,40 @@ __attribute__((noinline, cold, noreturn)) static void xc_fail(i32 site, i32 kind
     W->fail(W, site, kind, v0, v1, tx, ty, tz, bx, by, bz);
     __builtin_unreachable();
 }
-static inline void xc_poll(const xc_launch* L, xc_worker* W) {
+XC_DEVICE void xc_poll(const xc_launch* L, xc_worker* W) {
     if (XC_UNLIKELY(*L->stop)) W->leave(W);
 }
-template <class T> static inline i64 xc_index(T i, i64 n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
+template <class T> XC_DEVICE i64 xc_index(T i, i64 n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
     const i64 k = (i64)i < 0 ? (i64)i + n : (i64)i;
     if (XC_UNLIKELY((u64)k >= (u64)n))
         xc_fail(site, XC_INDEX | (axis + 1) << 8, (i64)i, n, W, L, xc_thread_x, xc_thread_y, xc_thread_z, xc_block_x, xc_block_y, xc_block_z);
     return k;
 }
-template <class T> static inline i64 xc_index_nowrap(T i, i64 n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
+template <class T> XC_DEVICE i64 xc_index_nowrap(T i, i64 n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
     if (XC_UNLIKELY((u64)(i64)i >= (u64)n))
         xc_fail(site, XC_INDEX | (axis + 1) << 8, (i64)i, n, W, L, xc_thread_x, xc_thread_y, xc_thread_z, xc_block_x, xc_block_y, xc_block_z);
     return (i64)i;
 }
-template <class T> static inline T xc_nonzero(T x, i32 site, XC_HERE_PARAMETERS) {
+template <class T> XC_DEVICE T xc_nonzero(T x, i32 site, XC_HERE_PARAMETERS) {
     if (XC_UNLIKELY(x == 0))
         xc_fail(site, XC_ZERO_DIVISION, 0, 0, W, L, xc_thread_x, xc_thread_y, xc_thread_z, xc_block_x, xc_block_y, xc_block_z);
     return x;
 }
-template <class T> static inline i64 xc_wrap(T i, i64 n) { return (i64)i < 0 ? (i64)i + n : (i64)i; }
+template <class T> XC_DEVICE i64 xc_wrap(T i, i64 n) { return (i64)i < 0 ? (i64)i + n : (i64)i; }
 
 // Vectors: V is an ext_vector_type, T its element.
 template <class V> struct xc_lanes { static constexpr int n = __builtin_vectorelements(V); };
-template <class V, class T> static inline V xc_vload(const T* p) { V v; __builtin_memcpy(&v, p, sizeof v); return v; }
-template <class V, class T> static inline void xc_vstore(T* p, V v) { __builtin_memcpy(p, &v, sizeof v); }
-template <class V, class T> static inline V xc_vload_n(const T* p, i64 n) {
+template <class V, class T> XC_DEVICE V xc_vload(const T* p) { V v; __builtin_memcpy(&v, p, sizeof v); return v; }
+template <class V, class T> XC_DEVICE void xc_vstore(T* p, V v) { __builtin_memcpy(p, &v, sizeof v); }
+template <class V, class T> XC_DEVICE V xc_vload_n(const T* p, i64 n) {
     V v = {};
 #ifdef __AVX512VL__
     if constexpr (sizeof(V) == 64 && sizeof(T) == 4) {
         typedef i32 q __attribute__((vector_size(64)));
-        return (V)__builtin_ia32_loaddqusi512_mask((const q*)p, (q)v, (u16)((1u << n) - 1));
+        return (V)__builtin_ia32_loaddqusi512_mask((const i32*)p, (q)v, (u16)((1u << n) - 1));
     } else if constexpr (sizeof(V) == 64 && sizeof(T) == 8) {
         typedef i64 q __attribute__((vector_size(64)));
-        return (V)__builtin_ia32_loaddqudi512_mask((const q*)p, (q)v, (u8)((1u << n) - 1));
+        return (V)__builtin_ia32_loaddqudi512_mask((const i64*)p, (q)v, (u8)((1u << n) - 1));
     } else if constexpr (sizeof(V) == 32 && sizeof(T) == 4) {
         typedef i32 q __attribute__((vector_size(32)));
         return (V)__builtin_ia32_loaddqusi256_mask((const q*)p, (q)v, (u8)((1u << n) - 1));
@@ -82,14 +83,14 @@ template <class V, class T> static inline V xc_vload_n(const T* p, i64 n) {
         return v;
     }
 }
-template <class V, class T> static inline void xc_vstore_n(T* p, V v, i64 n) {
+template <class V, class T> XC_DEVICE void xc_vstore_n(T* p, V v, i64 n) {
 #ifdef __AVX512VL__
     if constexpr (sizeof(V) == 64 && sizeof(T) == 4) {
         typedef i32 q __attribute__((vector_size(64)));
-        __builtin_ia32_storedqusi512_mask((q*)p, (q)v, (u16)((1u << n) - 1));
+        __builtin_ia32_storedqusi512_mask((i32*)p, (q)v, (u16)((1u << n) - 1));
     } else if constexpr (sizeof(V) == 64 && sizeof(T) == 8) {
         typedef i64 q __attribute__((vector_size(64)));
-        __builtin_ia32_storedqudi512_mask((q*)p, (q)v, (u8)((1u << n) - 1));
+        __builtin_ia32_storedqudi512_mask((i64*)p, (q)v, (u8)((1u << n) - 1));
     } else if constexpr (sizeof(V) == 32 && sizeof(T) == 4) {
         typedef i32 q __attribute__((vector_size(32)));
         __builtin_ia32_storedqusi256_mask((q*)p, (q)v, (u8)((1u << n) - 1));
@@ -100,54 +101,54 @@ template <class V, class T> static inline void xc_vstore_n(T* p, V v, i64 n) {
     }
 }
 // Lanes `stride` elements apart.
-template <class V, class T> static inline V xc_vgather(const T* p, i64 stride) {
+template <class V, class T> XC_DEVICE V xc_vgather(const T* p, i64 stride) {
     V v;
     for (int l = 0; l < xc_lanes<V>::n; ++l) v[l] = p[l * stride];
     return v;
 }
-template <class V, class T> static inline V xc_vgather_n(const T* p, i64 stride, i64 n) {
+template <class V, class T> XC_DEVICE V xc_vgather_n(const T* p, i64 stride, i64 n) {
     V v = {};
     for (int l = 0; l < n; ++l) v[l] = p[l * stride];
     return v;
 }
-template <class V, class T> static inline void xc_vscatter(T* p, V v, i64 stride) {
+template <class V, class T> XC_DEVICE void xc_vscatter(T* p, V v, i64 stride) {
     for (int l = 0; l < xc_lanes<V>::n; ++l) p[l * stride] = v[l];
 }
-template <class V, class T> static inline void xc_vscatter_n(T* p, V v, i64 stride, i64 n) {
+template <class V, class T> XC_DEVICE void xc_vscatter_n(T* p, V v, i64 stride, i64 n) {
     for (int l = 0; l < n; ++l) p[l * stride] = v[l];
 }
 // Only the lanes of a mask.
-template <class V, class T, class M> static inline void xc_vstore_m(T* p, V v, M mask) {
+template <class V, class T, class M> XC_DEVICE void xc_vstore_m(T* p, V v, M mask) {
     for (int l = 0; l < xc_lanes<V>::n; ++l)
         if (mask[l]) p[l] = v[l];
 }
-template <class V, class T, class M> static inline void xc_vstore_m_n(T* p, V v, M mask, i64 n) {
+template <class V, class T, class M> XC_DEVICE void xc_vstore_m_n(T* p, V v, M mask, i64 n) {
     for (int l = 0; l < n; ++l)
         if (mask[l]) p[l] = v[l];
 }
-template <class V, class T, class M> static inline void xc_vscatter_m(T* p, V v, i64 stride, M mask) {
+template <class V, class T, class M> XC_DEVICE void xc_vscatter_m(T* p, V v, i64 stride, M mask) {
     for (int l = 0; l < xc_lanes<V>::n; ++l)
         if (mask[l]) p[l * stride] = v[l];
 }
-template <class V, class T, class M> static inline void xc_vscatter_m_n(T* p, V v, i64 stride, M mask, i64 n) {
+template <class V, class T, class M> XC_DEVICE void xc_vscatter_m_n(T* p, V v, i64 stride, M mask, i64 n) {
     for (int l = 0; l < n; ++l)
         if (mask[l]) p[l * stride] = v[l];
 }
-template <class M, class V> static inline V xc_select(M mask, V a, V b) {
+template <class M, class V> XC_DEVICE V xc_select(M mask, V a, V b) {
     return __builtin_convertvector(mask, decltype(a < b)) ? a : b;
 }
 // A function taken lane by lane.
-template <class R, class F, class A> static inline R xc_each(F f, A a) {
+template <class R, class F, class A> XC_DEVICE R xc_each(F f, A a) {
     R r;
     for (int l = 0; l < xc_lanes<R>::n; ++l) r[l] = f(a[l]);
     return r;
 }
-template <class R, class F, class A, class B> static inline R xc_each(F f, A a, B b) {
+template <class R, class F, class A, class B> XC_DEVICE R xc_each(F f, A a, B b) {
     R r;
     for (int l = 0; l < xc_lanes<R>::n; ++l) r[l] = f(a[l], b[l]);
     return r;
 }
-template <class R, class F, class A, class B, class C> static inline R xc_each(F f, A a, B b, C c) {
+template <class R, class F, class A, class B, class C> XC_DEVICE R xc_each(F f, A a, B b, C c) {
     R r;
     for (int l = 0; l < xc_lanes<R>::n; ++l) r[l] = f(a[l], b[l], c[l]);
     return r;
@@ -157,7 +158,7 @@ template <class R, class F, class A, class B, class C> static inline R xc_each(F
 template <class T> struct xc_bits { typedef T type; };
 template <> struct xc_bits<f32> { typedef u32 type; };
 template <> struct xc_bits<f64> { typedef u64 type; };
-template <class T, class F> static inline T xc_atomic_update(T* p, F change) {
+template <class T, class F> XC_DEVICE T xc_atomic_update(T* p, F change) {
     typedef typename xc_bits<T>::type bits;
     bits* cell = (bits*)p;
     bits old = __atomic_load_n(cell, __ATOMIC_RELAXED);
@@ -167,17 +168,17 @@ template <class T, class F> static inline T xc_atomic_update(T* p, F change) {
         if (__atomic_compare_exchange_n(cell, &old, next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return value;
     }
 }
-template <class T> static inline T xc_atomic_add(T* p, T v) {
+template <class T> XC_DEVICE T xc_atomic_add(T* p, T v) {
     if constexpr (__is_integral(T) && !__is_same(T, b1)) return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
     else return xc_atomic_update(p, [v](T x) { return (T)(x + v); });
 }
-template <class T> static inline T xc_atomic_sub(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x - v); }); }
-template <class T> static inline T xc_atomic_max(T* p, T v) { return xc_atomic_update(p, [v](T x) { return v > x ? v : x; }); }
-template <class T> static inline T xc_atomic_min(T* p, T v) { return xc_atomic_update(p, [v](T x) { return v < x ? v : x; }); }
-template <class T> static inline T xc_atomic_exch(T* p, T v) { return xc_atomic_update(p, [v](T) { return v; }); }
-template <class T> static inline T xc_atomic_and(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x & v); }); }
-template <class T> static inline T xc_atomic_or(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x | v); }); }
-template <class T> static inline T xc_atomic_xor(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x ^ v); }); }
-template <class T> static inline T xc_atomic_cas(T* p, T v, T compare) {
+template <class T> XC_DEVICE T xc_atomic_sub(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x - v); }); }
+template <class T> XC_DEVICE T xc_atomic_max(T* p, T v) { return xc_atomic_update(p, [v](T x) { return v > x ? v : x; }); }
+template <class T> XC_DEVICE T xc_atomic_min(T* p, T v) { return xc_atomic_update(p, [v](T x) { return v < x ? v : x; }); }
+template <class T> XC_DEVICE T xc_atomic_exch(T* p, T v) { return xc_atomic_update(p, [v](T) { return v; }); }
+template <class T> XC_DEVICE T xc_atomic_and(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x & v); }); }
+template <class T> XC_DEVICE T xc_atomic_or(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x | v); }); }
+template <class T> XC_DEVICE T xc_atomic_xor(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x ^ v); }); }
+template <class T> XC_DEVICE T xc_atomic_cas(T* p, T v, T compare) {
     return xc_atomic_update(p, [v, compare](T x) { return x == compare ? v : x; });
 }

@@ -14,6 +14,7 @@ typedef double f64;
 #define XC_CUDA 1
 #define XC_DEVICE static __device__ __forceinline__
 #define XC_INLINE
+#define XC_COLD
 #define XC_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 // device::FaultRecord, behind a word that the first thread to fault takes.

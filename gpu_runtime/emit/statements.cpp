@@ -126,6 +126,17 @@ void store_stmt(Writer& w, const Stmt& s) {
     w.line(text + ");");
 }
 
+// Scalars by value, so that the code around keeps them in registers; arrays by reference.
+std::string cold_head(const Writer& w, const Body& body) {
+    std::set<VarId> arrays;
+    each_expr(body, [&](const Expr& e) {
+        if (e.op == Op::var && e.type.is_array() && e.type.space != Space::global && !e.type.extents.empty()) arrays.insert(var_of(e));
+    });
+    std::string captured = "=";
+    for (const VarId v : arrays) captured += ", &" + w.name(v);
+    return fmt::format("[{}]() XC_COLD mutable", captured);
+}
+
 void fault_stmt(Writer& w, const Stmt& s) {
     const Site::Kind kind = w.module.sites[static_cast<std::size_t>(s.site)].kind;
     const char* name = kind == Site::Kind::index           ? "XC_INDEX"
@@ -170,7 +181,7 @@ void stmt(Writer& w, const Stmt& s) {
         case Stmt::Kind::fault: fault_stmt(w, s); return;
         case Stmt::Kind::poll: w.line("xc_poll(L, W);"); return;
         case Stmt::Kind::scope:
-            w.open("[&]() XC_INLINE");
+            w.open(s.hint == Stmt::Hint::cold ? cold_head(w, s.body) : "[&]() XC_INLINE");
             w.body(s.body);
             w.close("();");
             return;

@@ -28,8 +28,8 @@ struct Stmt {
         scope,       // body; a `leave` inside ends it, not the function
         run_fibers,  // the block of index exprs[0], thread by thread
     };
-    /// What the emitter should say of a loop_range to the C++ compiler.
-    enum class Hint : std::uint8_t { none, lanes, unroll };
+    /// cold: a scope that rarely runs, compiled for size, apart; what it assigns stays inside, but for arrays.
+    enum class Hint : std::uint8_t { none, cold };
 
     Kind kind;
     Place place;

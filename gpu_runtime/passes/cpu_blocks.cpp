@@ -60,6 +60,7 @@ struct Regions {
     Lanes lanes{};
     bool fits = true;
     std::string how{};
+    bool loops = false;
 
     Regions(Function& function, const CpuOptions& o, const Varying& v)
         : f(function), options(o), vary(v), common(function.vars.size(), false) {
@@ -272,7 +273,8 @@ struct Regions {
         }
         add_polls(region);
         LoweredRegion lowered = lower_region(f, region, box, lanes, false);
-        if (how.empty() || how == "threads") how = lowered.how;
+        if (how.empty() || (lowered.loops && !loops)) how = lowered.how;  // the region with the most work speaks
+        loops |= lowered.loops;
         return std::move(lowered.body);
     }
 };

@@ -56,6 +56,14 @@ Body thread_loops(const Body& body, const Box& box, const Lanes& lanes) {
     return inner;
 }
 
+// What a box that fails its test is left to.
+Body cold_threads(const Body& body, const Box& box, const Lanes& lanes) {
+    Stmt scope = simple(Stmt::Kind::scope);
+    scope.hint = Stmt::Hint::cold;
+    scope.body = thread_loops(body, box, lanes);
+    return one(std::move(scope));
+}
+
 struct TileLoops {
     Function& f;
     const Body& body;
@@ -160,7 +168,7 @@ LoweredRegion lower_region(Function& function, const Body& body, const Box& give
     }
     if (!split) {
         result.body.push_back(branch(test, TileLoops{function, body, *plan, box, lanes}.loops(),
-                                     thread_loops(body, box, lanes)));
+                                     cold_threads(body, box, lanes)));
         return result;
     }
     // Small boxes only where the whole one does not pass: the edge goes thread by thread, the rest stays fast.
@@ -190,7 +198,7 @@ LoweredRegion lower_region(Function& function, const Body& body, const Box& give
     }
     const ExprP small_test = box_test(function, body, *plan, small);
     inner.push_back(branch(either(read(function, passes), small_test),
-                           TileLoops{function, body, *plan, small, lanes}.loops(), thread_loops(body, small, lanes)));
+                           TileLoops{function, body, *plan, small, lanes}.loops(), cold_threads(body, small, lanes)));
     const auto order = loop_order(lanes.vector_axis);
     for (int level = 2; level >= 0; --level)
         inner = one(count_loop(corner[order[level]], box.low[order[level]], box.high[order[level]], steps[order[level]],

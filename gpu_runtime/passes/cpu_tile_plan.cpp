@@ -55,9 +55,9 @@ struct Check {
                 break;
             default: break;
         }
-        const bool compares = e.op >= Op::lt && e.op <= Op::ne;
+        const bool compares = e.op >= Op::lt && e.op <= Op::ne && is_floating(e.args[0]->type.dtype);
         return std::all_of(e.args.begin(), e.args.end(), [&](const ExprP& a) {
-            return a->type.is_array() || expr(*a, value || compares);
+            return a->type.is_array() || expr(*a, compares || (value && e.type.dtype != DType::b1));
         });
     }
 
