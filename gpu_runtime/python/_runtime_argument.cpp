@@ -187,15 +187,17 @@ void Arguments::read_view(Item& item, launch::Argument& value, PyObject* object,
     const auto size = view.itemsize;
     addressable = addressable && reinterpret_cast<std::uintptr_t>(view.buf) % static_cast<std::size_t>(size) == 0;
     for (int i = 0; i < view.ndim && addressable; ++i)
-        addressable = view.shape[i] <= 1 || view.strides[i] % size == 0;
+        addressable = view.shape[i] <= 1 || !view.strides || view.strides[i] % size == 0;
     if (!addressable) return read_stand_in(item, value, object, name);
     value.dtype = *format.dtype;
     value.ndim = static_cast<std::int8_t>(view.ndim);
     value.address = view.buf;
     value.readonly = view.readonly != 0;
-    for (int i = 0; i < view.ndim; ++i) {
+    std::int64_t c_stride = 1;  // ctypes tells no strides, whatever is asked for
+    for (int i = view.ndim; i-- > 0;) {
         value.lengths[i] = view.shape[i];
-        value.strides[i] = view.strides[i] / size;
+        value.strides[i] = view.strides ? view.strides[i] / size : c_stride;
+        c_stride *= view.shape[i];
     }
     value.layout = launch::layout_of(value.ndim, value.lengths.data(), value.strides.data());
     host_arrays_ = true;

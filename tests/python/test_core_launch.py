@@ -429,5 +429,5 @@ def test_ipython_shows_signature_versions_and_last_launch():
     from IPython.core.oinspect import Inspector
 
     add_one(np.zeros(3), np.zeros(3))
-    shown = Inspector().info(add_one, "add_one")
+    shown = Inspector(theme_name="nocolor").info(add_one, "add_one")
     assert "Last launch" in shown["docstring"] and shown["definition"] == "add_one(a, out)"

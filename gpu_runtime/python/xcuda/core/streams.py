@@ -1,6 +1,5 @@
 """Streams and events: order and time of work on a device."""
 
-import asyncio
 import contextlib
 from contextvars import ContextVar
 
@@ -53,6 +52,8 @@ class Stream(_runtime.StreamBase):
 
     async def async_done(self):
         """Resolves once the work asked for so far is done."""
+        import asyncio
+
         loop = asyncio.get_running_loop()
         future = loop.create_future()
         _runtime.call_on_host(self, lambda: resolve_soon(loop, future))

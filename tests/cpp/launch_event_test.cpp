@@ -1,0 +1,68 @@
+#include "launch/event.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace xcuda::launch {
+namespace {
+
+Event numbered(std::int64_t bytes) {
+    Event e{};
+    e.kind = Event::Kind::fill;
+    e.bytes = bytes;
+    return e;
+}
+
+TEST(Events, AMarkGivesWhatCameAfterIt) {
+    record(numbered(1));
+    const auto at = mark();
+    EXPECT_TRUE(events_since(at).events.empty());
+    record(numbered(2));
+    record(numbered(3));
+    const Slice slice = events_since(at);
+    ASSERT_EQ(slice.events.size(), 2u);
+    EXPECT_EQ(slice.events[0].bytes, 2);
+    EXPECT_EQ(slice.events[1].bytes, 3);
+    EXPECT_EQ(slice.lost, 0u);
+    EXPECT_TRUE(events_since(mark() + 10).events.empty());
+}
+
+TEST(Events, ALaunchTellsItsTimesOnceItIsDone) {
+    const auto at = mark();
+    const auto timing = std::make_shared<device::Device::Launch>();
+    Event e{};
+    e.kind = Event::Kind::launch;
+    e.begin = 1;
+    e.timing = timing;
+    record(e);
+    EXPECT_EQ(events_since(at).events[0].begin, 1);
+    timing->begin = 5;
+    timing->end = 6;
+    timing->done = true;
+    EXPECT_EQ(events_since(at).events[0].begin, 5);
+    EXPECT_EQ(events_since(at).events[0].end, 6);
+}
+
+TEST(Events, TheOldestGoAndAreCounted) {
+    const auto at = mark();
+    for (int i = 0; i < 65536 + 100; ++i) record(numbered(i));
+    const Slice slice = events_since(at);
+    EXPECT_EQ(slice.events.size(), 65536u);
+    EXPECT_EQ(slice.lost, 100u);
+    EXPECT_EQ(slice.events.front().bytes, 100);
+    EXPECT_EQ(events_since(mark() - 5).lost, 0u);
+}
+
+TEST(Events, ManyThreadsRecordAtOnce) {
+    const auto at = mark();
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([] { for (int i = 0; i < 1000; ++i) record(numbered(i)); });
+    for (auto& t : threads) t.join();
+    EXPECT_EQ(events_since(at).events.size(), 4000u);
+}
+
+}  // namespace
+}  // namespace xcuda::launch

@@ -1,0 +1,74 @@
+#include "launch/fault.hpp"
+
+#include <gtest/gtest.h>
+
+namespace xcuda::launch {
+namespace {
+
+using device::FaultKind;
+using device::FaultRecord;
+
+FaultRecord fault(FaultKind kind, int axis_plus_one = 0, std::int64_t index = 0, std::int64_t length = 0) {
+    return {0, static_cast<int>(kind) | axis_plus_one << 8, {index, length, 0, 0}, {3, 0, 1}, {7, 2, 0}};
+}
+
+ir::Site site(ir::Site::Kind kind, std::string subject = {}, std::string message = {}) {
+    ir::Site s{};
+    s.kind = kind;
+    s.place = {"<cell 3>", 5, 4, 5, 9};
+    s.subject = std::move(subject);
+    s.message = std::move(message);
+    s.parameter = -1;
+    return s;
+}
+
+constexpr const char* where = ", at line 5 of <cell 3>, thread (3, 0, 1) of block (7, 2, 0)";
+
+void expect(const FaultRecord& record, const ir::Site& at, const std::string& type, const std::string& message,
+            const ArgumentShapes& shapes = {}) {
+    const Error e = fault_error(record, {&at, 1}, shapes);
+    EXPECT_EQ(e.python_type, type);
+    EXPECT_EQ(std::string(e.what()), message + where);
+    EXPECT_EQ(e.place, at.place);
+}
+
+TEST(Fault, AnIndexNamesArrayAxisAndShape) {
+    ir::Site at = site(ir::Site::Kind::index, "A");
+    at.parameter = 1;
+    expect(fault(FaultKind::index, 1, 1000003, 100), at, "IndexError",
+           "index 1000003 is out of range for axis 0 of A with shape (100,)", {{}, {100}});
+    expect(fault(FaultKind::index, 2, -9, 8), at, "IndexError",
+           "index -9 is out of range for axis 1 of A with shape (8, 8)", {{}, {8, 8}});
+}
+
+TEST(Fault, AnAxisThatWasNotToldIsFoundByItsLengthOrLeftOut) {
+    ir::Site at = site(ir::Site::Kind::index, "tile");
+    at.extents = {4, 16};
+    expect(fault(FaultKind::index, 0, 16, 16), at, "IndexError",
+           "index 16 is out of range for axis 1 of tile with shape (4, 16)");
+    at.extents = {16, 16};
+    expect(fault(FaultKind::index, 0, 16, 16), at, "IndexError",
+           "index 16 is out of range for an axis of length 16 of tile with shape (16, 16)");
+}
+
+TEST(Fault, EveryKindIsItsPythonException) {
+    expect(fault(FaultKind::zero_division), site(ir::Site::Kind::zero_division), "ZeroDivisionError",
+           "integer division or modulo by zero");
+    expect(fault(FaultKind::assertion), site(ir::Site::Kind::assertion, "", "too big"), "AssertionError", "too big");
+    expect(fault(FaultKind::assertion), site(ir::Site::Kind::assertion), "AssertionError", "assertion failed");
+    expect(fault(FaultKind::raised), site(ir::Site::Kind::raised, "ValueError", "no"), "ValueError", "no");
+    expect(fault(FaultKind::unbound), site(ir::Site::Kind::unbound, "t"), "UnboundLocalError",
+           "'t' is read before it has a value");
+    expect(fault(FaultKind::barrier), site(ir::Site::Kind::unbound), "RuntimeError",
+           "not all threads of the block reached the same syncthreads()");
+    EXPECT_EQ(fault_error(fault(FaultKind::interrupted), {}, {}).python_type, "KeyboardInterrupt");
+}
+
+TEST(Fault, ABrokenRecordIsABugAndNoCrash) {
+    FaultRecord broken = fault(static_cast<FaultKind>(99));
+    broken.site = 1234;
+    EXPECT_EQ(fault_error(broken, {}, {}).fault, Fault::internal);
+}
+
+}  // namespace
+}  // namespace xcuda::launch
