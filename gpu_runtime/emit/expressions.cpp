@@ -162,6 +162,8 @@ std::string vector_cast(Writer& w, const Expr& e) {
     if (from.dtype == e.type.dtype) return x;
     if (e.type.dtype == DType::b1) return fmt::format("__builtin_convertvector({} != 0, {})", x, to);
     if (from.dtype == DType::b1) return fmt::format("__builtin_convertvector({} & (i8)1, {})", x, to);
+    if (is_floating(from.dtype) && is_integer(e.type.dtype))  // out of range as NumPy, which convertvector is not
+        return each_lane(w, e.type, {&from}, fmt::format("xc_cast<{}>(xc_0)", info(e.type.dtype).cpp), {x});
     return fmt::format("__builtin_convertvector({}, {})", x, to);
 }
 
