@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import cache
+from textwrap import wrap
 
 from xcuda.magics import figures
 from xcuda.magics.rows import kernel_figures, shown
@@ -83,7 +84,12 @@ def plain(document: dict, keep: set[str]) -> str:
         lines += [f"    warning: {warning}" for warning in kernel["warnings"]]
     for advice in document["advice"]:
         at = figures.place(advice["place"])
-        lines.append(f"  hint: {advice['text']}{f' [{at}]' if at else ''}")
+        lines += wrap(
+            f"hint: {advice['text']}{f' [{at}]' if at else ''}",
+            110,
+            initial_indent="  ",
+            subsequent_indent="    ",
+        )
     if document["lost_events"]:
         lines.append(f"  {document['lost_events']} earlier events were lost: the log keeps the last 65536")
     return "\n".join(lines)

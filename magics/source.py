@@ -19,6 +19,15 @@ class Passage(NamedTuple):
     python: str
     cpp: str
 
+    @property
+    def height(self) -> int:
+        return self.cpp.count("\n") + 1
+
+    @property
+    def folds(self) -> bool:
+        """Set-up that no line of the user's Python asked for."""
+        return not self.line and self.height > 3
+
 
 class Text:
     """Something to read, as text and, where it was made, as HTML."""
@@ -96,6 +105,11 @@ def passages(text: str) -> list[Passage]:
 def plain_beside(version: dict, parts: list[Passage], width: int = 44) -> str:
     lines = [f"{version['entry']} {version['signature']} for {version['device']}"]
     for part in parts:
+        if part.folds:
+            lines.append(
+                f"{'':<{width}} | … {part.height} lines of xcuda's own (%cuda_source --text shows them)"
+            )
+            continue
         left = f"{part.line:>4}  {part.python}" if part.line else ""
         for i, cpp in enumerate(part.cpp.splitlines()):
             cell = left if i == 0 else ""

@@ -93,7 +93,8 @@ Say strided_argument(const KernelRow& r, const Surroundings&) {
 }
 
 Say compile_dominates(const KernelRow& r, const Surroundings& cell) {
-    if (!cell.compiled_of(r.kernel->name) || cell.compile_seconds < 0.005) return {};
+    // A first compile of a fraction of a second is nobody's problem.
+    if (!cell.compiled_of(r.kernel->name) || cell.compile_seconds < 0.5) return {};
     if (cell.device_seconds <= 0 || cell.compile_seconds < 5 * cell.device_seconds) return {};
     return fmt::format("Compiling took {}, running {}. The compiled kernel is kept: the next call with such arguments "
                        "starts at once.", in_unit(cell.compile_seconds, "s"), in_unit(cell.device_seconds, "s"));

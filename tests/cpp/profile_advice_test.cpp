@@ -90,10 +90,12 @@ TEST(Advice, StridedArgumentIsNamedByNumber) {
 
 TEST(Advice, CompileDominates) {
     Surroundings cell;
-    cell.compiled = 1, cell.compile_seconds = 0.025, cell.device_seconds = 0.001, cell.compiled_names = {"k"};
+    cell.compiled = 1, cell.compile_seconds = 0.75, cell.device_seconds = 0.001, cell.compiled_names = {"k"};
     EXPECT_EQ(said("compile-dominates", row(cpu, {9, 1, 1}, {64, 1, 1}), cell),
-              "Compiling took 25 ms, running 1 ms. The compiled kernel is kept: the next call with such arguments starts at once.");
-    cell.device_seconds = 0.010;
+              "Compiling took 750 ms, running 1 ms. The compiled kernel is kept: the next call with such arguments starts at once.");
+    cell.device_seconds = 0.3;
+    EXPECT_EQ(said("compile-dominates", row(cpu, {9, 1, 1}, {64, 1, 1}), cell), "");
+    cell.compile_seconds = 0.03, cell.device_seconds = 0.001;
     EXPECT_EQ(said("compile-dominates", row(cpu, {9, 1, 1}, {64, 1, 1}), cell), "");
 }
 

@@ -1,0 +1,151 @@
+"""The tutorials, executed as readers do: by nbconvert and papermill with the xcuda kernel, and in ipykernel through
+%load_ext xcuda. Each must end without an unexpected error and show reports whose figures agree with its arrays."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import nbformat
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TUTORIALS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+SCHEMA = json.loads((ROOT / "gpu_runtime/profile/report.schema.json").read_text())
+MIME = "application/vnd.xcuda.report.v1+json"
+
+every_tutorial = pytest.mark.parametrize("tutorial", TUTORIALS, ids=lambda path: path.stem)
+
+
+def by_nbconvert(tutorial: Path, folder: Path) -> nbformat.NotebookNode:
+    command = [sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", str(tutorial)]
+    ran = subprocess.run([*command, "--output-dir", str(folder)], capture_output=True, text=True, timeout=240)
+    assert ran.returncode == 0, ran.stderr
+    return nbformat.read(folder / tutorial.name, as_version=4)
+
+
+def by_papermill(tutorial: Path, folder: Path) -> nbformat.NotebookNode:
+    papermill = pytest.importorskip("papermill")
+    done = folder / tutorial.name
+    papermill.execute_notebook(tutorial, done, progress_bar=False, cwd=tutorial.parent)
+    return nbformat.read(done, as_version=4)
+
+
+def in_ipykernel(tutorial: Path, folder: Path) -> nbformat.NotebookNode:
+    pytest.importorskip("ipykernel")
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(tutorial, as_version=4)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("%load_ext xcuda"))
+    NotebookClient(notebook, kernel_name="python3", timeout=120).execute(cwd=str(tutorial.parent))
+    return notebook
+
+
+ways = pytest.mark.parametrize(
+    "execute", [by_nbconvert, by_papermill, in_ipykernel], ids=lambda way: way.__name__
+)
+
+
+def outputs(notebook) -> list:
+    return [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+
+
+def reports(notebook) -> list[dict]:
+    found = [output.data[MIME] for output in outputs(notebook) if MIME in output.get("data", {})]
+    for document in found:
+        jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    return found
+
+
+def rows(notebook, kernel: str) -> list[dict]:
+    return [row for report in reports(notebook) for row in report["kernels"] if row["name"] == kernel]
+
+
+def flops(row: dict) -> float:
+    assert row["flops"]["source"] == "modelled"
+    return row["flops"]["value"]
+
+
+@every_tutorial
+def test_committed_without_outputs(tutorial):
+    notebook = nbformat.read(tutorial, as_version=4)
+    nbformat.validate(notebook)
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    assert notebook.metadata.kernelspec.name == "xcuda"
+    assert not outputs(notebook)
+    assert all(cell.execution_count is None for cell in notebook.cells if cell.cell_type == "code")
+
+
+@ways
+@every_tutorial
+def test_runs_and_shows_reports(tutorial, execute, tmp_path):
+    notebook = execute(tutorial, tmp_path)
+    expected = [cell for cell in notebook.cells if "raises-exception" in cell.metadata.get("tags", [])]
+    errors = [output for output in outputs(notebook) if output.output_type == "error"]
+    assert len(errors) == len(expected)
+    assert not [output for output in outputs(notebook) if output.get("name") == "stderr"]
+    CHECKS[tutorial.stem](notebook)
+
+
+def check_first_kernel(notebook):
+    products = rows(notebook, "matrix_multiply")
+    assert sorted(row["calls"] for row in products) == [1, 1, 10]
+    for row in products:
+        assert flops(row) == 2 * 512 * 384 * 256
+        assert row["bytes_read"]["value"] == 4 * (512 * 384 + 384 * 256)
+        assert row["bytes_written"]["value"] == 4 * 512 * 256
+        assert row["automatic_shape"]
+        assert row["time"]["total"]["value"] > 0
+        assert row["place"]["line"] == 1
+    (profiled,) = [row for row in products if row["calls"] == 10]
+    time = profiled["time"]
+    assert time["total"]["value"] == pytest.approx(10 * time["mean"]["value"])
+    assert profiled["flop_rate"]["value"] == pytest.approx(flops(profiled) / time["mean"]["value"])
+    assert 0 < profiled["roofline"]["share"]["value"] < 2
+
+    (error,) = [output for output in outputs(notebook) if output.output_type == "error"]
+    assert error.ename == "IndexError"
+    for found in ("source", "1000", "line 5"):
+        assert found in error.evalue, error.evalue
+    failed, corrected = rows(notebook, "differences")
+    assert failed["failed"] == 1 and "absent" in failed["time"]["total"]
+    assert corrected["failed"] == 0 and flops(corrected) == 999
+
+    text = "\n".join(output.data["text/plain"] for output in outputs(notebook) if "data" in output)
+    assert "matrix_multiply · " in text and "cell " in text
+    assert re.search(r"cpu .*workers", text), "no %cuda_info"
+    assert re.search(r"target\[i\] = source\[i \+ 1\] - source\[i\] +\| ", text), "no %cuda_source"
+    printed = "".join(output.text for output in outputs(notebook) if output.get("name") == "stdout")
+    assert re.search(r"\d+\.\d GFLOP/s, \d+% of this device's peak", printed)
+
+
+def check_image_filters(notebook):
+    pixels = 512 * 512
+    blurs, sobels, histograms = (rows(notebook, name) for name in ("blur", "sobel", "histogram"))
+    assert [len(found) for found in (blurs, sobels, histograms)] == [2, 2, 2]
+    for row in blurs:
+        assert (row["grid"], row["block"]) == ([32, 32, 1], [16, 16, 1])
+        assert not row["automatic_shape"]
+        assert row["shared_bytes"]["value"] == 24 * 24 * 4
+        assert flops(row) == 3 * 81 * pixels  # two products and a sum for each weight
+        assert row["bytes_written"]["value"] == 4 * pixels
+    for row in sobels:
+        assert row["automatic_shape"]
+        assert row["bytes_read"]["value"] == row["bytes_written"]["value"] == 4 * pixels
+    for row in histograms:
+        assert (row["grid"], row["block"]) == ([64, 1, 1], [256, 1, 1])
+        assert row["bytes_read"]["value"] == pixels + 4 * 256
+    pictures = [output for output in outputs(notebook) if "image/png" in output.get("data", {})]
+    assert len(pictures) == 3
+    assert len(reports(notebook)[-1]["kernels"]) == 3
+
+
+CHECKS = {"01_first_kernel": check_first_kernel, "02_image_filters": check_image_filters}
+
+
+def test_every_tutorial_has_its_check():
+    assert set(CHECKS) == {tutorial.stem for tutorial in TUTORIALS}

@@ -1,0 +1,238 @@
+"""xcuda.profiler over real launches: what a report counts, and the sentences for what it can't give."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import xcuda.core as cuda
+from report_documents import document, valid
+from xcuda import profiler
+
+
+@cuda.kernel
+def double(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = x[i] * 2
+
+
+@cuda.kernel
+def spin(x, n):
+    i = cuda.grid(1)
+    if i < x.size:
+        for k in range(n):
+            x[i] = x[i] * 0.5 + 1.0
+
+
+def ones(n=1000):
+    return np.ones(n, np.float32)
+
+
+def test_a_block_gives_its_own_launches_and_no_others():
+    double(ones())
+    with profiler.profile() as p:
+        double(ones())
+        double(ones())
+    double(ones())
+    (row,) = p.report.kernels
+    assert row["name"] == "double" and row["calls"] == 2
+    assert row["flops"]["value"] == 1000
+    assert row["bytes_read"]["value"] == row["bytes_written"]["value"] == 4000
+    assert valid(p.report.document)["scope"]["kind"] == "block"
+
+
+def test_the_article_s_profiling():
+    @profiler.profile(metrics=["memory_throughput", "compute_utilization"])
+    def benchmark_function():
+        double(ones(1 << 20))
+
+    benchmark_function()
+    report = profiler.generate_report()
+    assert 0 < report.memory_efficiency < 5
+    assert 0 < report.compute_efficiency < 1
+    assert f"{report.memory_efficiency:.2%}".endswith("%")
+    assert report.document["scope"]["label"].endswith("benchmark_function")
+    assert report.metrics == ("memory_throughput", "compute_utilization")
+
+
+def test_profile_keeps_what_a_function_is_and_gives():
+    @profiler.profile
+    def answer(x, *, y=1):
+        """Doc."""
+        double(ones())
+        return x + y
+
+    assert answer(1, y=2) == 3
+    assert (answer.__name__, answer.__doc__) == ("answer", "Doc.")
+
+
+def test_a_coroutine_is_profiled_to_its_end():
+    @profiler.profile
+    async def later():
+        await asyncio.sleep(0.01)
+        double(ones())
+
+    asyncio.run(later())
+    assert profiler.generate_report().kernels[0]["name"] == "double"
+
+
+def test_a_function_that_fails_still_gives_its_report():
+    @profiler.profile
+    def breaks():
+        double(ones())
+        raise KeyError("here")
+
+    with pytest.raises(KeyError, match="here"):
+        breaks()
+    assert profiler.generate_report().document["scope"]["failed"] is True
+
+
+def test_no_device_no_report():
+    with profiler.profile() as p:
+        pass
+    assert p.report is None
+    with pytest.raises(RuntimeError, match="the profiled block used no device"):
+        profiler.generate_report()
+
+
+def test_unknown_metrics_are_refused_with_the_known_ones():
+    with pytest.raises(
+        ValueError, match="no metric is called 'flops'; there are time, memory_throughput, compute_ut"
+    ):
+        profiler.profile(metrics=["flops"])
+    with pytest.raises(TypeError, match=r"profile takes a function, not int; for a block: with profile\(\)"):
+        profiler.profile()(3)
+
+
+def test_an_absent_efficiency_says_why():
+    report = profiler.Report(document())
+    with pytest.raises(profiler.AbsentFigure, match="no compute_efficiency: not measured yet"):
+        _ = report.compute_efficiency
+    assert report.memory_efficiency == 0.62
+    assert getattr(report, "compute_efficiency", None) is None
+
+
+def test_a_report_is_json_and_shows_itself():
+    with profiler.profile() as p:
+        double(ones())
+    assert json.loads(p.report.to_json()) == p.report.document
+    assert repr(p.report) == "<report of the profiled block: 1 launches, 0 hints>"
+
+
+def test_cells_get_reports_only_for_devices():
+    profiler.cell_begin("1 + 1", 7)
+    assert profiler.cell_end() is None
+    profiler.cell_begin("double(x)", 8)
+    double(ones())
+    report = valid(profiler.cell_end(failed=True))
+    assert report["scope"]["label"] == "In [8]" and report["scope"]["failed"] is True
+    assert report["kernels"][0]["calls"] == 1
+    assert profiler.cell_end() is None  # one answer for each begin
+
+
+def test_a_cell_left_out_says_nothing():
+    profiler.cell_begin("double(x)", 9)
+    double(ones())
+    profiler.leave_out()
+    assert profiler.cell_end() is None
+
+
+def test_a_launch_that_outlives_its_cell_is_said_to_run():
+    x = cuda.to_device(ones(64))
+    spin(x, 1)
+    profiler.cell_begin("...", 10)
+    stream = cuda.Stream()
+    with stream:
+        running = spin.async_call(x, 200_000_000)
+    report = valid(profiler.cell_end())
+    row = report["kernels"][0]
+    assert row["running"] == 1
+    assert row["time"]["total"] == {"absent": "still running when the report was made"}
+    assert report["totals"]["device_time"] == {"absent": "still running when the report was made"}
+    stream.synchronize()
+    del running
+
+
+def test_memory_and_copies_of_a_block():
+    x = ones(1 << 18)
+    with profiler.profile() as p:
+        there = cuda.to_device(x)
+        back = there.copy_to_host()
+    assert back.size == x.size
+    report = valid(p.report.document)
+    assert report["devices"][0]["memory_change"]["value"] == x.nbytes
+    assert {c["direction"]: c["bytes"]["value"] for c in report["copies"]} == {
+        "to device": x.nbytes,
+        "to host": x.nbytes,
+    }
+    assert report["kernels"] == []
+
+
+def test_a_compile_is_told_once():
+    @cuda.kernel
+    def fresh(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            x[i] = x[i] + 3
+
+    with profiler.profile() as p:
+        fresh(ones())
+        fresh(ones())
+    assert [c["kernel"] for c in p.report.document["compiles"]] == ["fresh"]
+    assert p.report.compile_time >= 0
+
+
+def in_a_process(code: str) -> str:
+    ran = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.strip()
+
+
+def test_importing_and_marking_loads_no_runtime():
+    out = in_a_process("""
+        import sys
+        from xcuda import profiler
+        profiler.cell_begin("1", 1)
+        print(profiler.cell_end(), "xcuda._runtime" in sys.modules)
+    """)
+    assert out == "None False"
+
+
+def test_a_cell_that_loads_the_runtime_has_its_report():
+    out = in_a_process("""
+        import inspect, linecache
+        from xcuda import profiler
+        profiler.cell_begin("...", 1)
+        import numpy as np
+        import xcuda.core as cuda
+        cuda.zeros(100, np.float32)
+        report = profiler.cell_end()
+        print(report["scope"]["time"], [d["device"] for d in report["devices"]])
+    """)
+    assert out.startswith("{'absent': 'the runtime was loaded in between'} ['")
+
+
+def test_without_a_profiled_block_the_report_is_of_the_process():
+    out = in_a_process("""
+        from xcuda import profiler
+        try:
+            profiler.generate_report()
+        except RuntimeError as error:
+            print(error)
+        import xcuda.core as cuda
+        cuda.zeros(10)
+        print(profiler.generate_report().document["scope"]["label"])
+    """)
+    assert out.splitlines() == [
+        "there is no report: no kernel has run. Call a function under @profiler.profile, or "
+        "run kernels inside `with profiler.profile():`",
+        "this process",
+    ]
