@@ -32,8 +32,8 @@ void deliver(const char* handler, const xeus::xmessage& message) {
 }
 
 void listen(xeus::xcomm& comm) {
-    comm.on_message([](xeus::xmessage message) { deliver("deliver_message", message); });
-    comm.on_close([](xeus::xmessage message) { deliver("deliver_close", message); });
+    comm.on_message([](const xeus::xmessage& message) { deliver("deliver_message", message); });
+    comm.on_close([](const xeus::xmessage& message) { deliver("deliver_close", message); });
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ void bury_closed_comms() {
 
 void route_target(const std::string& target) {
     xeus::get_interpreter().comm_manager().register_comm_target(
-        target, [](xeus::xcomm&& comm, xeus::xmessage message) {
+        target, [](xeus::xcomm&& comm, const xeus::xmessage& message) {
             const std::string id = comm.id();
             auto owned = std::make_unique<xeus::xcomm>(std::move(comm));
             listen(*owned);

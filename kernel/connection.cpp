@@ -8,6 +8,7 @@ namespace xcuda::kernel {
 namespace {
 
 constexpr int linger_ms = 1000;
+constexpr int unsent_limit = 100'000;  // messages for a slow front-end; ZeroMQ's own 1000 lose a cell's displays
 
 std::string port_of(const nl::json& file, const char* field) {
     const nl::json& port = file.at(field);
@@ -46,8 +47,16 @@ zmq::socket_t bind_channel(zmq::context_t& context, zmq::socket_type type, const
     if (type == zmq::socket_type::router) {
         socket.set(zmq::sockopt::router_handover, true);  // a client that reconnects keeps its identity
     }
+    if (type == zmq::socket_type::pub) {
+        socket.set(zmq::sockopt::sndhwm, unsent_limit);
+    }
     const char* separator = config.m_transport == "ipc" ? "-" : ":";
-    socket.bind(config.m_transport + "://" + config.m_ip + separator + port);
+    const std::string address = config.m_transport + "://" + config.m_ip + separator + port;
+    try {
+        socket.bind(address);
+    } catch (const zmq::error_t& error) {
+        throw std::runtime_error("the address " + address + " can't be used: " + error.what());
+    }
     return socket;
 }
 

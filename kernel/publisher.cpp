@@ -2,8 +2,7 @@
 
 namespace xcuda::kernel {
 
-publisher::publisher(zmq::socket_t socket, std::unique_ptr<xeus::xauthentication> signer)
-    : m_socket(std::move(socket)), m_signer(std::move(signer)) {}
+publisher::publisher(zmq::socket_t socket, const signer& key) : m_socket(std::move(socket)), m_key(key) {}
 
 void publisher::set_identity(const std::string& user, const std::string& session) {
     std::lock_guard lock(m_mutex);
@@ -33,9 +32,6 @@ nl::json publisher::make_header(const std::string& type) const {
 
 void publisher::publish(const std::string& type, std::string content, std::string metadata,
                         std::vector<std::string> buffers) {
-    if (!m_enabled) {
-        return;
-    }
     wire_parts parts;
     parts.routing = {"kernel." + type};
     parts.header = to_text(make_header(type));
@@ -43,8 +39,16 @@ void publisher::publish(const std::string& type, std::string content, std::strin
     parts.content = std::move(content);
     parts.buffers = std::move(buffers);
     std::lock_guard lock(m_mutex);
-    parts.parent = to_text(m_parent);
-    to_frames(parts, *m_signer).send(m_socket);
+    if (m_enabled) {
+        parts.parent = to_text(m_parent);
+        to_frames(parts, m_key).send(m_socket);
+    }
+}
+
+void publisher::forward(const xeus::xpub_message& message) {
+    wire_parts parts = to_parts(message);
+    parts.routing = {message.topic()};
+    forward(to_frames(parts, m_key));
 }
 
 void publisher::forward(zmq::multipart_t frames) {

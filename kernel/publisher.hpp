@@ -4,7 +4,6 @@
 // mutex separates them, which is what m_mutex does.
 #pragma once
 
-#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -15,7 +14,7 @@ namespace xcuda::kernel {
 
 class publisher {
 public:
-    publisher(zmq::socket_t socket, std::unique_ptr<xeus::xauthentication> signer);
+    publisher(zmq::socket_t socket, const signer& key);
 
     // The names that every header carries; known once the kernel starts.
     void set_identity(const std::string& user, const std::string& session);
@@ -28,20 +27,22 @@ public:
     void publish(const std::string& type, std::string content, std::string metadata = "{}",
                  std::vector<std::string> buffers = {});
 
-    // Frames built elsewhere (xeus's own messages, the debugger's events).
+    // xeus's own messages, whose parent may be a request on the control channel.
+    void forward(const xeus::xpub_message& message);
+
+    // The debugger's events, signed already.
     void forward(zmq::multipart_t frames);
 
     // A header of the given type in this session.
     nl::json make_header(const std::string& type) const;
 
-    // In a forked child the sockets are not ours: from then on nothing is sent.
-    void disable() { m_enabled = false; }
+    // From then on nothing is sent.
     void close();
 
 private:
     mutable std::mutex m_mutex;
     zmq::socket_t m_socket;
-    std::unique_ptr<xeus::xauthentication> m_signer;
+    signer m_key;
     std::string m_user, m_session;
     nl::json m_parent = nl::json::object();
     bool m_enabled = true;

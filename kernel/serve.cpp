@@ -1,5 +1,6 @@
 #include "serve.hpp"
 
+#include <iostream>
 #include <stdexcept>
 
 #include "connection.hpp"
@@ -49,6 +50,7 @@ void serve(const std::string& connection_file) {
     auto kernel = std::make_unique<xeus::xkernel>(
         connection, xeus::get_user_name(), make_zmq_context(), std::move(owned_interpreter), build_server,
         make_history(), nullptr, build_debugger, nl::json{{"python", python}});
+    std::clog.setstate(std::ios_base::failbit);  // xeus's progress notes would be captured into the notebook
     ignore_interrupts_while_idle();
     current_server->on_idle([] { return current_interpreter->pump(); });
     {

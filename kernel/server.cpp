@@ -38,14 +38,14 @@ bool readable(const zmq::pollitem_t& item) {
 
 server::server(zmq::context_t& shared_context, const xeus::xconfiguration& config)
     : m_config(config),
-      m_signer(make_signer(config.m_signature_scheme, config.m_key)),
+      m_key(config.m_signature_scheme, config.m_key),
       m_shell(bind_channel(m_context, zmq::socket_type::router, config, config.m_shell_port)),
       m_control(bind_channel(m_context, zmq::socket_type::router, config, config.m_control_port)),
       m_stdin(bind_channel(m_context, zmq::socket_type::router, config, config.m_stdin_port)),
       m_heartbeat(bind_channel(m_context, zmq::socket_type::router, config, config.m_hb_port)),
       m_events(shared_context, zmq::socket_type::sub),
       m_output(bind_channel(m_context, zmq::socket_type::pub, config, config.m_iopub_port),
-               make_signer(config.m_signature_scheme, config.m_key)),
+               m_key),
       m_streams(m_output),
       m_wake_shell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       m_wake_others(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -91,23 +91,23 @@ void server::send_shell_impl(xeus::xmessage message) {
             fetch_waiting_requests();
         }
     }
-    wire_parts parts;
+    wire_parts parts = to_parts(message);
     parts.routing = message.identities();
-    parts.header = to_text(message.header());
-    parts.parent = to_text(message.parent_header());
-    parts.metadata = to_text(message.metadata());
     parts.content = to_text(content);
-    to_frames(parts, *m_signer).send(m_shell);
+    to_frames(parts, m_key).send(m_shell);
     m_current.answered = true;
 }
 
 void server::send_control_impl(xeus::xmessage message) {
-    xeus::xzmq_serializer::serialize(std::move(message), *m_signer, nl::json::error_handler_t::replace)
-        .send(m_control);
+    wire_parts parts = to_parts(message);
+    parts.routing = message.identities();
+    to_frames(parts, m_key).send(m_control);
 }
 
 void server::send_stdin_impl(xeus::xmessage message) {
-    xeus::xzmq_serializer::serialize(std::move(message), *m_signer, nl::json::error_handler_t::replace).send(m_stdin);
+    wire_parts parts = to_parts(message);
+    parts.routing = message.identities();
+    to_frames(parts, m_key).send(m_stdin);
 }
 
 void server::publish_impl(xeus::xpub_message message, xeus::channel channel) {
@@ -121,8 +121,7 @@ void server::publish_impl(xeus::xpub_message message, xeus::channel channel) {
         m_output.publish(type, to_text(content));
         return;
     }
-    m_output.forward(xeus::xzmq_serializer::serialize_iopub(std::move(message), *m_signer,
-                                                            nl::json::error_handler_t::replace));
+    m_output.forward(message);
 }
 
 void server::publish_status(const char* state) {
@@ -137,7 +136,7 @@ void server::send_reply(const xeus::xmessage& request, const std::string& type, 
     parts.parent = to_text(request.header());
     parts.metadata = to_text({{"status", content.value("status", "ok")}});
     parts.content = to_text(content);
-    to_frames(parts, *m_signer).send(m_shell);
+    to_frames(parts, m_key).send(m_shell);
 }
 
 // --- messages in ---------------------------------------------------------------------------------------------------
@@ -148,7 +147,7 @@ bool server::receive(zmq::socket_t& socket, xeus::xmessage& message) {
         if (!frames.recv(socket, ZMQ_DONTWAIT)) {
             return false;
         }
-        message = xeus::xzmq_serializer::deserialize(frames, *m_signer);
+        message = from_frames(frames, m_key);
         return true;
     } catch (const std::exception& error) {
         m_streams.log(std::string("xcuda kernel: a message was dropped: ") + error.what() + "\n");
@@ -222,7 +221,7 @@ bool server::ask_input(const std::string& prompt, bool password, const std::func
     parts.header = to_text(m_output.make_header("input_request"));
     parts.parent = to_text(m_current.header);
     parts.content = to_text({{"prompt", prompt}, {"password", password}});
-    to_frames(parts, *m_signer).send(m_stdin);
+    to_frames(parts, m_key).send(m_stdin);
     while (keep_waiting()) {
         if (poll_items(items, 100) && readable(items[0]) && receive(m_stdin, reply)) {
             answer = reply.content().value("value", "");
@@ -236,8 +235,7 @@ bool server::ask_input(const std::string& prompt, bool password, const std::func
 
 void server::start_impl(xeus::xpub_message message) {
     m_output.set_identity(message.header().value("username", ""), message.header().value("session", ""));
-    m_output.forward(
-        xeus::xzmq_serializer::serialize_iopub(std::move(message), *m_signer, nl::json::error_handler_t::replace));
+    m_output.forward(message);
     std::thread others[] = {
         start_background("xcuda-control", [this] { serve_control(); }),
         start_background("xcuda-heart", [this] { serve_heartbeat(); }),

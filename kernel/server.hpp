@@ -91,7 +91,7 @@ private:
     };
 
     xeus::xconfiguration m_config;
-    std::unique_ptr<xeus::xauthentication> m_signer;
+    signer m_key;
     zmq::context_t m_context{1};  // our own, so that closing it flushes whatever the debugger still holds open
     zmq::socket_t m_shell, m_control, m_stdin, m_heartbeat, m_events;
     publisher m_output;

@@ -1,10 +1,10 @@
-// Jupyter messages as frames on a ZeroMQ socket, signed; contents come as JSON text and are not parsed again.
+// Jupyter messages as frames on a ZeroMQ socket, signed; contents go out as JSON text and are not parsed again.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "signer.hpp"
 #include "xeus_compat.hpp"
 #include "zmq_addon.hpp"
 
@@ -19,10 +19,13 @@ struct wire_parts {
     std::vector<std::string> buffers;
 };
 
-// Signs with the connection file's key; an empty key means unsigned messages.
-std::unique_ptr<xeus::xauthentication> make_signer(const std::string& scheme, const std::string& key);
+zmq::multipart_t to_frames(const wire_parts& parts, const signer& key);
 
-zmq::multipart_t to_frames(const wire_parts& parts, const xeus::xauthentication& signer);
+// What xeus made, as parts; routing is left to the caller.
+wire_parts to_parts(const xeus::xmessage_base& message);
+
+// Throws std::runtime_error saying what is wrong with the frames.
+xeus::xmessage from_frames(zmq::multipart_t& frames, const signer& key);
 
 // JSON text that is always valid UTF-8: what is not becomes U+FFFD.
 std::string to_text(const nl::json& value);

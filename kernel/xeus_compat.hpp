@@ -15,13 +15,10 @@
 #include <xeus/xserver.hpp>
 
 #if XEUS_VERSION_MAJOR < 3
-#include <xeus/xauthentication.hpp>
 #include <xeus/xmiddleware.hpp>
-#include <xeus/xzmq_serializer.hpp>
 #else
-#include <xeus-zmq/xauthentication.hpp>
 #include <xeus-zmq/xmiddleware.hpp>
-#include <xeus-zmq/xzmq_serializer.hpp>
+#include <xeus-zmq/xzmq_context.hpp>
 #endif
 
 #include <xeus-python/xdebugger.hpp>

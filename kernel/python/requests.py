@@ -151,9 +151,9 @@ def is_complete(code: str) -> str:
 
 
 def run_internal(code: str) -> str:
-    """Code that the debugger asks for, run in the user's namespace without a trace in the history."""
+    """Code that the debugger asks for: it sees the user's names and leaves none of its own."""
     try:
-        exec(code, shell.user_ns)
+        exec(code, dict(shell.user_ns))
     except BaseException as error:
         content = {"status": "error", "ename": type(error).__name__, "evalue": safe_text(error), "traceback": [code]}
         return to_json(content)

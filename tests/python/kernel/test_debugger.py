@@ -61,6 +61,7 @@ def test_breakpoint_variables_continue_and_shutdown(own_kernel):
     assert "seen" in names
     rich = debugger.ask("richInspectVariables", variableName="seen")
     assert rich["body"]["data"]["text/plain"] == "41"
+    assert own_kernel.run("'debugpy' in globals()").result == "False"
     # The debugger's client is still connected: the end must be clean even so.
     assert own_kernel.close() == 0
 

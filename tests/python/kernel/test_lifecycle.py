@@ -149,6 +149,37 @@ def test_bad_connection_file_is_told(tmp_path, content, told):
     assert told in done.stderr and str(path) in done.stderr
 
 
+def test_an_address_in_use_and_an_unknown_scheme_are_told(kernel, tmp_path):
+    info = kernel.client.get_connection_info()
+    info["key"] = info["key"].decode()
+    for change, told in [({}, f"tcp://127.0.0.1:{info['shell_port']}"), ({"signature_scheme": "hmac-rot13"}, "hmac-rot13")]:
+        path = tmp_path / "connection.json"
+        path.write_text(json.dumps({**info, **change}))
+        command = [sys.executable, "-P", "-m", "xcuda.kernel", "-f", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+        assert done.returncode == 1 and told in done.stderr, done.stderr
+
+
+def test_a_kernel_without_a_key(tmp_path):
+    from jupyter_client import BlockingKernelClient
+    from jupyter_client.connect import write_connection_file
+
+    path = str(tmp_path / "connection.json")
+    write_connection_file(path, key=b"")
+    process = subprocess.Popen([sys.executable, "-P", "-m", "xcuda.kernel", "-f", path])
+    client = BlockingKernelClient(connection_file=path)
+    client.load_connection_file()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=30)
+        assert client.execute_interactive("1", timeout=20)["content"]["status"] == "ok"
+        client.shutdown()
+        assert process.wait(timeout=10) == 0
+    finally:
+        process.kill()
+        client.stop_channels()
+
+
 def test_usage_without_a_connection_file():
     done = subprocess.run([sys.executable, "-P", "-m", "xcuda.kernel"], capture_output=True, text=True, timeout=30)
     assert done.returncode == 2 and "CONNECTION_FILE" in done.stderr

@@ -89,6 +89,13 @@ def test_much_output_from_a_child_is_whole(kernel):
     assert text.count("\n") == 200000
 
 
+def test_thousands_of_displays_to_a_client_that_is_slow_to_read(kernel):
+    message_id = kernel.client.execute("for i in range(5000): display(i)")
+    time.sleep(2)
+    shown = kernel.finish(message_id, timeout=60).of("display_data")
+    assert [part["data"]["text/plain"] for part in shown] == [str(i) for i in range(5000)]
+
+
 def test_text_that_is_not_utf8_and_characters_cut_in_two(kernel):
     outcome = kernel.run(
         "import os, time\nos.write(1, b'caf\\xc3'); time.sleep(0.2); os.write(1, b'\\xa9 ')\n"
