@@ -43,7 +43,8 @@ std::int64_t number(const char* name, std::int64_t otherwise, bool scaled) {
 
 std::filesystem::path cache_folder() {
     if (const std::string named = text("XCUDA_CACHE_DIR"); !named.empty()) return named;
-    if (const std::string named = text("XDG_CACHE_HOME"); !named.empty()) return std::filesystem::path(named) / "xcuda";
+    if (const std::string named = text("XDG_CACHE_HOME"); !named.empty())
+        return std::filesystem::path(named) / "xcuda";
     std::string home = text("HOME");
     if (home.empty())
         if (const passwd* user = getpwuid(getuid())) home = user->pw_dir;

@@ -14,8 +14,9 @@ struct Settings {
     int workers = 0;                     // XCUDA_WORKERS: threads of the CPU device; 0: one a core
     std::filesystem::path cache_dir;     // XCUDA_CACHE_DIR: compiled kernels; else the user's cache folder
     std::int64_t cache_bytes = 1 << 30;  // XCUDA_CACHE_BYTES: the folder's bound; 0 turns the disk cache off
-    std::filesystem::path cpu_compiler;  // XCUDA_CPU_COMPILER: libxcuda_cpu_jit.so; else the one beside the runtime
-    std::string dump;                    // XCUDA_DUMP: comma list of ir, text, asm, passes
+    std::filesystem::path
+        cpu_compiler;  // XCUDA_CPU_COMPILER: libxcuda_cpu_jit.so; else the one beside the runtime
+    std::string dump;  // XCUDA_DUMP: comma list of ir, text, asm, passes
 };
 
 XCUDA_API Settings& settings();

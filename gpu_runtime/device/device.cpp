@@ -6,6 +6,7 @@
 #include "base/settings.hpp"
 #ifdef XCUDA_CPU_DEVICE
 #include "device/cpu/cpu_device.hpp"
+#include "device/cpu/interrupt.hpp"
 #endif
 
 namespace xcuda::device {
@@ -46,8 +47,15 @@ std::shared_ptr<Device> default_device() {
         if (wanted == name || (wanted == device->info().kind && device->info().ordinal == 0)) return device;
         names += (names.empty() ? "" : ", ") + name;
     }
-    throw Error(Fault::user, "ValueError",
-                fmt::format("XCUDA_DEVICE is \"{}\", which is not a device here; there are: {}", wanted, names));
+    throw Error(
+        Fault::user, "ValueError",
+        fmt::format("XCUDA_DEVICE is \"{}\", which is not a device here; there are: {}", wanted, names));
+}
+
+void interrupt_all() noexcept {
+#ifdef XCUDA_CPU_DEVICE
+    cpu::interrupt_all();
+#endif
 }
 
 }  // namespace xcuda::device

@@ -1,4 +1,5 @@
-// What a device is to the floors above: memory, streams, events, modules, launches. Nothing else names CUDA or clang.
+// What a device is to the floors above: memory, streams, events, modules, launches. Nothing else names CUDA
+// or clang.
 #pragma once
 
 #include <array>
@@ -31,15 +32,15 @@ struct Limits {
 };
 
 struct Info {
-    std::string kind;           // "cpu", "cuda"
+    std::string kind;  // "cpu", "cuda"
     int ordinal = 0;
-    std::string name;           // "NVIDIA H200", "Intel(R) Xeon(R) Processor, 2 cores, AVX-512"
-    std::string architecture;   // "sm_90", "x86-64 sapphirerapids"
-    int multiprocessors = 0;    // SMs; worker threads on the CPU device
-    int warp_size = 32;         // on the CPU device: lanes of a float32 vector
-    int vector_bytes = 0;       // CPU device: bytes of a vector register; 0 elsewhere
+    std::string name;          // "NVIDIA H200", "Intel(R) Xeon(R) Processor, 2 cores, AVX-512"
+    std::string architecture;  // "sm_90", "x86-64-v4"
+    int multiprocessors = 0;   // SMs; worker threads on the CPU device
+    int warp_size = 32;        // on the CPU device: lanes of a float32 vector
+    int vector_bytes = 0;      // CPU device: bytes of a vector register; 0 elsewhere
     std::int64_t memory_bytes = 0;
-    double clock_hz = 0;        // 0: unknown
+    double clock_hz = 0;  // 0: unknown
     Limits limits;
     int max_threads_per_multiprocessor = 0;  // 0: occupancy has no meaning here
     int max_blocks_per_multiprocessor = 0;
@@ -56,9 +57,9 @@ struct Attributes {
 };
 
 struct Source {
-    std::string text;          // emitted C++, prelude included by the device
-    std::string entry;         // the extern "C" name of the kernel
-    std::string options;       // optimisation level and the like; part of the cache key
+    std::string text;     // emitted C++, prelude included by the device
+    std::string entry;    // the extern "C" name of the kernel
+    std::string options;  // optimisation level and the like; part of the cache key
 };
 
 /// What a compile leaves: bytes to load (an object file or a cubin) and what is known of them.
@@ -66,19 +67,26 @@ struct Image {
     std::vector<std::byte> bytes;
     std::string entry;
     Attributes attributes;
-    std::string log;           // the compiler's own words, for bug reports only
+    std::string log;  // the compiler's own words, for bug reports only
 };
 
 /// The first fault of a launch, written once by the thread that met it (layout shared with the preludes).
 struct FaultRecord {
-    std::int32_t site;         // index into the kernel's table of sites; -1: none
-    std::int32_t kind;         // FaultKind
-    std::int64_t value[4];     // index: value[0] = the index met, value[1] = the axis' length
+    std::int32_t site;      // index into the kernel's table of sites; -1: none
+    std::int32_t kind;      // FaultKind
+    std::int64_t value[4];  // index: value[0] = the index met, value[1] = the axis' length
     std::int32_t thread[3];
     std::int32_t block[3];
 };
 enum class FaultKind : std::int32_t {
-    none, index, zero_division, assertion, raised, interrupted, barrier, unbound,
+    none,
+    index,
+    zero_division,
+    assertion,
+    raised,
+    interrupted,
+    barrier,
+    unbound,
 };
 
 struct Shape {
@@ -101,17 +109,20 @@ public:
     virtual ~Function() = default;
 };
 
-using Callback = std::function<void()>;  // runs on a thread of the device; must not touch Python objects without the GIL
+using Callback =
+    std::function<void()>;  // runs on a thread of the device; must not touch Python objects without the GIL
 
-/// One device. All calls are thread-safe; a null stream is the default stream, ordered with nothing but itself.
+/// One device. All calls are thread-safe; a null stream is the default stream, ordered with nothing but
+/// itself.
 class XCUDA_API Device {
 public:
     virtual ~Device() = default;
 
     virtual const Info& info() const = 0;
 
-    // Memory. Bytes come from the device's pool, in stream order; `address` is what kernels see. Host memory given to
-    // a copy must stay until the stream has passed the copy; on the default stream that is when the call returns.
+    // Memory. Bytes come from the device's pool, in stream order; `address` is what kernels see. Host memory
+    // given to a copy must stay until the stream has passed the copy; on the default stream that is when the
+    // call returns.
     virtual void* allocate(std::size_t bytes, Stream* stream) = 0;
     virtual void release(void* address, Stream* stream) noexcept = 0;
     virtual bool host_accessible() const = 0;  // true: kernels may be given host pointers
@@ -119,12 +130,15 @@ public:
     virtual void copy_to_host(void* to, const void* from, std::size_t bytes, Stream* stream) = 0;
     virtual void copy_on_device(void* to, const void* from, std::size_t bytes, Stream* stream) = 0;
     virtual void fill(void* to, int byte, std::size_t bytes, Stream* stream) = 0;
-    struct Memory { std::int64_t used, high_water, pooled, total; };
+    struct Memory {
+        std::int64_t used, high_water, pooled, total;
+    };
     virtual Memory memory() const = 0;
 
     // Streams and events. Seconds between two recorded events that have happened.
     virtual std::shared_ptr<Stream> make_stream(int priority) = 0;
-    virtual void synchronize(Stream* stream) = 0;      // may be interrupted: then Error python_type KeyboardInterrupt
+    virtual void synchronize(
+        Stream* stream) = 0;  // may be interrupted: then Error python_type KeyboardInterrupt
     virtual bool finished(Stream* stream) const = 0;
     virtual std::shared_ptr<Event> make_event(bool timing) = 0;
     virtual void record(Event& event, Stream* stream) = 0;
@@ -135,11 +149,12 @@ public:
     virtual void call_on_host(Stream* stream, Callback callback) = 0;
 
     // Compiling and launching. `compile` needs the compiler, not the device, and throws missing() without it.
-    virtual std::string toolchain() const = 0;         // compiler and target, part of every cache key
+    virtual std::string toolchain() const = 0;  // compiler and target, part of every cache key
     virtual Image compile(const Source& source) = 0;
     virtual std::shared_ptr<Function> load(const Image& image) = 0;
     virtual std::string assembly(const Source& source) = 0;  // the machine's own text, for people
-    /// Starts the kernel. `arguments` is the packed argument struct. The launch's fault record lives in `Launch`.
+    /// Starts the kernel. `arguments` is the packed argument struct. The launch's fault record lives in
+    /// `Launch`.
     struct Launch {
         std::atomic<bool> done{false};
         FaultRecord fault{-1, 0, {}, {}, {}};
@@ -149,9 +164,13 @@ public:
                                            std::span<const std::byte> arguments, Stream* stream) = 0;
 };
 
-/// The devices of this process, found once: CUDA devices first, the embedded CPU device last. Never empty when built with it.
+/// The devices of this process, found once: CUDA devices first, the embedded CPU device last. Never empty
+/// when built with it.
 XCUDA_API std::span<const std::shared_ptr<Device>> devices();
 /// The device that is current where none is named: XCUDA_DEVICE ("cpu", "cuda:0"), else the first.
 XCUDA_API std::shared_ptr<Device> default_device();
+/// Stops the kernels that run and drops those that wait, where a device can: their launches end with
+/// FaultKind::interrupted. Async-signal-safe, from any thread.
+XCUDA_API void interrupt_all() noexcept;
 
 }  // namespace xcuda::device

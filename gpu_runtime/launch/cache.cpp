@@ -61,8 +61,8 @@ Loaded from_disk_or_compiler(device::Device& device, const device::Source& sourc
             from = "disk";
             return load(device, *image);
         } catch (const Error& error) {
-            // Whole, yet it can't be linked (a symbol that this machine's libraries lack): compiled anew. What the
-            // machine lacks is no reason to.
+            // Whole, yet it can't be linked (a symbol that this machine's libraries lack): compiled anew.
+            // What the machine lacks is no reason to.
             if (error.fault != Fault::internal) throw;
         }
     }
@@ -84,9 +84,10 @@ std::string cache_key(device::Device& device, const device::Source& source) {
     XXH3_state_t state;
     XXH3_128bits_reset(&state);
     const std::string toolchain = device.toolchain();
-    for (const std::string_view part : {std::string_view(source.text), std::string_view(source.entry),
-                                        std::string_view(source.options), std::string_view(device.info().kind),
-                                        std::string_view(toolchain), std::string_view(XCUDA_VERSION)}) {
+    for (const std::string_view part :
+         {std::string_view(source.text), std::string_view(source.entry), std::string_view(source.options),
+          std::string_view(device.info().kind), std::string_view(toolchain),
+          std::string_view(XCUDA_VERSION)}) {
         const std::uint64_t size = part.size();
         XXH3_128bits_update(&state, &size, sizeof size);
         XXH3_128bits_update(&state, part.data(), part.size());
@@ -106,8 +107,10 @@ std::shared_ptr<device::Function> get_or_compile(device::Device& device, const d
     {
         const std::lock_guard lock(cache().mutex);
         const auto [at, added] = cache().kernels.try_emplace(memory_key);
-        if (added) at->second = mine.get_future().share();
-        else ++cache().memory_hits;
+        if (added)
+            at->second = mine.get_future().share();
+        else
+            ++cache().memory_hits;
         make = added;
         kernel = at->second;
     }
@@ -134,10 +137,20 @@ CacheStats cache_stats() {
     const DiskCache::Contents contents = files.contents();
     const std::lock_guard lock(cache().mutex);
     const Cache& all = cache();
-    CacheStats stats{static_cast<std::int64_t>(all.kernels.size()), all.memory_hits, all.disk_hits, all.compiled,
-                     all.compile_seconds, {}, contents.files, contents.bytes, files.bound(), all.disk_problem};
-    if (files.in_use()) stats.folder = files.folder();
-    else stats.disk_problem = files.problem();
+    CacheStats stats{static_cast<std::int64_t>(all.kernels.size()),
+                     all.memory_hits,
+                     all.disk_hits,
+                     all.compiled,
+                     all.compile_seconds,
+                     {},
+                     contents.files,
+                     contents.bytes,
+                     files.bound(),
+                     all.disk_problem};
+    if (files.in_use())
+        stats.folder = files.folder();
+    else
+        stats.disk_problem = files.problem();
     return stats;
 }
 

@@ -1,4 +1,5 @@
-// From a kernel's text to a loaded kernel, compiling only what no earlier process has: memory first, then the disk.
+// From a kernel's text to a loaded kernel, compiling only what no earlier process has: memory first, then the
+// disk.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +18,13 @@ struct CompileInfo {
     device::Attributes attributes;
 };
 
-/// The name of a source as it is met again by any process: text, entry, options, device, toolchain and xcuda's version.
+/// The name of a source as it is met again by any process: text, entry, options, device, toolchain and
+/// xcuda's version.
 XCUDA_API std::string cache_key(device::Device& device, const device::Source& source);  // 32 hex digits
 
 /// Two threads that ask for the same kernel compile it once. A disk that can't be used only costs time.
-XCUDA_API std::shared_ptr<device::Function> get_or_compile(device::Device& device, const device::Source& source,
+XCUDA_API std::shared_ptr<device::Function> get_or_compile(device::Device& device,
+                                                           const device::Source& source,
                                                            CompileInfo* info = nullptr);
 
 struct CacheStats {
@@ -30,7 +33,7 @@ struct CacheStats {
     double compile_seconds = 0;
     std::filesystem::path folder;  // empty: none is in use
     std::int64_t files = 0, bytes = 0, bound = 0;
-    std::string disk_problem;      // why the disk was not used the last time it failed; empty: it never did
+    std::string disk_problem;  // why the disk was not used the last time it failed; empty: it never did
 };
 XCUDA_API CacheStats cache_stats();
 

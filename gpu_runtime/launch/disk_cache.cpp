@@ -40,8 +40,10 @@ std::vector<Entry> entries_of(const fs::path& folder) {
         const auto used = fs::last_write_time(at->path(), gone);
         const auto bytes = gone ? 0 : static_cast<std::int64_t>(fs::file_size(at->path(), gone));
         if (gone) continue;
-        if (at->path().extension() == suffix) found.push_back({at->path(), used, bytes});
-        else if (at->path().extension() == temporary && fs::file_time_type::clock::now() - used > std::chrono::hours(1))
+        if (at->path().extension() == suffix)
+            found.push_back({at->path(), used, bytes});
+        else if (at->path().extension() == temporary &&
+                 fs::file_time_type::clock::now() - used > std::chrono::hours(1))
             fs::remove(at->path(), gone);
     }
     return found;
@@ -74,7 +76,7 @@ private:
 };
 
 std::optional<std::string> contents_of(const File& file) {
-    struct stat status {};
+    struct stat status{};
     if (fstat(file.get(), &status) != 0 || status.st_size < 0) return std::nullopt;
     std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
     std::size_t read = 0;
@@ -90,8 +92,10 @@ std::optional<std::string> contents_of(const File& file) {
 }  // namespace
 
 DiskCache::DiskCache(fs::path folder, std::int64_t bound) : folder_(std::move(folder)), bound_(bound) {
-    if (bound_ <= 0) problem_ = "it is turned off (XCUDA_CACHE_BYTES=0)";
-    else if (folder_.empty()) problem_ = "there is no home folder; XCUDA_CACHE_DIR may name one";
+    if (bound_ <= 0)
+        problem_ = "it is turned off (XCUDA_CACHE_BYTES=0)";
+    else if (folder_.empty())
+        problem_ = "there is no home folder; XCUDA_CACHE_DIR may name one";
 }
 
 fs::path DiskCache::file_of(const std::string& key) const { return folder_ / (key + std::string(suffix)); }
@@ -126,8 +130,8 @@ void DiskCache::store(const std::string& key, const device::Image& image) {
             return;
         }
         static std::atomic<unsigned> number{0};
-        const fs::path beside =
-            folder_ / (key + "." + std::to_string(getpid()) + "." + std::to_string(number++) + std::string(temporary));
+        const fs::path beside = folder_ / (key + "." + std::to_string(getpid()) + "." +
+                                           std::to_string(number++) + std::string(temporary));
         File file(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
         const bool written = file && file.write(bytes) && file.close();
         if (!written || rename(beside.c_str(), file_of(key).c_str()) != 0) {
@@ -142,8 +146,8 @@ void DiskCache::store(const std::string& key, const device::Image& image) {
 }
 
 void DiskCache::keep_bound(std::int64_t written) {
-    // The folder is looked through at a process' first write, then after each sixteenth of the bound: other processes
-    // fill it too.
+    // The folder is looked through at a process' first write, then after each sixteenth of the bound: other
+    // processes fill it too.
     static std::atomic<std::int64_t> since_look{std::numeric_limits<std::int64_t>::max() / 2};
     if (since_look.fetch_add(written) + written < bound_ / 16) return;
     since_look.store(0);

@@ -18,11 +18,14 @@ public:
     bool in_use() const { return bound_ > 0 && !folder_.empty(); }
     /// A damaged file is a miss; the next `store` replaces it.
     std::optional<device::Image> load(const std::string& key);
-    /// Written beside and renamed, so that a reader sees a whole file or none; then the oldest go if over the bound.
+    /// Written beside and renamed, so that a reader sees a whole file or none; then the oldest go if over the
+    /// bound.
     void store(const std::string& key, const device::Image& image);
     void clear();
 
-    struct Contents { std::int64_t files = 0, bytes = 0; };
+    struct Contents {
+        std::int64_t files = 0, bytes = 0;
+    };
     Contents contents() const;
     const std::filesystem::path& folder() const { return folder_; }
     std::int64_t bound() const { return bound_; }

@@ -17,7 +17,9 @@ XXH128_canonical_t checksum(std::string_view bytes) {
     return out;
 }
 
-void put(std::string& out, std::int64_t number) { out.append(reinterpret_cast<const char*>(&number), sizeof number); }
+void put(std::string& out, std::int64_t number) {
+    out.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
 
 void put(std::string& out, std::string_view text) {
     put(out, static_cast<std::int64_t>(text.size()));

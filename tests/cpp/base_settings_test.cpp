@@ -14,7 +14,8 @@ protected:
     void SetUp() override { clear(); }
     void TearDown() override { clear(); }
     void clear() {
-        for (const char* name : {"XCUDA_DEVICE", "XCUDA_WORKERS", "XCUDA_CACHE_DIR", "XCUDA_CACHE_BYTES", "XDG_CACHE_HOME"})
+        for (const char* name :
+             {"XCUDA_DEVICE", "XCUDA_WORKERS", "XCUDA_CACHE_DIR", "XCUDA_CACHE_BYTES", "XDG_CACHE_HOME"})
             unsetenv(name);
     }
 };

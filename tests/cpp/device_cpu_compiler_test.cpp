@@ -18,14 +18,15 @@ using xcuda::test::launch;
 namespace {
 
 std::string math_text(const std::string& expression) {
-    return R"cpp(
+    return R"text(
 struct Arguments { const f64* x; f64* y; i64 n; };
 UNITS(k, 1)
 KERNEL(k) {
     const Arguments a = *(const Arguments*)packed;
     const f64* in = a.x; f64* out = a.y;
     #pragma clang loop vectorize(assume_safety)
-    for (i64 i = 0; i < a.n; ++i) { const f64 x = in[i]; out[i] = )cpp" + expression + "; }\n}\n";
+    for (i64 i = 0; i < a.n; ++i) { const f64 x = in[i]; out[i] = )text" +
+           expression + "; }\n}\n";
 }
 
 struct Map {
@@ -40,17 +41,24 @@ struct Map {
 TEST(CpuCompiler, MathInLanesCallsTheVectorLibrary) {
     const int lanes = cpu_device()->info().vector_bytes / 8;
     const char letter = lanes == 8 ? 'e' : lanes == 4 ? 'd' : 'b';
-    struct { const char* name; double (*scalar)(double); double from, to; } const functions[] = {
-        {"sin", std::sin, -9, 9}, {"cos", std::cos, -9, 9}, {"exp", std::exp, -20, 20}, {"log", std::log, 0.01, 50},
-        {"tan", std::tan, -1.5, 1.5}, {"tanh", std::tanh, -4, 4}, {"log1p", std::log1p, -0.9, 9},
-        {"expm1", std::expm1, -3, 3}, {"erf", std::erf, -3, 3}, {"cbrt", std::cbrt, -9, 9}, {"atan", std::atan, -9, 9},
-        {"exp2", std::exp2, -9, 9}, {"log2", std::log2, 0.1, 9}, {"log10", std::log10, 0.1, 9},
+    struct {
+        const char* name;
+        double (*scalar)(double);
+        double from, to;
+    } const functions[] = {
+        {"sin", std::sin, -9, 9},       {"cos", std::cos, -9, 9},      {"exp", std::exp, -20, 20},
+        {"log", std::log, 0.01, 50},    {"tan", std::tan, -1.5, 1.5},  {"tanh", std::tanh, -4, 4},
+        {"log1p", std::log1p, -0.9, 9}, {"expm1", std::expm1, -3, 3},  {"erf", std::erf, -3, 3},
+        {"cbrt", std::cbrt, -9, 9},     {"atan", std::atan, -9, 9},    {"exp2", std::exp2, -9, 9},
+        {"log2", std::log2, 0.1, 9},    {"log10", std::log10, 0.1, 9},
     };
     std::vector<double> x(1003), y(1003);
     for (const auto& each : functions) {
         const std::string text = math_text(std::string("__builtin_") + each.name + "(x)");
-        const std::string vector_name = std::string("_ZGV") + letter + "N" + std::to_string(lanes) + "v_" + each.name;
-        EXPECT_NE(cpu_device()->assembly({cpu_prelude + text, "k", "O2"}).find(vector_name), std::string::npos) << vector_name;
+        const std::string vector_name =
+            std::string("_ZGV") + letter + "N" + std::to_string(lanes) + "v_" + each.name;
+        EXPECT_NE(cpu_device()->assembly({cpu_prelude + text, "k", "O2"}).find(vector_name), std::string::npos)
+            << vector_name;
         for (std::size_t i = 0; i < x.size(); ++i)
             x[i] = each.from + (each.to - each.from) * static_cast<double>(i) / static_cast<double>(x.size());
         launch(kernel("k", text), {{1, 1, 1}, {1, 1, 1}}, Map{x.data(), y.data(), 1003});
@@ -63,10 +71,13 @@ TEST(CpuCompiler, MathInLanesCallsTheVectorLibrary) {
 
 TEST(CpuCompiler, OptionsChangeWhatIsMade) {
     const std::string text = cpu_prelude + math_text("x * 2 + 1");
-    const std::string fast = cpu_device()->assembly({text, "k", "O2"}), slow = cpu_device()->assembly({text, "k", "O0"});
+    const std::string fast = cpu_device()->assembly({text, "k", "O2"}),
+                      slow = cpu_device()->assembly({text, "k", "O0"});
     EXPECT_GT(slow.size(), 100u);
     EXPECT_NE(fast, slow);
-    const char* vector = cpu_device()->info().vector_bytes == 64 ? "%zmm" : cpu_device()->info().vector_bytes == 32 ? "%ymm" : "%xmm";
+    const char* vector = cpu_device()->info().vector_bytes == 64   ? "%zmm"
+                         : cpu_device()->info().vector_bytes == 32 ? "%ymm"
+                                                                   : "%xmm";
     EXPECT_NE(fast.find(vector), std::string::npos);
     EXPECT_NE(fast.find("fmadd"), std::string::npos);
     EXPECT_EQ(cpu_device()->assembly({text, "k", "O2 -ffp-contract=off"}).find("fmadd"), std::string::npos);
@@ -113,7 +124,8 @@ TEST(CpuCompiler, ThreadsCompileAtOnce) {
             for (int i = 0; i < 5; ++i) {
                 const int k = 10 * t + i;
                 double x = 3, y = 0;
-                launch(kernel("k", math_text("x * " + std::to_string(k))), {{1, 1, 1}, {1, 1, 1}}, Map{&x, &y, 1});
+                launch(kernel("k", math_text("x * " + std::to_string(k))), {{1, 1, 1}, {1, 1, 1}},
+                       Map{&x, &y, 1});
                 right += y == 3.0 * k;
             }
         });
@@ -122,7 +134,7 @@ TEST(CpuCompiler, ThreadsCompileAtOnce) {
 }
 
 TEST(CpuCompiler, GlobalsConstantsAndJumpTablesLink) {
-    const auto k = kernel("k", R"cpp(
+    const auto k = kernel("k", R"text(
 static const i64 table[5] = {3, 1, 4, 1, 5};
 static i64 counter = 40;
 __attribute__((noinline)) static i64 pick(i64 i) {
@@ -131,7 +143,7 @@ __attribute__((noinline)) static i64 pick(i64 i) {
 }
 UNITS(k, 1)
 KERNEL(k) { i64* out = *(i64* const*)packed; for (i64 i = 0; i < 8; ++i) out[i] = pick(i); counter += 1; }
-)cpp");
+)text");
     std::int64_t out[8];
     std::int64_t* address = out;
     launch(k, {{1, 1, 1}, {1, 1, 1}}, address);

@@ -12,18 +12,19 @@ namespace {
 
 // A kernel whose threads are `body`, run as fibers, a block a piece.
 std::string fiber_kernel(const std::string& body) {
-    return R"cpp(
+    return R"text(
 static void body(const LaunchBlock* launch, const void* packed, Worker* worker, i64 x, i64 y, i64 z, i64 bx, i64 by, i64 bz) {
     i64* out = *(i64* const*)packed; i64* shared = (i64*)worker->shared;
     const i64 rank = (z * launch->block[1] + y) * launch->block[0] + x;
     const i64 threads = launch->block[0] * launch->block[1] * launch->block[2];
     const i64 block = (bz * launch->grid[1] + by) * launch->grid[0] + bx;
     (void)out; (void)shared; (void)rank; (void)threads; (void)block;
-)cpp" + body + R"cpp(
+)text" + body +
+           R"text(
 }
 UNITS(k, launch->grid[0] * launch->grid[1] * launch->grid[2])
 KERNEL(k) { for (i64 b = begin; b < end; ++b) worker->run_fibers(worker, launch, packed, b, body); }
-)cpp";
+)text";
 }
 
 std::vector<std::int64_t> run(const std::shared_ptr<Function>& k, const Dim3& grid, const Dim3& block,
@@ -37,11 +38,11 @@ std::vector<std::int64_t> run(const std::shared_ptr<Function>& k, const Dim3& gr
 }  // namespace
 
 TEST(CpuFibers, EveryThreadSeesTheOthersWritesAfterABarrier) {
-    const auto k = kernel("k", fiber_kernel(R"cpp(
+    const auto k = kernel("k", fiber_kernel(R"text(
     shared[rank] = rank * rank + block;
     worker->barrier(worker);
     out[block * threads + rank] = shared[threads - 1 - rank];
-)cpp"));
+)text"));
     for (const Dim3 block : {Dim3{1, 1, 1}, Dim3{7, 1, 1}, Dim3{8, 4, 2}, Dim3{1024, 1, 1}}) {
         const std::int64_t threads = block.count();
         const auto out = run(k, {3, 2, 2}, block, 12 * threads);
@@ -52,7 +53,7 @@ TEST(CpuFibers, EveryThreadSeesTheOthersWritesAfterABarrier) {
 }
 
 TEST(CpuFibers, TreeReduction) {
-    const auto k = kernel("k", fiber_kernel(R"cpp(
+    const auto k = kernel("k", fiber_kernel(R"text(
     shared[rank] = rank + block;
     worker->barrier(worker);
     for (i64 half = threads / 2; half > 0; half /= 2) {
@@ -60,14 +61,14 @@ TEST(CpuFibers, TreeReduction) {
         worker->barrier(worker);
     }
     if (rank == 0) out[block] = shared[0];
-)cpp"));
+)text"));
     const auto out = run(k, {9, 1, 1}, {512, 1, 1}, 9);
     for (std::int64_t b = 0; b < 9; ++b) EXPECT_EQ(out[b], 511 * 512 / 2 + 512 * b);
 }
 
 TEST(CpuFibers, AThreadThatReturnedCountsAsArrived) {
     // Thread r passes r barriers; at each, those still there count themselves.
-    const auto k = kernel("k", fiber_kernel(R"cpp(
+    const auto k = kernel("k", fiber_kernel(R"text(
     if (rank == 0) for (i64 i = 0; i < threads; ++i) shared[i] = 0;
     worker->barrier(worker);
     for (i64 round = 0; round < rank; ++round) {
@@ -77,45 +78,45 @@ TEST(CpuFibers, AThreadThatReturnedCountsAsArrived) {
     }
     if (rank == threads - 1) shared[threads] = 1;
     if (rank == threads - 1 && out[block] == -1) out[block] = 1000;
-)cpp"));
+)text"));
     const auto out = run(k, {5, 1, 1}, {33, 1, 1}, 5);
     for (const std::int64_t each : out) EXPECT_EQ(each, 1000);
 }
 
 TEST(CpuFibers, DivergentBarriersMeetAsAnyBarrier) {
-    const auto k = kernel("k", fiber_kernel(R"cpp(
+    const auto k = kernel("k", fiber_kernel(R"text(
     shared[rank] = 1;
     if (rank % 2) { worker->barrier(worker); shared[rank] = shared[rank - 1] + 1; }
     else { worker->barrier(worker); shared[rank] = 5; }
     worker->barrier(worker);
     out[rank] = shared[rank] + 10 * shared[rank ^ 1];
-)cpp"));
+)text"));
     const auto out = run(k, {1, 1, 1}, {64, 1, 1}, 64);
     // A fiber runs on until its next barrier, so an even thread's 5 is there before its odd neighbour reads.
     for (std::int64_t t = 0; t < 64; ++t) EXPECT_EQ(out[t], t % 2 ? 6 + 10 * 5 : 5 + 10 * 6);
 }
 
 TEST(CpuFibers, LocalArraysSurviveBarriers) {
-    const auto k = kernel("k", fiber_kernel(R"cpp(
+    const auto k = kernel("k", fiber_kernel(R"text(
     volatile f64 kept[4000];
     for (int i = 0; i < 4000; ++i) kept[i] = rank * 10000 + i;
     worker->barrier(worker);
     f64 sum = 0;
     for (int i = 0; i < 4000; ++i) sum += kept[i];
     out[rank] = (i64)sum;
-)cpp"));
+)text"));
     const auto out = run(k, {1, 1, 1}, {256, 1, 1}, 256);
     for (std::int64_t t = 0; t < 256; ++t) EXPECT_EQ(out[t], t * 10000 * 4000 + 3999 * 4000 / 2);
 }
 
 TEST(CpuFibers, AFaultInsideAFiberEndsTheLaunchAndTheDeviceLivesOn) {
-    const auto k = kernel("k", fiber_kernel(R"cpp(
+    const auto k = kernel("k", fiber_kernel(R"text(
     shared[rank] = rank;
     worker->barrier(worker);
     if (rank == 77) worker->fail(worker, 3, 3, 1, 2, x, y, z, bx, by, bz);
     worker->barrier(worker);
     out[0] = 1;
-)cpp"));
+)text"));
     std::int64_t out = 0;
     std::int64_t* address = &out;
     for (int round = 0; round < 10; ++round) {
@@ -125,6 +126,7 @@ TEST(CpuFibers, AFaultInsideAFiberEndsTheLaunchAndTheDeviceLivesOn) {
         EXPECT_EQ(done->fault.thread[0], 77);
         EXPECT_EQ(out, 0);
     }
-    const auto fine = kernel("k", fiber_kernel("shared[rank] = 2; worker->barrier(worker); out[rank] = shared[rank];"));
+    const auto fine =
+        kernel("k", fiber_kernel("shared[rank] = 2; worker->barrier(worker); out[rank] = shared[rank];"));
     EXPECT_EQ(run(fine, {1, 1, 1}, {128, 1, 1}, 128)[127], 2);
 }

@@ -10,7 +10,6 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "device/cpu/interrupt.hpp"
 #include "device_cpu_kernel.hpp"
 
 using namespace xcuda;
@@ -28,10 +27,10 @@ std::atomic<int> handled{0};
 void handler(int) { ++handled; }
 
 std::shared_ptr<Function> endless() {
-    return kernel("endless", R"cpp(
+    return kernel("endless", R"text(
 UNITS(endless, launch->grid[0])
 KERNEL(endless) { *(volatile i32*)*(i32* const*)packed = 1; for (;;) POLL(); }
-)cpp");
+)text");
 }
 
 /// Sends SIGINT to this process as soon as `started` is not 0.
@@ -75,14 +74,14 @@ TEST_F(CpuInterrupt, StopsAnEndlessKernelAndCallsTheHandlerThatWasThere) {
 }
 
 TEST_F(CpuInterrupt, StopsFibers) {
-    const auto k = kernel("k", R"cpp(
+    const auto k = kernel("k", R"text(
 static void body(const LaunchBlock* launch, const void* packed, Worker* worker, i64, i64, i64, i64, i64, i64) {
     *(volatile i32*)*(i32* const*)packed = 1;
     for (;;) { worker->barrier(worker); POLL(); }
 }
 UNITS(k, launch->grid[0])
 KERNEL(k) { for (i64 b = begin; b < end; ++b) worker->run_fibers(worker, launch, packed, b, body); }
-)cpp");
+)text");
     std::int32_t started = 0;
     std::int32_t* address = &started;
     std::thread sender = interrupt_when(started);
@@ -120,7 +119,10 @@ TEST_F(CpuInterrupt, AWaitThatNothingEndsIsLeftToo) {
     const auto stream = cpu_device()->make_stream(0);
     std::atomic<bool> go{false};
     std::int32_t started = 0;
-    cpu_device()->call_on_host(stream.get(), [&] { started = 1; while (!go) std::this_thread::sleep_for(1ms); });
+    cpu_device()->call_on_host(stream.get(), [&] {
+        started = 1;
+        while (!go) std::this_thread::sleep_for(1ms);
+    });
     std::thread sender = interrupt_when(started);
     EXPECT_THROW(cpu_device()->synchronize(stream.get()), Error);
     sender.join();
@@ -134,7 +136,7 @@ TEST_F(CpuInterrupt, FromAnyThreadByInterruptAll) {
     std::int32_t* address = &started;
     std::thread stopper([&] {
         while (!*static_cast<volatile std::int32_t*>(&started)) std::this_thread::sleep_for(1ms);
-        cpu::interrupt_all();
+        interrupt_all();
     });
     EXPECT_EQ(launch(k, {{100, 1, 1}, {1, 1, 1}}, address)->fault.kind, interrupted);
     stopper.join();
@@ -146,14 +148,14 @@ TEST_F(CpuInterrupt, FromAnyThreadByInterruptAll) {
 
 TEST_F(CpuInterrupt, WhereItIsIgnoredItStaysSo) {
     signal(SIGINT, SIG_IGN);
-    const auto k = kernel("k", R"cpp(
+    const auto k = kernel("k", R"text(
 UNITS(k, 4)
 KERNEL(k) {
     i32* state = *(i32* const*)packed;
     *(volatile i32*)state = 1;
     while (!((volatile i32*)state)[1]) POLL();
 }
-)cpp");
+)text");
     std::int32_t state[2] = {};
     std::int32_t* address = state;
     std::thread sender([&] {

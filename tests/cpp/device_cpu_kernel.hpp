@@ -1,4 +1,5 @@
-// Kernels as hand-written C++ for the CPU device's tests: what the emitter's prelude would declare, and a launcher.
+// Kernels as hand-written C++ for the CPU device's tests: what the emitter's prelude would declare, and a
+// launcher.
 #pragma once
 
 #include <cstring>
@@ -10,7 +11,7 @@
 
 namespace xcuda::test {
 
-inline const std::string cpu_prelude = R"cpp(
+inline const std::string cpu_prelude = R"text(
 typedef signed int i32; typedef signed long long i64; typedef float f32; typedef double f64;
 struct Worker;
 struct LaunchBlock { i64 grid[3]; i64 block[3]; i64 dynamic_shared_bytes; const volatile i32* stop; };
@@ -27,7 +28,7 @@ struct Worker {
 #define KERNEL(name) extern "C" void name(const LaunchBlock* launch, const void* packed, Worker* worker, \
     i64 begin, i64 end)
 #define POLL() do { if (*launch->stop) worker->leave(worker); } while (0)
-)cpp";
+)text";
 
 inline std::shared_ptr<device::Device> cpu_device() { return device::devices().back(); }
 

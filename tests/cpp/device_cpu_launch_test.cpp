@@ -17,7 +17,7 @@ using xcuda::test::launch;
 
 namespace {
 
-const std::string saxpy_text = R"cpp(
+const std::string saxpy_text = R"text(
 struct Arguments { const f32* x; f32* y; i64 n; f32 a; };
 UNITS(saxpy, launch->grid[0])
 KERNEL(saxpy) {
@@ -29,7 +29,7 @@ KERNEL(saxpy) {
     #pragma clang loop vectorize(assume_safety)
     for (i64 i = low; i < high; ++i) y[i] += a * x[i];
 }
-)cpp";
+)text";
 
 struct Saxpy {
     const float* x;
@@ -57,7 +57,8 @@ TEST(CpuLaunch, SaxpyOverManyBlocksAndAnOddTail) {
     for (const std::int64_t n : {0, 1, 255, 256, 257, 100003}) {
         std::vector<float> x(n), y(n, 1.f);
         std::iota(x.begin(), x.end(), 0.f);
-        const auto done = launch(saxpy, {{(n + 255) / 256, 1, 1}, {256, 1, 1}}, Saxpy{x.data(), y.data(), n, 2.f});
+        const auto done =
+            launch(saxpy, {{(n + 255) / 256, 1, 1}, {256, 1, 1}}, Saxpy{x.data(), y.data(), n, 2.f});
         EXPECT_TRUE(done->done);
         EXPECT_EQ(done->fault.site, -1);
         EXPECT_GE(done->end, done->begin);
@@ -66,10 +67,10 @@ TEST(CpuLaunch, SaxpyOverManyBlocksAndAnOddTail) {
 }
 
 TEST(CpuLaunch, EachPieceRunsOnce) {
-    const auto count = kernel("count", R"cpp(
+    const auto count = kernel("count", R"text(
 UNITS(count, launch->grid[0] * launch->grid[1])
 KERNEL(count) { i32* hits = *(i32* const*)packed; for (i64 i = begin; i < end; ++i) __atomic_fetch_add(hits + i, 1, 0); }
-)cpp");
+)text");
     std::vector<std::int32_t> hits(70 * 131);
     std::int32_t* address = hits.data();
     for (int round = 1; round <= 50; ++round) {
@@ -94,7 +95,7 @@ TEST(CpuLaunch, SeveralThreadsLaunchAtOnce) {
 }
 
 TEST(CpuLaunch, SharedMemoryIsAlignedAndAsLargeAsSaid) {
-    const auto fill = kernel("fill", R"cpp(
+    const auto fill = kernel("fill", R"text(
 extern "C" const i64 fill_shared_bytes = 100000;
 UNITS(fill, launch->grid[0])
 KERNEL(fill) {
@@ -105,7 +106,7 @@ KERNEL(fill) {
         out[b] = (i64)worker->shared % 64;
     }
 }
-)cpp");
+)text");
     std::vector<std::int64_t> out(64, -1);
     std::int64_t* address = out.data();
     launch(fill, {{64, 1, 1}, {1, 1, 1}, 256 * 1024}, address);
@@ -113,10 +114,10 @@ KERNEL(fill) {
 }
 
 TEST(CpuLaunch, ArgumentsLargerThanTheUsualRoom) {
-    const auto sum = kernel("sum", R"cpp(
+    const auto sum = kernel("sum", R"text(
 UNITS(sum, 1)
 KERNEL(sum) { const i64* in = (const i64*)packed; i64 all = 0; for (int i = 1; i < 200; ++i) all += in[i]; *(i64*)in[0] = all; }
-)cpp");
+)text");
     std::int64_t result = 0;
     std::array<std::int64_t, 200> arguments;
     std::iota(arguments.begin(), arguments.end(), 0);
@@ -126,7 +127,7 @@ KERNEL(sum) { const i64* in = (const i64*)packed; i64 all = 0; for (int i = 1; i
 }
 
 TEST(CpuLaunch, AFrameLargerThanTheUsualStack) {
-    const auto deep = kernel("deep", R"cpp(
+    const auto deep = kernel("deep", R"text(
 UNITS(deep, 4)
 KERNEL(deep) {
     f64 kept[3000000];
@@ -135,7 +136,7 @@ KERNEL(deep) {
     f64* out = *(f64* const*)packed;
     for (i64 unit = begin; unit < end; ++unit) out[unit] = all[2999900];
 }
-)cpp");
+)text");
     double out[4] = {};
     double* address = out;
     launch(deep, {{4, 1, 1}, {1, 1, 1}}, address);
@@ -143,7 +144,7 @@ KERNEL(deep) {
 }
 
 TEST(CpuLaunch, TheFirstFaultWinsAndStopsTheOthers) {
-    const auto faulty = kernel("faulty", R"cpp(
+    const auto faulty = kernel("faulty", R"text(
 UNITS(faulty, launch->grid[0])
 KERNEL(faulty) {
     i64* done = *(i64* const*)packed;
@@ -154,7 +155,7 @@ KERNEL(faulty) {
         done[block] = 1;
     }
 }
-)cpp");
+)text");
     std::vector<std::int64_t> done(1000);
     std::int64_t* address = done.data();
     for (int round = 0; round < 20; ++round) {
@@ -187,9 +188,11 @@ TEST(CpuLaunch, ShapesThatCannotBeAreRefused) {
     const auto refused_with = [&](const Shape& shape) {
         return message_of([&] { launch(saxpy, shape, Saxpy{}); }, "ValueError");
     };
-    EXPECT_EQ(refused_with({{1, 1, 1}, {64, 32, 1}}),
-              "a block of (64, 32, 1) is too large: at most 1024 threads, and (1024, 1024, 64) along the axes");
-    EXPECT_NE(refused_with({{1, 1, 1}, {0, 1, 1}}).find("zero: a block has at least one thread"), std::string::npos);
+    EXPECT_EQ(
+        refused_with({{1, 1, 1}, {64, 32, 1}}),
+        "a block of (64, 32, 1) is too large: at most 1024 threads, and (1024, 1024, 64) along the axes");
+    EXPECT_NE(refused_with({{1, 1, 1}, {0, 1, 1}}).find("zero: a block has at least one thread"),
+              std::string::npos);
     EXPECT_NE(refused_with({{-1, 1, 1}, {1, 1, 1}}).find("a length that is negative"), std::string::npos);
     EXPECT_NE(refused_with({{1, 70000, 1}, {1, 1, 1}}).find("a grid of (1, 70000, 1) blocks is too large"),
               std::string::npos);

@@ -19,7 +19,8 @@ TEST(CpuMemory, EveryBlockIsAlignedAndItsOwn) {
         blocks.emplace_back(address, bytes);
     }
     for (std::size_t i = 0; i < blocks.size(); ++i)
-        for (std::size_t at = 0; at < blocks[i].second; at += 61) ASSERT_EQ(blocks[i].first[at], static_cast<char>(i));
+        for (std::size_t at = 0; at < blocks[i].second; at += 61)
+            ASSERT_EQ(blocks[i].first[at], static_cast<char>(i));
     for (const auto& [address, bytes] : blocks) cpu_device()->release(address, nullptr);
 }
 

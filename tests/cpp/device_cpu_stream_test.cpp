@@ -27,11 +27,11 @@ struct Step {
     std::int64_t n, k;
 };
 std::shared_ptr<Function> step() {
-    return kernel("step", R"cpp(
+    return kernel("step", R"text(
 struct Step { i64* out; i64 n, k; };
 UNITS(step, launch->grid[0])
 KERNEL(step) { const Step s = *(const Step*)packed; for (i64 i = begin; i < end; ++i) s.out[i] = s.out[i] * 3 + s.k; }
-)cpp");
+)text");
 }
 
 }  // namespace
@@ -60,7 +60,9 @@ TEST(CpuStream, RunsInTheOrderAsked) {
 TEST(CpuStream, ReturnsBeforeTheWorkIsDone) {
     const auto stream = cpu_device()->make_stream(0);
     std::atomic<bool> go{false};
-    cpu_device()->call_on_host(stream.get(), [&] { while (!go) std::this_thread::yield(); });
+    cpu_device()->call_on_host(stream.get(), [&] {
+        while (!go) std::this_thread::yield();
+    });
     std::int64_t value = 0;
     const auto launched = launch(step(), {{1, 1, 1}, {1, 1, 1}}, Step{&value, 1, 5}, stream.get());
     EXPECT_FALSE(launched->done);
@@ -76,7 +78,10 @@ TEST(CpuStream, EventsOrderStreamsAndTellSeconds) {
     const auto begin = cpu_device()->make_event(true), end = cpu_device()->make_event(true);
     std::int64_t value = 0;
     cpu_device()->record(*begin, a.get());
-    cpu_device()->call_on_host(a.get(), [&] { std::this_thread::sleep_for(20ms); value = 4; });
+    cpu_device()->call_on_host(a.get(), [&] {
+        std::this_thread::sleep_for(20ms);
+        value = 4;
+    });
     cpu_device()->record(*end, a.get());
     EXPECT_FALSE(cpu_device()->happened(*end));
     cpu_device()->wait(*end, b.get());
@@ -110,7 +115,8 @@ TEST(CpuStream, AnErrorOfATaskSurfacesAtSynchronizeOnce) {
 
 TEST(CpuStream, AFaultOnAStreamIsInItsLaunchAndTheNextLaunchRuns) {
     const auto stream = cpu_device()->make_stream(0);
-    const auto bad = kernel("bad", "UNITS(bad, 9) KERNEL(bad) { worker->fail(worker, 2, 1, 8, 4, 0, 0, 0, 1, 0, 0); }");
+    const auto bad =
+        kernel("bad", "UNITS(bad, 9) KERNEL(bad) { worker->fail(worker, 2, 1, 8, 4, 0, 0, 0, 1, 0, 0); }");
     std::int64_t value = 1;
     const auto first = launch(bad, {{9, 1, 1}, {1, 1, 1}}, 0, stream.get());
     const auto second = launch(step(), {{1, 1, 1}, {1, 1, 1}}, Step{&value, 1, 0}, stream.get());
@@ -125,7 +131,9 @@ TEST(CpuStream, MemoryIsReleasedAfterTheWorkThatUsesIt) {
     const auto before = cpu_device()->memory().used;
     std::atomic<bool> go{false};
     void* block = cpu_device()->allocate(1 << 20, stream.get());
-    cpu_device()->call_on_host(stream.get(), [&] { while (!go) std::this_thread::yield(); });
+    cpu_device()->call_on_host(stream.get(), [&] {
+        while (!go) std::this_thread::yield();
+    });
     cpu_device()->fill(block, 1, 1 << 20, stream.get());
     cpu_device()->release(block, stream.get());
     EXPECT_GT(cpu_device()->memory().used, before);
@@ -138,7 +146,11 @@ TEST(CpuStream, WorkOfADroppedStreamStillRuns) {
     std::atomic<int> ran{0};
     {
         const auto stream = cpu_device()->make_stream(0);
-        for (int i = 0; i < 10; ++i) cpu_device()->call_on_host(stream.get(), [&] { std::this_thread::sleep_for(1ms); ++ran; });
+        for (int i = 0; i < 10; ++i)
+            cpu_device()->call_on_host(stream.get(), [&] {
+                std::this_thread::sleep_for(1ms);
+                ++ran;
+            });
     }
     for (int waited = 0; ran < 10 && waited < 5000; ++waited) std::this_thread::sleep_for(1ms);
     EXPECT_EQ(ran, 10);

@@ -75,8 +75,8 @@ public:
     bool happened(const Event&) const override { return true; }
     double seconds(const Event&, const Event&) const override { return 0; }
     void call_on_host(Stream*, Callback) override {}
-    std::shared_ptr<Launch> launch(const std::shared_ptr<device::Function>&, const Shape&, std::span<const std::byte>,
-                                   Stream*) override {
+    std::shared_ptr<Launch> launch(const std::shared_ptr<device::Function>&, const Shape&,
+                                   std::span<const std::byte>, Stream*) override {
         return nullptr;
     }
 };
@@ -117,7 +117,9 @@ FakeDevice& fresh_device() {
 }
 
 /// What a new process would find: the same folder, nothing in memory.
-std::string get_fresh(const Source& source, launch::CompileInfo& info) { return get(fresh_device(), source, &info); }
+std::string get_fresh(const Source& source, launch::CompileInfo& info) {
+    return get(fresh_device(), source, &info);
+}
 
 }  // namespace
 
@@ -188,7 +190,11 @@ TEST_F(LaunchCache, DamagedFilesAreMissesAndReplaced) {
     std::string whole(fs::file_size(file), '\0');
     std::ifstream(file, std::ios::binary).read(whole.data(), static_cast<std::streamsize>(whole.size()));
 
-    std::vector<std::string> damages{"", "x", whole.substr(0, 40), whole.substr(0, whole.size() - 1), whole + "x",
+    std::vector<std::string> damages{"",
+                                     "x",
+                                     whole.substr(0, 40),
+                                     whole.substr(0, whole.size() - 1),
+                                     whole + "x",
                                      std::string(whole.size(), '\0')};
     for (std::size_t at = 0; at < whole.size(); at += 97) {
         damages.push_back(whole);
@@ -244,8 +250,9 @@ TEST_F(LaunchCache, AFullDiskIsNoCacheAndSaysWhy) {
     FakeDevice& device = fresh_device();
     fs::create_directories(folder);
     for (int number = 0; number < 400; ++number)
-        fs::create_symlink("/dev/full", folder / (launch::cache_key(device, source) + "." + std::to_string(getpid()) +
-                                                  "." + std::to_string(number) + ".writing"));
+        fs::create_symlink(
+            "/dev/full", folder / (launch::cache_key(device, source) + "." + std::to_string(getpid()) + "." +
+                                   std::to_string(number) + ".writing"));
     EXPECT_EQ(get(device, source), "texttext");
     EXPECT_NE(launch::cache_stats().disk_problem.find("No space left on device"), std::string::npos)
         << launch::cache_stats().disk_problem;

@@ -15,7 +15,8 @@ namespace xcuda::device::cpu {
 
 namespace {
 
-constexpr std::size_t unsaid_shared_bytes = 256 * 1024;  // the most a block may have; untouched pages cost nothing
+constexpr std::size_t unsaid_shared_bytes =
+    256 * 1024;  // the most a block may have; untouched pages cost nothing
 
 struct Module {
     decltype(&xcuda_cpu_jit_compile) compile;
@@ -31,9 +32,10 @@ std::filesystem::path module_path() {
 }
 
 [[noreturn]] void module_missing(const std::string& why) {
-    throw missing(fmt::format("the CPU compiler, libxcuda_cpu_jit.so ({})", why),
-                  "reinstall xcuda (pip install --force-reinstall xcuda), or build it with -DXCUDA_CPU_DEVICE=ON; "
-                  "XCUDA_CPU_COMPILER may name the file");
+    throw missing(
+        fmt::format("the CPU compiler, libxcuda_cpu_jit.so ({})", why),
+        "reinstall xcuda (pip install --force-reinstall xcuda), or build it with -DXCUDA_CPU_DEVICE=ON; "
+        "XCUDA_CPU_COMPILER may name the file");
 }
 
 Module open_module() {
@@ -47,8 +49,7 @@ Module open_module() {
     };
     decltype(&xcuda_cpu_jit_abi) abi = nullptr;
     symbol(abi, "xcuda_cpu_jit_abi");
-    if (abi() != compiler_abi)
-        module_missing(fmt::format("{} is of another version of xcuda", path));
+    if (abi() != compiler_abi) module_missing(fmt::format("{} is of another version of xcuda", path));
     Module module{};
     symbol(module.compile, "xcuda_cpu_jit_compile");
     symbol(module.load, "xcuda_cpu_jit_load");
@@ -61,8 +62,8 @@ const Module& module() {
     return opened;
 }
 
-/// What kernels may call: the C library's math, its vector versions, and memcpy and friends. From the libraries by
-/// name, so that nothing else in the process that defines such a name is met.
+/// What kernels may call: the C library's math, its vector versions, and memcpy and friends. From the
+/// libraries by name, so that nothing else in the process that defines such a name is met.
 void* resolve(const char* symbol) {
     static const std::array<void*, 3> libraries{dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL),
                                                 dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL),
@@ -79,7 +80,10 @@ struct Made {
 
 void keep(void* context, Output kind, const char* data, std::size_t bytes) {
     auto& made = *static_cast<Made*>(context);
-    (kind == Output::object ? made.object : kind == Output::assembly ? made.assembly : made.log).assign(data, bytes);
+    (kind == Output::object     ? made.object
+     : kind == Output::assembly ? made.assembly
+                                : made.log)
+        .assign(data, bytes);
 }
 
 Made make(const Source& source, Output want) {
@@ -102,7 +106,8 @@ Image compile(const Source& source) {
     Made made = make(source, Output::object);
     Image image;
     image.bytes.resize(made.object.size());
-    std::copy_n(reinterpret_cast<const std::byte*>(made.object.data()), made.object.size(), image.bytes.begin());
+    std::copy_n(reinterpret_cast<const std::byte*>(made.object.data()), made.object.size(),
+                image.bytes.begin());
     image.entry = source.entry;
     image.log = std::move(made.log);
     return image;
@@ -118,11 +123,20 @@ Kernel::Kernel(const Image& image) {
     if (module().load(&request, &loaded, keep, &made) != 0)
         throw bug(fmt::format("the kernel {} can't be linked: {}", image.entry, made.log));
     handle_ = loaded.handle;
-    run = reinterpret_cast<RunFunction>(loaded.run);
+    cut = static_cast<const Cut*>(loaded.cut);
+    if (cut) {
+        threads = reinterpret_cast<BoxFunction>(loaded.run);
+        domain = reinterpret_cast<DomainFunction>(loaded.domain);
+        tiles = reinterpret_cast<TilesFunction>(loaded.tiles);
+    } else {
+        run = reinterpret_cast<RunFunction>(loaded.run);
+    }
     units = reinterpret_cast<UnitsFunction>(loaded.units);
     frame_bytes = loaded.stack_bytes;
-    if (loaded.shared_bytes) shared_bytes = static_cast<std::size_t>(*static_cast<SharedBytes>(loaded.shared_bytes));
-    else shared_bytes = static_cast<std::size_t>(image.attributes.shared_bytes.value_or(unsaid_shared_bytes));
+    if (loaded.shared_bytes)
+        shared_bytes = static_cast<std::size_t>(*static_cast<SharedBytes>(loaded.shared_bytes));
+    else
+        shared_bytes = static_cast<std::size_t>(image.attributes.shared_bytes.value_or(unsaid_shared_bytes));
 }
 
 Kernel::~Kernel() { module().unload(handle_); }

@@ -1,4 +1,5 @@
-// The compiler module, opened at the first compile or load: clang and LLVM stay out of the process until then.
+// The compiler module, opened at the first compile or load: clang and LLVM stay out of the process until
+// then.
 #pragma once
 
 #include <memory>
@@ -21,8 +22,12 @@ public:
     explicit Kernel(const Image& image);
     ~Kernel() override;
 
-    RunFunction run = nullptr;
-    UnitsFunction units = nullptr;
+    RunFunction run = nullptr;      // null for a box kernel
+    UnitsFunction units = nullptr;  // null: one piece a block
+    const Cut* cut = nullptr;       // of a box kernel; so the next three
+    DomainFunction domain = nullptr;
+    BoxFunction threads = nullptr;
+    TilesFunction tiles = nullptr;  // may be null
     std::size_t shared_bytes = 0;  // static ones, or the room left for them where the kernel does not say
     std::size_t frame_bytes = 0;
 

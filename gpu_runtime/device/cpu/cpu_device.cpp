@@ -60,7 +60,9 @@ public:
         return !queue || queue->idle();
     }
     std::shared_ptr<Event> make_event(bool) override { return std::make_shared<Mark>(); }
-    void record(Event& event, Stream* stream) override { cpu::record(mark_of(event), queue_of(stream).get()); }
+    void record(Event& event, Stream* stream) override {
+        cpu::record(mark_of(event), queue_of(stream).get());
+    }
     void wait(Event& event, Stream* stream) override { cpu::wait(mark_of(event), queue_of(stream).get()); }
     void synchronize(Event& event) override { cpu::synchronize(mark_of(event)); }
     bool happened(const Event& event) const override { return cpu::happened(mark_of(event)); }
@@ -95,28 +97,37 @@ public:
 private:
     template <class F>
     void in_order(Stream* stream, F task) {
-        if (const auto queue = queue_of(stream)) queue->push(std::move(task));
-        else task();
+        if (const auto queue = queue_of(stream))
+            queue->push(std::move(task));
+        else
+            task();
     }
 
     void check(const Shape& shape) const {
         const Limits& limits = info_.limits;
-        const auto refuse = [](const std::string& message) { throw Error(Fault::user, "ValueError", message); };
+        const auto refuse = [](const std::string& message) {
+            throw Error(Fault::user, "ValueError", message);
+        };
         const Dim3 &block = shape.block, &grid = shape.grid;
         if (block.x < 1 || block.y < 1 || block.z < 1 || grid.x < 0 || grid.y < 0 || grid.z < 0)
-            refuse(fmt::format("a launch of grid ({}, {}, {}) and block ({}, {}, {}) has a length that is {}", grid.x,
-                               grid.y, grid.z, block.x, block.y, block.z,
-                               block.x < 0 || block.y < 0 || block.z < 0 || grid.x < 0 || grid.y < 0 || grid.z < 0
-                                   ? "negative" : "zero: a block has at least one thread"));
+            refuse(fmt::format(
+                "a launch of grid ({}, {}, {}) and block ({}, {}, {}) has a length that is {}", grid.x,
+                grid.y, grid.z, block.x, block.y, block.z,
+                block.x < 0 || block.y < 0 || block.z < 0 || grid.x < 0 || grid.y < 0 || grid.z < 0
+                    ? "negative"
+                    : "zero: a block has at least one thread"));
         if (block.x > limits.block.x || block.y > limits.block.y || block.z > limits.block.z ||
             block.count() > limits.threads_per_block)
-            refuse(fmt::format("a block of ({}, {}, {}) is too large: at most {} threads, and ({}, {}, {}) along the "
-                               "axes", block.x, block.y, block.z, limits.threads_per_block, limits.block.x,
-                               limits.block.y, limits.block.z));
+            refuse(fmt::format(
+                "a block of ({}, {}, {}) is too large: at most {} threads, and ({}, {}, {}) along the "
+                "axes",
+                block.x, block.y, block.z, limits.threads_per_block, limits.block.x, limits.block.y,
+                limits.block.z));
         if (grid.x > limits.grid.x || grid.y > limits.grid.y || grid.z > limits.grid.z)
-            refuse(fmt::format("a grid of ({}, {}, {}) blocks is too large: at most ({}, {}, {})", grid.x, grid.y,
-                               grid.z, limits.grid.x, limits.grid.y, limits.grid.z));
-        if (shape.dynamic_shared_bytes < 0 || shape.dynamic_shared_bytes > limits.shared_bytes_per_block_optin)
+            refuse(fmt::format("a grid of ({}, {}, {}) blocks is too large: at most ({}, {}, {})", grid.x,
+                               grid.y, grid.z, limits.grid.x, limits.grid.y, limits.grid.z));
+        if (shape.dynamic_shared_bytes < 0 ||
+            shape.dynamic_shared_bytes > limits.shared_bytes_per_block_optin)
             refuse(fmt::format("{} bytes of dynamic shared memory: from 0 to {} are possible",
                                shape.dynamic_shared_bytes, limits.shared_bytes_per_block_optin));
     }

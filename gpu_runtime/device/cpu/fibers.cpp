@@ -30,8 +30,8 @@ void enter(transfer_t from) {
     FiberGang& gang = *worker.fibers;
     {
         const FiberGang::Fiber& self = gang.fibers[gang.current];
-        gang.thread(gang.launch, gang.arguments, &worker, self.x, self.y, self.z,
-                    gang.block[0], gang.block[1], gang.block[2]);
+        gang.thread(gang.launch, gang.arguments, &worker, self.x, self.y, self.z, gang.block[0],
+                    gang.block[1], gang.block[2]);
     }
     // Returned: out of the ring, and never resumed.
     FiberGang::Fiber& self = gang.fibers[gang.current];
@@ -80,7 +80,11 @@ void run_fibers(Worker* self, const LaunchBlock* launch, const void* arguments, 
         // Tops of stacks a few lines apart, else all of them fall into the same sets of the cache.
         char* top = gang.stacks.fresh_top(index) - (index & 31) * 128;
         gang.fibers[index] = {make_fcontext(top, gang.stacks.bytes() - 4096, enter),
-                              index + 1 == count ? 0 : index + 1, index == 0 ? count - 1 : index - 1, x, y, z};
+                              index + 1 == count ? 0 : index + 1,
+                              index == 0 ? count - 1 : index - 1,
+                              x,
+                              y,
+                              z};
         if (++x == launch->block[0]) x = 0, ++y;
         if (y == launch->block[1]) y = 0, ++z;
     }

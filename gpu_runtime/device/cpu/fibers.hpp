@@ -9,8 +9,8 @@
 
 namespace xcuda::device::cpu {
 
-/// One block's fibers in a ring of the live ones. Each runs until its next barrier and hands over to the next in the
-/// ring, so when one runs again, every other live one has come to the barrier or returned.
+/// One block's fibers in a ring of the live ones. Each runs until its next barrier and hands over to the next
+/// in the ring, so when one runs again, every other live one has come to the barrier or returned.
 struct FiberGang {
     struct Fiber {
         boost::context::detail::fcontext_t context = nullptr;

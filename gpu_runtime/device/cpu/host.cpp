@@ -30,7 +30,8 @@ std::string brand() {
     }
     std::string name(text);
     const auto begin = name.find_first_not_of(' ');
-    return begin == std::string::npos ? "x86-64 processor" : name.substr(begin, name.find_last_not_of(' ') - begin + 1);
+    return begin == std::string::npos ? "x86-64 processor"
+                                      : name.substr(begin, name.find_last_not_of(' ') - begin + 1);
 }
 
 struct Level {
@@ -64,7 +65,8 @@ double number_in(const char* file, const std::string& key = {}) {
 }
 
 double clock_hz() {
-    if (const double khz = number_in("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"); khz > 0) return khz * 1e3;
+    if (const double khz = number_in("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"); khz > 0)
+        return khz * 1e3;
     return number_in("/proc/cpuinfo", "cpu MHz") * 1e6;
 }
 
@@ -92,8 +94,9 @@ std::string features_hash() {
     // Leaf 1's ebx holds the number of the core that asked, so it is left out.
     const auto one = cpuid(1), seven = cpuid(7), seven_one = cpuid(7, 1), extended = cpuid(0x80000001u);
     std::uint64_t hash = 1469598103934665603ull;
-    for (const unsigned word : {one[0], one[2], one[3], seven[1], seven[2], seven[3], seven_one[0], seven_one[3],
-                                extended[2], extended[3], static_cast<unsigned>(level().vector_bytes)})
+    for (const unsigned word :
+         {one[0], one[2], one[3], seven[1], seven[2], seven[3], seven_one[0], seven_one[3], extended[2],
+          extended[3], static_cast<unsigned>(level().vector_bytes)})
         hash = (hash ^ word) * 1099511628211ull;
     return fmt::format("{:016x}", hash);
 }

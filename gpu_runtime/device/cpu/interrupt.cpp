@@ -70,7 +70,8 @@ void StopFlag::raise_fault() {
 void interrupt_all() noexcept {
     interrupt_count.fetch_add(1);
     for (Slot& slot : slots)
-        if (slot.used.load(std::memory_order_relaxed)) slot.stop.store(static_cast<std::int32_t>(Stop::interrupt));
+        if (slot.used.load(std::memory_order_relaxed))
+            slot.stop.store(static_cast<std::int32_t>(Stop::interrupt));
 }
 
 std::uint64_t interrupts() { return interrupt_count.load(); }
@@ -78,15 +79,17 @@ std::uint64_t interrupts() { return interrupt_count.load(); }
 InterruptGuard::InterruptGuard() {
     if (!on_main_thread()) return;
     if (depth++ > 0) return;
-    struct sigaction ours {};
+    struct sigaction ours{};
     ours.sa_sigaction = on_interrupt;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&ours.sa_mask);
     sigaction(SIGINT, &ours, &previous);
     const bool handled = (previous.sa_flags & SA_SIGINFO) ||
                          (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN);
-    if (handled) installed_ = true;
-    else sigaction(SIGINT, &previous, nullptr);
+    if (handled)
+        installed_ = true;
+    else
+        sigaction(SIGINT, &previous, nullptr);
 }
 
 InterruptGuard::~InterruptGuard() {

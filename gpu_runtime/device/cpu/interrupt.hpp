@@ -4,8 +4,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/export.hpp"
-
 namespace xcuda::device::cpu {
 
 enum class Stop : std::int32_t { no, fault, interrupt };
@@ -27,12 +25,13 @@ private:
 };
 
 /// Stops every launch that runs and drops those that wait in streams. Async-signal-safe.
-XCUDA_API void interrupt_all() noexcept;
+void interrupt_all() noexcept;
 /// How often interrupt_all was called; what was asked for under an older number is dropped.
 std::uint64_t interrupts();
 
-/// While it lives on the process' main thread, SIGINT first stops all kernels, then goes to the handler that was there
-/// (CPython's). Where SIGINT was ignored or had no handler, and on other threads, it changes nothing.
+/// While it lives on the process' main thread, SIGINT first stops all kernels, then goes to the handler that
+/// was there (CPython's). Where SIGINT was ignored or had no handler, and on other threads, it changes
+/// nothing.
 class InterruptGuard {
 public:
     InterruptGuard();

@@ -42,10 +42,11 @@ void KernelStacks::reserve(std::size_t count, std::size_t bytes) {
     void* memory = mmap(nullptr, count * stride, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (memory == MAP_FAILED)
-        throw Error(Fault::machine, "MemoryError",
-                    fmt::format("the CPU device can't have {} MiB of stack for this kernel's local arrays and values "
-                                "kept across barriers: use fewer threads a block or smaller local arrays",
-                                count * stride >> 20));
+        throw Error(
+            Fault::machine, "MemoryError",
+            fmt::format("the CPU device can't have {} MiB of stack for this kernel's local arrays and values "
+                        "kept across barriers: use fewer threads a block or smaller local arrays",
+                        count * stride >> 20));
     memory_ = static_cast<char*>(memory);
     count_ = count;
     bytes_ = bytes;

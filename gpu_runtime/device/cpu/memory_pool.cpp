@@ -16,12 +16,15 @@ namespace {
 
 constexpr std::size_t page_bytes = 4096, huge_bytes = 2 << 20;
 constexpr std::size_t mapped_from = 256 * 1024;  // from here on straight from the system
-constexpr std::size_t asked_from = 64 << 20;     // from here on the system is asked first whether it has that much
+constexpr std::size_t asked_from = 64
+                                   << 20;  // from here on the system is asked first whether it has that much
 
-/// Eight classes to each power of two: at most an eighth is wasted, and arrays of nearly one size share blocks.
+/// Eight classes to each power of two: at most an eighth is wasted, and arrays of nearly one size share
+/// blocks.
 std::size_t size_class(std::size_t bytes) {
     const std::size_t least = std::max<std::size_t>(bytes, 64);
-    const std::size_t step = std::max<std::size_t>(std::bit_floor(least) / 8, least >= mapped_from ? page_bytes : 64);
+    const std::size_t step =
+        std::max<std::size_t>(std::bit_floor(least) / 8, least >= mapped_from ? page_bytes : 64);
     return (least + step - 1) / step * step;
 }
 
@@ -29,13 +32,16 @@ void* from_system(std::size_t bytes) {
     if (bytes < mapped_from) return std::aligned_alloc(64, bytes);
     void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address == MAP_FAILED) return nullptr;
-    if (bytes >= 2 * huge_bytes) madvise(address, bytes, MADV_HUGEPAGE);  // first touch: 1/512 of the page faults
+    if (bytes >= 2 * huge_bytes)
+        madvise(address, bytes, MADV_HUGEPAGE);  // first touch: 1/512 of the page faults
     return address;
 }
 
 void to_system(void* address, std::size_t bytes) noexcept {
-    if (bytes < mapped_from) std::free(address);
-    else munmap(address, bytes);
+    if (bytes < mapped_from)
+        std::free(address);
+    else
+        munmap(address, bytes);
 }
 
 std::string human(std::int64_t bytes) {
@@ -82,10 +88,12 @@ void* MemoryPool::allocate(std::size_t bytes) {
     void* address = possible ? take(rounded) : nullptr;
     if (!address) {
         const std::int64_t available = std::min(memory_available() + pooled_, total_ - used_);
-        throw Error(Fault::machine, "MemoryError",
-                    fmt::format("the CPU device can't hold {} more: arrays on it use {} of the machine's {}, and {} "
-                                "can be had now", human(static_cast<std::int64_t>(bytes)), human(used_), human(total_),
-                                human(std::max<std::int64_t>(available, 0))));
+        throw Error(
+            Fault::machine, "MemoryError",
+            fmt::format("the CPU device can't hold {} more: arrays on it use {} of the machine's {}, and {} "
+                        "can be had now",
+                        human(static_cast<std::int64_t>(bytes)), human(used_), human(total_),
+                        human(std::max<std::int64_t>(available, 0))));
     }
     try {
         live_.emplace(address, rounded);

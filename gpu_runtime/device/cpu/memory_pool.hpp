@@ -30,8 +30,8 @@ private:
     void trim() noexcept;
 
     mutable std::mutex mutex_;
-    std::map<std::size_t, std::vector<void*>> free_;   // by size class
-    std::unordered_map<void*, std::size_t> live_;      // size class of each block in use
+    std::map<std::size_t, std::vector<void*>> free_;  // by size class
+    std::unordered_map<void*, std::size_t> live_;     // size class of each block in use
     std::int64_t total_, used_ = 0, high_water_ = 0, pooled_ = 0;
 };
 

@@ -22,14 +22,28 @@ PackedArguments::PackedArguments(std::span<const std::byte> bytes) {
 
 const void* PackedArguments::data() const { return elsewhere_ ? elsewhere_.get() : here_; }
 
+namespace {
+
+std::int64_t pieces(const Kernel& kernel, const Shape& shape, LaunchState& state) {
+    if (kernel.cut) {
+        state.boxes = cut_domain(kernel, state.block, state.arguments);
+        return state.boxes.count();
+    }
+    return kernel.units ? kernel.units(&state.block, state.arguments) : shape.grid.count();
+}
+
+}  // namespace
+
 void run_launch(const Kernel& kernel, const Shape& shape, const void* arguments, std::uint64_t asked,
                 Device::Launch& launch) {
     constexpr auto interrupted = static_cast<std::int32_t>(FaultKind::interrupted);
     LaunchState state{};
-    state.block = {{shape.grid.x, shape.grid.y, shape.grid.z}, {shape.block.x, shape.block.y, shape.block.z},
-                   shape.dynamic_shared_bytes, state.stop.address()};
+    state.block = {{shape.grid.x, shape.grid.y, shape.grid.z},
+                   {shape.block.x, shape.block.y, shape.block.z},
+                   shape.dynamic_shared_bytes,
+                   state.stop.address()};
     state.arguments = arguments;
-    state.run = kernel.run;
+    state.kernel = &kernel;
     state.shared_bytes = kernel.shared_bytes + static_cast<std::size_t>(shape.dynamic_shared_bytes) + 64;
     state.frame_bytes = kernel.frame_bytes;
 
@@ -38,15 +52,17 @@ void run_launch(const Kernel& kernel, const Shape& shape, const void* arguments,
     // Looked at after the stop flag is ours: an interrupt from now on reaches the flag.
     if (interrupts() != asked) {
         launch.fault.kind = interrupted;
-    } else if (shape.grid.count() > 0 && (state.units = kernel.units(&state.block, arguments)) > 0) {
+    } else if (shape.grid.count() > 0 && (state.units = pieces(kernel, shape, state)) > 0) {
         try {
             run_on_workers(state);
             error = state.error;
         } catch (...) {
             error = std::current_exception();
         }
-        if (state.faulted.load() && !state.error) launch.fault = state.fault;
-        else if (state.cut_short.load() && state.stop.reason() == Stop::interrupt) launch.fault.kind = interrupted;
+        if (state.faulted.load() && !state.error)
+            launch.fault = state.fault;
+        else if (state.cut_short.load() && state.stop.reason() == Stop::interrupt)
+            launch.fault.kind = interrupted;
     }
     launch.end = now();
     launch.done.store(true, std::memory_order_release);

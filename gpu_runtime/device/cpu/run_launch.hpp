@@ -23,8 +23,9 @@ private:
     std::shared_ptr<std::byte> elsewhere_;
 };
 
-/// Runs the kernel, fills `launch` and sets it done. Work asked for before the last interrupt (`asked` is interrupts()
-/// at that time) is not begun. Throws only where the machine lacks something; the launch is done then too.
+/// Runs the kernel, fills `launch` and sets it done. Work asked for before the last interrupt (`asked` is
+/// interrupts() at that time) is not begun. Throws only where the machine lacks something; the launch is done
+/// then too.
 void run_launch(const Kernel& kernel, const Shape& shape, const void* arguments, std::uint64_t asked,
                 Device::Launch& launch);
 

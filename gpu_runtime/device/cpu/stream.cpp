@@ -33,7 +33,8 @@ void Queue::push(Task task) {
         try {
             start_quiet_thread(
                 [](void* context) {
-                    const std::unique_ptr<std::shared_ptr<Queue>> queue(static_cast<std::shared_ptr<Queue>*>(context));
+                    const std::unique_ptr<std::shared_ptr<Queue>> queue(
+                        static_cast<std::shared_ptr<Queue>*>(context));
                     (*queue)->serve();
                 },
                 self);
@@ -88,8 +89,8 @@ void Queue::close() {
 }
 
 std::shared_ptr<Queue>& QueueStream::queue() {
-    // A child of fork() finds a copy of a queue whose thread stayed in the parent: its tasks are the parent's, and its
-    // locks may be held for ever, so it is left as it lies.
+    // A child of fork() finds a copy of a queue whose thread stayed in the parent: its tasks are the
+    // parent's, and its locks may be held for ever, so it is left as it lies.
     if (forks_ != fork_count()) {
         new std::shared_ptr<Queue>(std::exchange(queue_, std::make_shared<Queue>()));
         forks_ = fork_count();
@@ -125,8 +126,10 @@ void record(Mark& mark, Queue* queue) {
         state->seconds = now();
         state->changed.notify_all();
     };
-    if (queue) queue->push(reach);
-    else reach();
+    if (queue)
+        queue->push(reach);
+    else
+        reach();
 }
 
 void wait(Mark& mark, Queue* queue) {
@@ -158,11 +161,15 @@ double seconds(const Mark& from, const Mark& to) {
     const auto at = [](const Mark& mark, const char* which) {
         const std::lock_guard lock(mark.state->mutex);
         if (mark.state->asked == 0)
-            throw Error(Fault::user, "ValueError", std::string("the ") + which + " event was never recorded: call "
-                        "record() on it first");
+            throw Error(Fault::user, "ValueError",
+                        std::string("the ") + which +
+                            " event was never recorded: call "
+                            "record() on it first");
         if (mark.state->reached < mark.state->asked)
-            throw Error(Fault::user, "ValueError", std::string("the ") + which + " event has not happened yet: "
-                        "synchronize() on it first");
+            throw Error(Fault::user, "ValueError",
+                        std::string("the ") + which +
+                            " event has not happened yet: "
+                            "synchronize() on it first");
         return mark.state->seconds;
     };
     const double begin = at(from, "first");

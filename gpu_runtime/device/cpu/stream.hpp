@@ -20,7 +20,8 @@ class Queue : public std::enable_shared_from_this<Queue> {
 public:
     void push(Task task);
     bool idle() const;
-    /// Waits until all that was pushed has run; rethrows the first error of a task. Interrupted: KeyboardInterrupt.
+    /// Waits until all that was pushed has run; rethrows the first error of a task. Interrupted:
+    /// KeyboardInterrupt.
     void wait_idle();
     void close();  // the thread ends once the queue is empty
 

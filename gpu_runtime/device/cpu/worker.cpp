@@ -13,7 +13,8 @@ using boost::context::detail::transfer_t;
 
 namespace {
 
-// 16 MiB serve nearly every kernel; a larger frame gets a larger stack, and this much more for libm and signals.
+// 16 MiB serve nearly every kernel; a larger frame gets a larger stack, and this much more for libm and
+// signals.
 constexpr std::size_t usual_stack = 16 << 20, stack_margin = 256 << 10;
 
 /// Leaves the kernel, whatever stack it is on: what lies on that stack is given up.
@@ -22,14 +23,16 @@ constexpr std::size_t usual_stack = 16 << 20, stack_margin = 256 << 10;
     __builtin_unreachable();
 }
 
-void record_fault(Worker* self, std::int32_t site, std::int32_t kind, std::int64_t value0, std::int64_t value1,
-                  std::int64_t thread_x, std::int64_t thread_y, std::int64_t thread_z, std::int64_t block_x,
-                  std::int64_t block_y, std::int64_t block_z) {
+void record_fault(Worker* self, std::int32_t site, std::int32_t kind, std::int64_t value0,
+                  std::int64_t value1, std::int64_t thread_x, std::int64_t thread_y, std::int64_t thread_z,
+                  std::int64_t block_x, std::int64_t block_y, std::int64_t block_z) {
     auto& worker = static_cast<WorkerState&>(*self);
     LaunchState& launch = *worker.launch;
     if (!launch.faulted.exchange(true)) {
         const auto narrow = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
-        launch.fault = {site, kind, {value0, value1, 0, 0},
+        launch.fault = {site,
+                        kind,
+                        {value0, value1, 0, 0},
                         {narrow(thread_x), narrow(thread_y), narrow(thread_z)},
                         {narrow(block_x), narrow(block_y), narrow(block_z)}};
     }
@@ -55,7 +58,10 @@ void take_pieces(transfer_t from) {
         }
         const std::int64_t begin = launch.next.fetch_add(launch.grain, std::memory_order_relaxed);
         if (begin >= launch.units) break;
-        launch.run(&launch.block, launch.arguments, &worker, begin, std::min(begin + launch.grain, launch.units));
+        const std::int64_t end = std::min(begin + launch.grain, launch.units);
+        if (launch.kernel->cut)
+            run_boxes(*launch.kernel, launch.boxes, launch.block, launch.arguments, worker, begin, end);
+        else launch.kernel->run(&launch.block, launch.arguments, &worker, begin, end);
     }
     go_home(worker);
 }
@@ -83,7 +89,8 @@ void prepare(WorkerState& worker, const LaunchState& launch) {
         worker.shared_memory.reset(static_cast<char*>(std::aligned_alloc(64, bytes)));
         worker.shared_size = worker.shared_memory ? bytes : 0;
         if (!worker.shared_memory)
-            throw Error(Fault::machine, "MemoryError", "no memory for a block's shared memory on the CPU device");
+            throw Error(Fault::machine, "MemoryError",
+                        "no memory for a block's shared memory on the CPU device");
     }
     worker.shared = worker.shared_memory.get();
     worker.stack.reserve(1, std::max(usual_stack, launch.frame_bytes + stack_margin));

@@ -1,4 +1,5 @@
-// One thread while it works on a launch: its shared memory, its stack for kernels, and the way out of a kernel.
+// One thread while it works on a launch: its shared memory, its stack for kernels, and the way out of a
+// kernel.
 #pragma once
 
 #include <boost/context/detail/fcontext.hpp>
@@ -9,6 +10,8 @@
 #include <memory>
 
 #include "device/cpu/abi.hpp"
+#include "device/cpu/boxes.hpp"
+#include "device/cpu/compiler.hpp"
 #include "device/cpu/interrupt.hpp"
 #include "device/cpu/kernel_stack.hpp"
 
@@ -20,21 +23,24 @@ struct FiberGang;
 struct LaunchState {
     LaunchBlock block;
     const void* arguments;
-    RunFunction run;
+    const Kernel* kernel;
+    Boxes boxes;  // of a box kernel
     std::int64_t units;
-    std::int64_t grain;          // pieces taken at a time
-    std::size_t shared_bytes;    // of a block
-    std::size_t frame_bytes;     // bound of the kernel's own frames
+    std::int64_t grain;        // pieces taken at a time
+    std::size_t shared_bytes;  // of a block
+    std::size_t frame_bytes;   // bound of the kernel's own frames
     StopFlag stop;
 
     alignas(64) std::atomic<std::int64_t> next{0};
-    alignas(64) std::atomic<int> helpers{0};   // pool threads at work on it
+    alignas(64) std::atomic<int> helpers{0};  // pool threads at work on it
     std::atomic<bool> faulted{false};
-    std::atomic<bool> cut_short{false};        // a stop left pieces undone
-    FaultRecord fault{-1, 0, {}, {}, {}};      // of whoever set `faulted`
-    std::exception_ptr error;                  // the same: no memory for fibers
+    std::atomic<bool> cut_short{false};    // a stop left pieces undone
+    FaultRecord fault{-1, 0, {}, {}, {}};  // of whoever set `faulted`
+    std::exception_ptr error;              // the same: no memory for fibers
 
-    bool has_pieces() const { return next.load(std::memory_order_relaxed) < units && stop.reason() == Stop::no; }
+    bool has_pieces() const {
+        return next.load(std::memory_order_relaxed) < units && stop.reason() == Stop::no;
+    }
 };
 
 struct WorkerState : Worker {

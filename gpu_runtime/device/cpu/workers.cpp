@@ -17,7 +17,7 @@ namespace xcuda::device::cpu {
 
 namespace {
 
-constexpr double spin_seconds = 20e-6;   // so long a helper stays awake for the next launch
+constexpr double spin_seconds = 20e-6;  // so long a helper stays awake for the next launch
 constexpr std::int64_t chunks_a_worker = 8;
 
 /// True as soon as `ready` is; false after spin_seconds.
@@ -48,7 +48,8 @@ public:
             launches_.push_back(&launch);
             asked_.fetch_add(1);
         }
-        const auto wanted = std::min<std::int64_t>(helpers_, (launch.units + launch.grain - 1) / launch.grain - 1);
+        const auto wanted =
+            std::min<std::int64_t>(helpers_, (launch.units + launch.grain - 1) / launch.grain - 1);
         for (std::int64_t i = 0; i < wanted; ++i) asked_.notify_one();  // no system call if none sleeps
         work(this_worker(), launch);
         {
@@ -100,7 +101,7 @@ private:
     }
 
     const int helpers_;
-    std::mutex mutex_;                       // of launches_; never held while a kernel runs
+    std::mutex mutex_;  // of launches_; never held while a kernel runs
     std::vector<LaunchState*> launches_;
     std::atomic<unsigned> asked_{0}, finished_{0};
 };
@@ -155,8 +156,10 @@ void run_on_workers(LaunchState& launch) {
     }
     Pool& all = the_pool();
     launch.grain = std::max<std::int64_t>(1, launch.units / (all.workers() * chunks_a_worker));
-    if (all.workers() == 1) work(this_worker(), launch);
-    else all.run(launch);
+    if (all.workers() == 1)
+        work(this_worker(), launch);
+    else
+        all.run(launch);
 }
 
 }  // namespace xcuda::device::cpu

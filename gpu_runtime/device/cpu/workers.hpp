@@ -5,8 +5,8 @@
 
 namespace xcuda::device::cpu {
 
-/// Runs all pieces of `launch` on this thread and the pool's; returns when no one works on it any more. One piece, or
-/// a pool of one worker, runs here and wakes nobody.
+/// Runs all pieces of `launch` on this thread and the pool's; returns when no one works on it any more. One
+/// piece, or a pool of one worker, runs here and wakes nobody.
 void run_on_workers(LaunchState& launch);
 
 /// A thread that takes no signals: those are for threads that Python knows.

@@ -5,11 +5,12 @@
 
 namespace xcuda::device::cpu {
 
-constexpr int compiler_abi = 1;
+constexpr int compiler_abi = 2;
 
 enum class Output : int { object, assembly, log };
 
-/// Receives what the compiler made; called once for each kind of output, before the call that was given it returns.
+/// Receives what the compiler made; called once for each kind of output, before the call that was given it
+/// returns.
 using OutputSink = void (*)(void* context, Output kind, const char* data, std::size_t bytes);
 
 struct CompileRequest {
@@ -27,11 +28,14 @@ struct LoadRequest {
 };
 
 struct LoadedObject {
-    void* handle;                 // for unload
-    void* run;                    // ENTRY
-    void* units;                  // ENTRY_units
-    const void* shared_bytes;     // ENTRY_shared_bytes, null if the kernel has none
-    std::size_t stack_bytes;      // the object's frames added up: a bound, as kernels don't recurse
+    void* handle;              // for unload
+    void* run;                 // ENTRY
+    void* units;                  // ENTRY_units, null where it has none; so too the next three
+    const void* cut;              // ENTRY_cut
+    void* domain;                 // ENTRY_domain
+    void* tiles;                  // ENTRY_tiles
+    const void* shared_bytes;  // ENTRY_shared_bytes, null if the kernel has none
+    std::size_t stack_bytes;   // the object's frames added up: a bound, as kernels don't recurse
 };
 
 }  // namespace xcuda::device::cpu
@@ -40,7 +44,8 @@ extern "C" {
 /// compiler_abi of the module as it was built.
 int xcuda_cpu_jit_abi();
 /// 0: done; 1: the text did not compile, the log says why.
-int xcuda_cpu_jit_compile(const xcuda::device::cpu::CompileRequest*, xcuda::device::cpu::OutputSink, void* context);
+int xcuda_cpu_jit_compile(const xcuda::device::cpu::CompileRequest*, xcuda::device::cpu::OutputSink,
+                          void* context);
 /// 0: linked into this process; 1: it could not be, the log says why. Needs no compiler state and makes none.
 int xcuda_cpu_jit_load(const xcuda::device::cpu::LoadRequest*, xcuda::device::cpu::LoadedObject*,
                        xcuda::device::cpu::OutputSink, void* context);

@@ -25,7 +25,8 @@ const HostTarget& host_target() {
         made.processor = llvm::sys::getHostCPUName().str();
         bool avx = false, avx512 = false;
         for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
-            if (feature.getKey().starts_with("avx10")) continue;  // clang warns: implied by the AVX-512 features
+            if (feature.getKey().starts_with("avx10"))
+                continue;  // clang warns: implied by the AVX-512 features
             made.features.push_back((feature.getValue() ? "+" : "-") + feature.getKey().str());
             if (feature.getValue() && feature.getKey() == "avx2") avx = true;
             if (feature.getValue() && feature.getKey() == "avx512vl") avx512 = true;
@@ -65,10 +66,12 @@ std::unique_ptr<llvm::TargetMachine> machine(const CompileOptions& options, std:
         host.triple, host.processor, features, made, llvm::Reloc::PIC_, llvm::CodeModel::Small, level, true));
 }
 
-void optimise(llvm::Module& module, llvm::TargetMachine& machine, llvm::TargetLibraryInfoImpl& library, int level) {
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, llvm::TargetLibraryInfoImpl& library,
+              int level) {
     using Level = llvm::OptimizationLevel;
     llvm::PipelineTuningOptions tuning;
-    tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = level > 1;
+    tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling =
+        level > 1;
     llvm::PassBuilder builder(&machine, tuning);
     llvm::LoopAnalysisManager loops;
     llvm::FunctionAnalysisManager functions;
@@ -88,7 +91,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, llvm::TargetLi
 
 }  // namespace
 
-bool generate(llvm::Module& module, const CompileOptions& options, bool assembly, std::string& out, std::string& log) {
+bool generate(llvm::Module& module, const CompileOptions& options, bool assembly, std::string& out,
+              std::string& log) {
     const auto made = machine(options, log);
     if (!made) return false;
     llvm::TargetLibraryInfoImpl library(made->getTargetTriple());

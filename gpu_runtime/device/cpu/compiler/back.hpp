@@ -12,6 +12,7 @@ class Module;
 namespace xcuda::device::cpu {
 
 /// Appends to `out` (bytes of an ELF object, or text). False: `log` says why.
-bool generate(llvm::Module& module, const CompileOptions& options, bool assembly, std::string& out, std::string& log);
+bool generate(llvm::Module& module, const CompileOptions& options, bool assembly, std::string& out,
+              std::string& log);
 
 }  // namespace xcuda::device::cpu

@@ -22,13 +22,38 @@ namespace {
 std::vector<std::string> arguments(const CompileOptions& options) {
     const HostTarget& host = host_target();
     std::vector<std::string> words{
-        "-triple", host.triple, "-target-cpu", host.processor, "-emit-llvm-only",
-        "-x", "c++", "-std=gnu++20", "-O" + std::to_string(options.level),
-        "-nostdsysteminc", "-nobuiltininc", "-fgnuc-version=4.2.1", "-fno-rtti", "-fno-threadsafe-statics",
-        "-ffp-contract=on", "-relaxed-aliasing", "-fwrapv",
-        "-mrelocation-model", "pic", "-pic-level", "2", "-mframe-pointer=none", "-fvisibility=hidden",
-        "-vectorize-loops", "-vectorize-slp", "-mprefer-vector-width=" + std::to_string(host.vector_bits),
-        "-main-file-name", "kernel.cpp", "-w", "-fno-spell-checking", "-ferror-limit", "20",
+        "-triple",
+        host.triple,
+        "-target-cpu",
+        host.processor,
+        "-emit-llvm-only",
+        "-x",
+        "c++",
+        "-std=gnu++20",
+        "-O" + std::to_string(options.level),
+        "-nostdsysteminc",
+        "-nobuiltininc",
+        "-fgnuc-version=4.2.1",
+        "-fno-rtti",
+        "-fno-threadsafe-statics",
+        "-ffp-contract=on",
+        "-relaxed-aliasing",
+        "-fwrapv",
+        "-mrelocation-model",
+        "pic",
+        "-pic-level",
+        "2",
+        "-mframe-pointer=none",
+        "-fvisibility=hidden",
+        "-vectorize-loops",
+        "-vectorize-slp",
+        "-mprefer-vector-width=" + std::to_string(host.vector_bits),
+        "-main-file-name",
+        "kernel.cpp",
+        "-w",
+        "-fno-spell-checking",
+        "-ferror-limit",
+        "20",
     };
     for (const std::string& feature : host.features) {
         words.push_back("-target-feature");
@@ -40,8 +65,8 @@ std::vector<std::string> arguments(const CompileOptions& options) {
 
 }  // namespace
 
-std::unique_ptr<llvm::Module> parse(std::string_view text, const CompileOptions& options, llvm::LLVMContext& context,
-                                    std::string& log) {
+std::unique_ptr<llvm::Module> parse(std::string_view text, const CompileOptions& options,
+                                    llvm::LLVMContext& context, std::string& log) {
     llvm::raw_string_ostream log_stream(log);
     clang::CompilerInstance clang;
     auto diagnostic_options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
@@ -52,18 +77,21 @@ std::unique_ptr<llvm::Module> parse(std::string_view text, const CompileOptions&
     std::vector<const char*> pointers;
     for (const std::string& word : words) pointers.push_back(word.c_str());
     auto invocation = std::make_shared<clang::CompilerInvocation>();
-    if (!clang::CompilerInvocation::CreateFromArgs(*invocation, pointers, clang.getDiagnostics())) return nullptr;
+    if (!clang::CompilerInvocation::CreateFromArgs(*invocation, pointers, clang.getDiagnostics()))
+        return nullptr;
     clang.setInvocation(invocation);
 
     if (!clang.createTarget()) return nullptr;
     clang.createFileManager(llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>());
     clang.createSourceManager(clang.getFileManager());
-    auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(text.data(), text.size()), "kernel.cpp");
+    auto buffer =
+        llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(text.data(), text.size()), "kernel.cpp");
     clang::SourceManager& sources = clang.getSourceManager();
     sources.setMainFileID(sources.createFileID(std::move(buffer)));
     clang.createPreprocessor(clang::TU_Complete);
     clang::Preprocessor& preprocessor = clang.getPreprocessor();
-    preprocessor.getBuiltinInfo().initializeBuiltins(preprocessor.getIdentifierTable(), preprocessor.getLangOpts());
+    preprocessor.getBuiltinInfo().initializeBuiltins(preprocessor.getIdentifierTable(),
+                                                     preprocessor.getLangOpts());
     clang.createASTContext();
     clang::CodeGenerator* generator = clang::CreateLLVMCodeGen(
         clang.getDiagnostics(), "kernel", &clang.getVirtualFileSystem(), clang.getHeaderSearchOpts(),

@@ -15,7 +15,7 @@ class Module;
 namespace xcuda::device::cpu {
 
 /// Null if the text did not compile; `log` then holds clang's diagnostics.
-std::unique_ptr<llvm::Module> parse(std::string_view text, const CompileOptions& options, llvm::LLVMContext& context,
-                                    std::string& log);
+std::unique_ptr<llvm::Module> parse(std::string_view text, const CompileOptions& options,
+                                    llvm::LLVMContext& context, std::string& log);
 
 }  // namespace xcuda::device::cpu

@@ -31,8 +31,10 @@ Linker& linker() {
         auto control = llvm::cantFail(llvm::orc::SelfExecutorProcessControl::Create(
             nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>()));
         fresh->session = std::make_unique<llvm::orc::ExecutionSession>(std::move(control));
-        // Says which symbols are missing, which the failed look-up does not. Linking runs on the caller's thread.
-        fresh->session->setErrorReporter([](llvm::Error error) { reported += words(std::move(error)) + "; "; });
+        // Says which symbols are missing, which the failed look-up does not. Linking runs on the caller's
+        // thread.
+        fresh->session->setErrorReporter(
+            [](llvm::Error error) { reported += words(std::move(error)) + "; "; });
         fresh->layer = std::make_unique<llvm::orc::ObjectLinkingLayer>(*fresh->session);
         return fresh;
     }();
@@ -45,7 +47,8 @@ public:
     explicit Resolver(void* (*resolve)(const char*)) : resolve_(resolve) {}
 
     llvm::Error tryToGenerate(llvm::orc::LookupState&, llvm::orc::LookupKind, llvm::orc::JITDylib& library,
-                              llvm::orc::JITDylibLookupFlags, const llvm::orc::SymbolLookupSet& wanted) override {
+                              llvm::orc::JITDylibLookupFlags,
+                              const llvm::orc::SymbolLookupSet& wanted) override {
         llvm::orc::SymbolMap found;
         for (const auto& [name, flags] : wanted)
             if (void* address = resolve_((*name).str().c_str()))
@@ -100,16 +103,22 @@ bool link(const LoadRequest& request, LoadedObject& loaded, std::string& log) {
     const std::string entry = request.entry;
     using Flags = llvm::orc::SymbolLookupFlags;
     llvm::orc::SymbolLookupSet names;
-    const auto run = session.intern(entry), units = session.intern(entry + "_units");
-    const auto shared = session.intern(entry + "_shared_bytes");
-    names.add(run).add(units).add(shared, Flags::WeaklyReferencedSymbol);
-    auto found = session.lookup({{&library, llvm::orc::JITDylibLookupFlags::MatchAllSymbols}}, std::move(names));
+    const auto symbol = [&](const char* suffix, Flags flags = Flags::WeaklyReferencedSymbol) {
+        const auto name = session.intern(entry + suffix);
+        names.add(name, flags);
+        return name;
+    };
+    const auto run = symbol("", Flags::RequiredSymbol), units = symbol("_units"), shared = symbol("_shared_bytes");
+    const auto cut = symbol("_cut"), domain = symbol("_domain"), tiles = symbol("_tiles");
+    auto found =
+        session.lookup({{&library, llvm::orc::JITDylibLookupFlags::MatchAllSymbols}}, std::move(names));
     if (!found) return fail(found.takeError());
     const auto address = [&](const llvm::orc::SymbolStringPtr& name) -> void* {
         const auto at = found->find(name);
         return at == found->end() ? nullptr : at->second.getAddress().toPtr<void*>();
     };
-    loaded = {&library, address(run), address(units), address(shared), stack_bytes(**object)};
+    loaded = {&library,        address(run),   address(units),  address(cut),
+              address(domain), address(tiles), address(shared), stack_bytes(**object)};
     return true;
 }
 

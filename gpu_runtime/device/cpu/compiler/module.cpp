@@ -16,7 +16,8 @@ using namespace xcuda::device::cpu;
 
 extern "C" XCUDA_API int xcuda_cpu_jit_abi() { return compiler_abi; }
 
-extern "C" XCUDA_API int xcuda_cpu_jit_compile(const CompileRequest* request, OutputSink sink, void* context) {
+extern "C" XCUDA_API int xcuda_cpu_jit_compile(const CompileRequest* request, OutputSink sink,
+                                               void* context) {
     std::string log, errors, out;
     const CompileOptions options = read_options(request->options);
     llvm::LLVMContext llvm_context;
@@ -31,7 +32,8 @@ extern "C" XCUDA_API int xcuda_cpu_jit_compile(const CompileRequest* request, Ou
         },
         &errors);
     const auto module = parse({request->text, request->text_bytes}, options, llvm_context, log);
-    const bool made = module && generate(*module, options, request->want == Output::assembly, out, log) && errors.empty();
+    const bool made =
+        module && generate(*module, options, request->want == Output::assembly, out, log) && errors.empty();
     if (made) sink(context, request->want, out.data(), out.size());
     log += errors;
     if (!log.empty()) sink(context, Output::log, log.data(), log.size());

@@ -8,8 +8,10 @@ CompileOptions read_options(const char* words) {
     CompileOptions options;
     std::istringstream stream(words ? words : "");
     for (std::string word; stream >> word;) {
-        if (word.size() == 2 && word[0] == 'O' && word[1] >= '0' && word[1] <= '3') options.level = word[1] - '0';
-        else if (word[0] == '-') options.clang_words.push_back(word);
+        if (word.size() == 2 && word[0] == 'O' && word[1] >= '0' && word[1] <= '3')
+            options.level = word[1] - '0';
+        else if (word[0] == '-')
+            options.clang_words.push_back(word);
     }
     return options;
 }

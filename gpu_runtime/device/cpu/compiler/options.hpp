@@ -7,7 +7,7 @@
 namespace xcuda::device::cpu {
 
 struct CompileOptions {
-    int level = 2;                        // O0..O3
+    int level = 2;                         // O0..O3
     std::vector<std::string> clang_words;  // further cc1 options, as written
 };
 

@@ -5,7 +5,8 @@
 
 namespace xcuda::device::cpu {
 
-/// Adds those functions, at 2 to 16 lanes, that this machine's libmvec holds. Within 4 ulp, as libmvec states.
+/// Adds those functions, at 2 to 16 lanes, that this machine's libmvec holds. Within 4 ulp, as libmvec
+/// states.
 void add_vector_math(llvm::TargetLibraryInfoImpl& library);
 
 }  // namespace xcuda::device::cpu
