@@ -133,6 +133,7 @@ void declare_locals(Writer& w, bool worker_shared, std::int64_t static_bytes, co
 
 void here(Writer& w) {
     std::string text = "#define XC_HERE W, L";
+    if (w.function.where.empty()) text += ", 0, 0, 0, 0, 0, 0";
     for (const ExprP& e : w.function.where) text += ", " + w.expr(*e);
     w.out += text + "\n";
 }
@@ -162,40 +163,76 @@ std::string device_function(const Module& module, std::size_t index, Target targ
     return w.out + "}\n";
 }
 
+std::string arguments_of(const std::string& entry) {
+    return fmt::format("    const {0}_arguments& xc_args = *(const {0}_arguments*)P;\n", entry);
+}
+
+std::string cpu_fiber(const Module& module, Needs& needs, std::int64_t static_bytes) {
+    const std::string entry = entry_name(module);
+    Writer fiber(module, *module.fiber, Target::cpu, needs);
+    std::string head = fmt::format("static void {}_thread(const xc_launch* L, const void* P, xc_worker* W", entry);
+    std::vector<VarId> coordinates;  // parameters of the C++ function
+    for (const ExprP& e : module.fiber->where) {
+        coordinates.push_back(var_of(*e));
+        head += ", i64 " + fiber.name(coordinates.back());
+    }
+    here(fiber);
+    fiber.out += head + ") {\n" + arguments_of(entry);
+    unpack(fiber, "xc_args.");
+    declare_locals(fiber, true, static_bytes, coordinates);
+    fiber.body(module.fiber->body);
+    return fiber.out + "}\n#undef XC_HERE\n";
+}
+
+// A kernel that the device runs over boxes of threads.
+std::string cpu_box_function(const Module& module, const Function& f, const std::string& head, Needs& needs) {
+    Writer w(module, f, Target::cpu, needs);
+    here(w);
+    w.out += head + "(const xc_launch* L, const void* P, xc_worker* W, const i64* xc_low, const i64* xc_high) {\n" +
+             arguments_of(entry_name(module));
+    unpack(w, "xc_args.");
+    std::vector<VarId> bounds;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        for (const VarId v : {f.low[axis], f.high[axis]}) bounds.push_back(v);
+        w.line(fmt::format("const i64 {} = xc_low[{}], {} = xc_high[{}];", w.name(f.low[axis]), axis, w.name(f.high[axis]), axis));
+    }
+    declare_locals(w, false, 0, bounds);
+    w.body(f.body);
+    return w.out + "}\n#undef XC_HERE\n";
+}
+
+std::string cpu_domain(const Module& module, Needs& needs) {
+    const BoxWork& work = *module.boxes;
+    Writer w(module, module.kernel(), Target::cpu, needs);
+    const std::string entry = entry_name(module);
+    w.out = fmt::format("extern \"C\" const xc_cut {}_cut = {{{}, {}, {}, {}}};\n", entry, work.vector_axis, work.width,
+                        work.rows, static_cast<std::int64_t>(work.weight));
+    w.out += fmt::format("extern \"C\" void {}_domain(const xc_launch* L, const void* P, i64* xc_low, i64* xc_high) {{\n{}",
+                         entry, arguments_of(entry));
+    unpack(w, "xc_args.");
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        w.line(fmt::format("xc_low[{}] = {};", axis, w.expr(*work.low[axis])));
+        w.line(fmt::format("xc_high[{}] = {};", axis, w.expr(*work.high[axis])));
+    }
+    return w.out + "}\n";
+}
+
 std::string cpu_kernel(const Module& module, Needs& needs) {
     const std::string entry = entry_name(module);
     const std::int64_t static_bytes = module.fiber ? static_shared_bytes(*module.fiber) : 0;
     std::string out = fmt::format("extern \"C\" const i64 {}_shared_bytes = {};\n", entry, static_bytes);
-    const std::string arguments = fmt::format("    const {0}_arguments& xc_args = *(const {0}_arguments*)P;\n", entry);
-
-    Writer units(module, *module.units, Target::cpu, needs);
-    units.out = fmt::format("extern \"C\" i64 {}_units(const xc_launch* L, const void* P) {{\n{}", entry, arguments);
-    unpack(units, "xc_args.");
-    declare_locals(units, false, 0);
-    units.body(module.units->body);
-    out += units.out + "}\n";
-
-    if (module.fiber) {
-        Writer fiber(module, *module.fiber, Target::cpu, needs);
-        std::string head = fmt::format("static void {}_thread(const xc_launch* L, const void* P, xc_worker* W", entry);
-        std::vector<VarId> coordinates;  // parameters of the C++ function
-        for (const ExprP& e : module.fiber->where) {
-            coordinates.push_back(var_of(*e));
-            head += ", i64 " + fiber.name(coordinates.back());
-        }
-        here(fiber);
-        fiber.out += head + ") {\n" + arguments;
-        unpack(fiber, "xc_args.");
-        declare_locals(fiber, true, static_bytes, coordinates);
-        fiber.body(module.fiber->body);
-        out += fiber.out + "}\n#undef XC_HERE\n";
+    if (module.boxes) {
+        out += cpu_domain(module, needs);
+        if (module.tiles) out += cpu_box_function(module, *module.tiles, "extern \"C\" bool " + entry + "_tiles", needs);
+        const char* rare = module.tiles ? "XC_COLD " : "";
+        return out + cpu_box_function(module, module.kernel(), fmt::format("extern \"C\" {}void {}", rare, entry), needs);
     }
-
+    if (module.fiber) out += cpu_fiber(module, needs, static_bytes);
     const Function& f = module.kernel();
     Writer w(module, f, Target::cpu, needs);
     here(w);
     w.out += fmt::format("extern \"C\" void {}(const xc_launch* L, const void* P, xc_worker* W, i64 {}, i64 {}) {{\n{}", entry,
-                         w.name(f.begin), w.name(f.end), arguments);
+                         w.name(f.begin), w.name(f.end), arguments_of(entry));
     unpack(w, "xc_args.");
     declare_locals(w, false, 0);
     w.body(f.body);

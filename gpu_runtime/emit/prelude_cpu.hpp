@@ -28,6 +28,7 @@ struct xc_worker {
     void (*barrier)(xc_worker*);
     void (*leave)(xc_worker*);
 };
+struct xc_cut { i64 vector_axis, width, rows, weight; };
 #define XC_HERE_PARAMETERS xc_worker* W, const xc_launch* L, i64 xc_thread_x, i64 xc_thread_y, i64 xc_thread_z, \
                            i64 xc_block_x, i64 xc_block_y, i64 xc_block_z
 
@@ -35,7 +36,11 @@ struct xc_worker {
 enum { XC_INDEX = 1, XC_ZERO_DIVISION = 2, XC_ASSERTION = 3, XC_RAISED = 4, XC_UNBOUND = 7 };
 
 __attribute__((noinline, cold, noreturn)) static void xc_fail(i32 site, i32 kind, i64 v0, i64 v1, xc_worker* W,
-                                                              const xc_launch*, i64 tx, i64 ty, i64 tz, i64 bx, i64 by, i64 bz) {
+                                                              const xc_launch* L, i64 tx, i64 ty, i64 tz, i64 bx, i64 by, i64 bz) {
+    if (bx < 0) {  // told by global indices
+        bx = tx / L->block[0], by = ty / L->block[1], bz = tz / L->block[2];
+        tx %= L->block[0], ty %= L->block[1], tz %= L->block[2];
+    }
     W->fail(W, site, kind, v0, v1, tx, ty, tz, bx, by, bz);
     __builtin_unreachable();
 }

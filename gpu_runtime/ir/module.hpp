@@ -41,11 +41,21 @@ struct Function {
     bool is_kernel = true;
 
     // After passes/cpu.
-    VarId begin = -1, end = -1;  // the pieces of work to run, [begin, end)
+    VarId begin = -1, end = -1;  // the blocks to run, [begin, end)
+    std::array<VarId, 3> low{-1, -1, -1}, high{-1, -1, -1};  // of a box kernel: the threads to run
     VarId tail = -1;             // lanes that a masked vector access touches
     std::vector<ExprP> where;    // thread x, y, z and block x, y, z of the running lane, for fault records
 
     VarId add(Var var) { vars.push_back(std::move(var)); return static_cast<VarId>(vars.size()) - 1; }
+};
+
+/// How the device may cut the grid of a kernel that knows only global indices.
+struct BoxWork {
+    enum class Weight : std::int64_t { light, calls, loops };  // of a thread
+    std::array<ExprP, 3> low, high;  // the threads that pass the guard, over parameters and the grid
+    int vector_axis = 0;             // neighbours along it touch neighbouring elements
+    int width = 1, rows = 1;         // of a tile: threads along the vector axis, and across
+    Weight weight = Weight::light;
 };
 
 struct Module {
@@ -54,9 +64,10 @@ struct Module {
     std::vector<std::string> warnings;  // "cell 3, line 5: ..." for the report
 
     // After passes/cpu.
-    std::optional<Function> units;  // how many pieces of work a launch has
+    std::optional<BoxWork> boxes;   // the kernel runs boxes of the grid's threads, thread by thread; else whole blocks
+    std::optional<Function> tiles;  // the same box as vector tiles; false: it can't be, and nothing was done
     std::optional<Function> fiber;  // one thread of the kernel, where it must run as fibers
-    std::string how;                // "lanes", "tiles 8x2x16", "regions", "fibers": for the report
+    std::string how;                // "threads", "tiles 8x2x16", "regions", "fibers": for the report
 
     Function& kernel() { return functions.front(); }
     const Function& kernel() const { return functions.front(); }

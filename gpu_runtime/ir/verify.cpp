@@ -283,7 +283,7 @@ struct Walker {
 
 void verify(const Module& module, Stage stage, const char* after) {
     for (const Function& f : module.functions) Walker{{module, f, stage}, after}.body(f.body, 0);
-    if (module.units) Walker{{module, *module.units, stage}, after}.body(module.units->body, 0);
+    if (module.tiles) Walker{{module, *module.tiles, stage}, after}.body(module.tiles->body, 0);
     if (module.fiber) Walker{{module, *module.fiber, stage}, after}.body(module.fiber->body, 0);
 }
 

@@ -272,7 +272,7 @@ struct Regions {
             box.low[axis] = maximum(box.low[axis], int_constant(0));
         }
         add_polls(region);
-        LoweredRegion lowered = lower_region(f, region, box, lanes, false);
+        LoweredRegion lowered = lower_region(f, region, box, lanes);
         if (how.empty() || (lowered.loops && !loops)) how = lowered.how;  // the region with the most work speaks
         loops |= lowered.loops;
         return std::move(lowered.body);
@@ -323,13 +323,7 @@ bool frame_blocks(Module& module, const CpuOptions& options) {
     if (!regions.fits) return false;
     regions.finish(frame);
 
-    Function units = module.kernel();
     const auto grid = [](int axis) { return coord(Coord::Kind::grid_dim, axis); };
-    Stmt give = simple(Stmt::Kind::leave);
-    give.exprs = {mul(mul(grid(0), grid(1)), grid(2))};
-    Body count;
-    count.push_back(std::move(give));
-
     const VarId index = hidden(f, "piece");
     Body run;
     for (VarId v : regions.lanes.coordinate) run.push_back(assign(v, int_constant(0)));
@@ -338,7 +332,6 @@ bool frame_blocks(Module& module, const CpuOptions& options) {
     run.push_back(assign(block[2], div_floor(read(f, index), mul(grid(0), grid(1)))));
     for (Stmt& s : frame) run.push_back(std::move(s));
     f.body = piece_loop(f, index, std::move(run));
-    module.units = units_function(units, std::move(count));
     module.kernel() = std::move(f);
     module.how = barriers ? "regions, " + regions.how : regions.how;
     return true;

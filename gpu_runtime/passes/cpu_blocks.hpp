@@ -5,8 +5,8 @@
 
 namespace xcuda::passes {
 
-/// The kernel knows only global indices: the grid is one box of threads, cut into pieces of even work.
-void frame_domain(ir::Module& module, const CpuOptions& options);
+/// The kernel knows only global indices: the device runs it over boxes of the grid's threads.
+void frame_boxes(ir::Module& module, const CpuOptions& options);
 
 /// A piece is a block. With barriers its body becomes regions between them, run lane by lane; values that live across
 /// a barrier are kept per thread. False: the barriers stand under divergent control, and the module is unchanged.
@@ -23,6 +23,5 @@ ir::ExprP block_dim(const CpuOptions& options, int axis);
 
 // What the frames share.
 ir::Body piece_loop(ir::Function& kernel, ir::VarId piece, ir::Body body);
-ir::Function units_function(const ir::Function& kernel, ir::Body body);
 
 }  // namespace xcuda::passes

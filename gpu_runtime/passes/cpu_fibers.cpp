@@ -19,14 +19,6 @@ Body piece_loop(Function& kernel, VarId piece, Body body) {
     return out;
 }
 
-Function units_function(const Function& kernel, Body body) {
-    Function units = kernel;
-    units.name += "_units";
-    units.result = scalar(DType::i64);
-    units.body = std::move(body);
-    return units;
-}
-
 void add_polls(Body& body) {
     constexpr std::int64_t short_loop = 256;  // iterations that need no poll
     for (Stmt& s : body) {
@@ -62,14 +54,6 @@ void frame_fibers(Module& module, const CpuOptions& options) {
         }
     });
     add_polls(fiber.body);
-
-    Function units = f;
-    const auto grid = [](int axis) { return coord(Coord::Kind::grid_dim, axis); };
-    Stmt give = simple(Stmt::Kind::leave);
-    give.exprs = {mul(mul(grid(0), grid(1)), grid(2))};
-    Body count;
-    count.push_back(std::move(give));
-    module.units = units_function(units, std::move(count));
 
     const VarId index = hidden(f, "piece");
     Stmt run = simple(Stmt::Kind::run_fibers);

@@ -137,74 +137,74 @@ Box named(Function& f, const Box& box, Body& out) {
 
 }  // namespace
 
-LoweredRegion lower_region(Function& function, const Body& body, const Box& given, const Lanes& lanes, bool split) {
-    LoweredRegion result;
-    const Box box = named(function, given, result.body);
+namespace {
+
+struct Planned {
+    std::optional<TilePlan> plan;
+    ExprP test;
+    LoweredRegion region;
+    Box box;
+};
+
+Planned plan_region(Function& function, const Body& body, const Box& given, const Lanes& lanes) {
+    Planned p;
+    p.box = named(function, given, p.region.body);
     std::array<std::optional<std::int64_t>, 3> extents;
     for (int axis = 0; axis < 3; ++axis) {
-        const auto low = integer_of(box.low[axis]), high = integer_of(box.high[axis]);
+        const auto low = integer_of(p.box.low[axis]), high = integer_of(p.box.high[axis]);
         if (low && high) extents[axis] = *high - *low;
     }
-    const auto plan = plan_tiles(function, body, lanes.vector_axis, lanes.vector_bytes, extents);
-    ExprP test = plan ? box_test(function, body, *plan, box) : nullptr;
-    const bool never = test && test->op == Op::constant;
-    if (!plan || never) {
-        result.how = "threads";
-        each_stmt(body, [&](const Stmt& s) {
-            result.loops |= s.kind == Stmt::Kind::loop_range || s.kind == Stmt::Kind::loop_while;
-        });
-        for (Stmt& s : thread_loops(body, box, lanes)) result.body.push_back(std::move(s));
-        return result;
+    p.plan = plan_tiles(function, body, lanes.vector_axis, lanes.vector_bytes, extents);
+    if (p.plan) p.test = box_test(function, body, *p.plan, p.box);
+    if (p.test && p.test->op == Op::constant) p.plan.reset();
+    each_stmt(body, [&](const Stmt& s) {
+        p.region.loops |= s.kind == Stmt::Kind::loop_range || s.kind == Stmt::Kind::loop_while;
+    });
+    if (!p.plan) {
+        p.region.how = "threads";
+        return p;
     }
-    result.how = "tiles " + std::to_string(plan->rows) + "x" + std::to_string(plan->columns) + "x" +
-                 std::to_string(plan->lanes);
-    result.rows = plan->rows;
-    result.width = plan->columns * plan->lanes;
-    result.loops = plan->loops;
-    result.calls = plan->calls;
-    if (!test) {
-        for (Stmt& s : TileLoops{function, body, *plan, box, lanes}.loops()) result.body.push_back(std::move(s));
-        return result;
+    p.region.how = "tiles " + std::to_string(p.plan->rows) + "x" + std::to_string(p.plan->columns) + "x" +
+                   std::to_string(p.plan->lanes);
+    p.region.rows = p.plan->rows;
+    p.region.width = p.plan->columns * p.plan->lanes;
+    p.region.calls = p.plan->calls;
+    return p;
+}
+
+void append(Body& to, Body from) {
+    for (Stmt& s : from) to.push_back(std::move(s));
+}
+
+Stmt give(bool value) {
+    Stmt s = simple(Stmt::Kind::leave);
+    s.exprs = {constant(value, scalar(DType::b1))};
+    return s;
+}
+
+}  // namespace
+
+Body threads_of_region(const Body& body, const Box& box, const Lanes& lanes) { return thread_loops(body, box, lanes); }
+
+LoweredRegion tiles_of_region(Function& function, const Body& body, const Box& box, const Lanes& lanes) {
+    Planned p = plan_region(function, body, box, lanes);
+    if (!p.plan) {
+        p.region.body.clear();
+        return std::move(p.region);
     }
-    if (!split) {
-        result.body.push_back(branch(test, TileLoops{function, body, *plan, box, lanes}.loops(),
-                                     cold_threads(body, box, lanes)));
-        return result;
-    }
-    // Small boxes only where the whole one does not pass: the edge goes thread by thread, the rest stays fast.
-    const VarId passes = function.add({"in_range", scalar(DType::b1), Var::Role::hidden, {}});
-    result.body.push_back(assign(passes, test));
-    Box small;
-    std::array<VarId, 3> corner{};
-    const std::array<std::int64_t, 3> edge = [&] {
-        std::array<std::int64_t, 3> e{1, 1, 1};
-        e[plan->vector_axis] = 4 * result.width;
-        e[plan->row_axis] = plan->rows;
-        return e;
-    }();
-    Body inner;
-    std::array<ExprP, 3> steps;
-    for (int axis = 0; axis < 3; ++axis) {
-        const VarId step = hidden(function, "step");
-        const ExprP whole = maximum(sub(box.high[axis], box.low[axis]), int_constant(1));
-        result.body.push_back(assign(step, make(Op::select, scalar(DType::i64, true),
-                                                {read(function, passes), whole, int_constant(edge[axis])})));
-        steps[axis] = read(function, step);
-        corner[axis] = hidden(function, "corner");
-        const VarId end = hidden(function, "end");
-        small.low[axis] = read(function, corner[axis]);
-        small.high[axis] = read(function, end);
-        inner.push_back(assign(end, minimum(box.high[axis], add(read(function, corner[axis]), steps[axis]))));
-    }
-    const ExprP small_test = box_test(function, body, *plan, small);
-    inner.push_back(branch(either(read(function, passes), small_test),
-                           TileLoops{function, body, *plan, small, lanes}.loops(), cold_threads(body, small, lanes)));
-    const auto order = loop_order(lanes.vector_axis);
-    for (int level = 2; level >= 0; --level)
-        inner = one(count_loop(corner[order[level]], box.low[order[level]], box.high[order[level]], steps[order[level]],
-                               std::move(inner)));
-    for (Stmt& s : inner) result.body.push_back(std::move(s));
-    return result;
+    if (p.test) p.region.body.push_back(branch(negate(p.test), one(give(false))));
+    append(p.region.body, TileLoops{function, body, *p.plan, p.box, lanes}.loops());
+    p.region.body.push_back(give(true));
+    return std::move(p.region);
+}
+
+LoweredRegion lower_region(Function& function, const Body& body, const Box& box, const Lanes& lanes) {
+    Planned p = plan_region(function, body, box, lanes);
+    if (!p.plan) append(p.region.body, thread_loops(body, p.box, lanes));
+    else if (!p.test) append(p.region.body, TileLoops{function, body, *p.plan, p.box, lanes}.loops());
+    else p.region.body.push_back(branch(p.test, TileLoops{function, body, *p.plan, p.box, lanes}.loops(),
+                                        cold_threads(body, p.box, lanes)));
+    return std::move(p.region);
 }
 
 }  // namespace xcuda::passes

@@ -21,9 +21,13 @@ struct LoweredRegion {
     bool loops = false, calls = false;
 };
 
-/// `box` bounds the threads; its guard has been stripped. `split`: where the test of the whole box fails, tries smaller
-/// boxes before it goes thread by thread.
-LoweredRegion lower_region(ir::Function& function, const ir::Body& body, const Box& box, const Lanes& lanes, bool split);
+/// `box` bounds the threads; its guard has been stripped. Where the test of the box fails, it goes thread by thread.
+LoweredRegion lower_region(ir::Function& function, const ir::Body& body, const Box& box, const Lanes& lanes);
+
+/// Only the tiles, ended by `return true`, or `return false` before anything is done; empty where the body has none.
+LoweredRegion tiles_of_region(ir::Function& function, const ir::Body& body, const Box& box, const Lanes& lanes);
+/// Only the loops over threads.
+ir::Body threads_of_region(const ir::Body& body, const Box& box, const Lanes& lanes);
 
 /// Hidden int64 variable.
 ir::VarId hidden(ir::Function& function, const char* name);
