@@ -1,4 +1,5 @@
-// Threads that serve the kernel: no signal is ever delivered to them, so that SIGINT always wakes the main thread.
+// Threads that serve the kernel: no signal is ever delivered to them, so that SIGINT always wakes the main
+// thread.
 #pragma once
 
 #include <pthread.h>

@@ -78,9 +78,7 @@ void unroute_comm(const std::string& comm_id) {
     routes().erase(found);
 }
 
-void bury_closed_comms() {
-    closed.clear();
-}
+void bury_closed_comms() { closed.clear(); }
 
 void route_target(const std::string& target) {
     xeus::get_interpreter().comm_manager().register_comm_target(

@@ -8,7 +8,8 @@ namespace xcuda::kernel {
 namespace {
 
 constexpr int linger_ms = 1000;
-constexpr int unsent_limit = 100'000;  // messages for a slow front-end; ZeroMQ's own 1000 lose a cell's displays
+// Messages kept for a slow front-end; ZeroMQ's own 1000 would lose a cell's displays.
+constexpr int unsent_limit = 100'000;
 
 std::string port_of(const nl::json& file, const char* field) {
     const nl::json& port = file.at(field);
@@ -36,7 +37,8 @@ xeus::xconfiguration read_connection(const std::string& path) {
         config.m_key = file.value("key", "");
         return config;
     } catch (const nl::json::exception& error) {
-        throw std::runtime_error("the connection file " + path + " is not as Jupyter writes it: " + error.what());
+        throw std::runtime_error("the connection file " + path +
+                                 " is not as Jupyter writes it: " + error.what());
     }
 }
 

@@ -22,7 +22,8 @@ const std::vector<requirement>& requirements() {
         {"source", {"/arguments/source/path"}},
         {"variables", {"/arguments/variablesReference"}},
         {"richInspectVariables", {"/arguments/variableName"}},
-        {"copyToGlobals", {"/arguments/srcVariableName", "/arguments/dstVariableName", "/arguments/srcFrameId"}},
+        {"copyToGlobals",
+         {"/arguments/srcVariableName", "/arguments/dstVariableName", "/arguments/srcFrameId"}},
         {"attach", {"/arguments"}},
     };
     return table;
@@ -71,7 +72,8 @@ private:
 
     nl::json answer(const nl::json& header, const nl::json& message) {
         if (!message.is_object() || !message.contains("seq") || !message.contains("command")) {
-            return refusal(message.is_object() ? message : nl::json::object(), "a request needs seq and command");
+            return refusal(message.is_object() ? message : nl::json::object(),
+                           "a request needs seq and command");
         }
         if (const std::string field = missing_field(message); !field.empty()) {
             return refusal(message, "the field " + field + " is missing");
@@ -88,21 +90,24 @@ private:
         return reply.empty() ? refusal(message, "the debugger is not started") : reply;
     }
 
-    // A variable as the notebook would show it: of a stopped frame if one is named, else of the user's namespace.
+    // A variable as the notebook would show it: of a stopped frame if one is named, else of the user's
+    // namespace.
     nl::json rich_inspect(const nl::json& header, const nl::json& message) {
         const nl::json& arguments = message.at("arguments");
         const std::string name = arguments.at("variableName");
         nl::json reply = reply_to(message, true);
         std::string shown;
+        const std::string rich_call = "__import__('xcuda.kernel.requests').kernel.requests.rich(";
         if (arguments.contains("frameId")) {
             nl::json request = message;
             request["command"] = "evaluate";
             request["arguments"] = {{"frameId", arguments["frameId"]},
                                     {"context", "clipboard"},
-                                    {"expression", "__import__('xcuda.kernel.requests').kernel.requests.rich(" + name + ")"}};
+                                    {"expression", rich_call + name + ")"}};
             const nl::json evaluated = m_inner->process_request(header, request);
             if (!evaluated.value("success", false)) {
-                return refusal(message, evaluated.value("message", name + " can't be evaluated in this frame"));
+                return refusal(message,
+                               evaluated.value("message", name + " can't be evaluated in this frame"));
             }
             py::gil_scoped_acquire gil;
             shown = py::module_::import("ast")
@@ -110,7 +115,8 @@ private:
                         .cast<std::string>();
         } else {
             py::gil_scoped_acquire gil;
-            shown = py::module_::import("xcuda.kernel.requests").attr("rich_by_name")(name).cast<std::string>();
+            shown =
+                py::module_::import("xcuda.kernel.requests").attr("rich_by_name")(name).cast<std::string>();
         }
         reply["body"] = nl::json::parse(shown);
         return reply;
@@ -128,8 +134,6 @@ std::unique_ptr<xeus::xdebugger> build_debugger(xeus::xcontext& context, const x
         xpyt::make_python_debugger(context, config, user, session, debugger_config));
 }
 
-bool debugger_was_started() {
-    return started;
-}
+bool debugger_was_started() { return started; }
 
 }  // namespace xcuda::kernel

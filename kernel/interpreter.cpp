@@ -12,9 +12,7 @@ nl::json error_reply(const std::string& ename, const std::string& evalue) {
 }
 
 // The Python side answers in JSON text.
-nl::json parsed(const py::object& text) {
-    return nl::json::parse(text.cast<std::string>());
-}
+nl::json parsed(const py::object& text) { return nl::json::parse(text.cast<std::string>()); }
 
 // For requests that must never fail the front-end: what goes wrong becomes an error reply.
 template <class Ask>
@@ -50,11 +48,13 @@ nl::json interpreter::run_cell(const cell_request& request) {
     try {
         py::object cell = m_python.attr("Cell")(request.code, request.silent, request.store_history,
                                                 to_text(request.user_expressions), request.allow_stdin);
-        try {
-            interrupt_window window;
-            cell.attr("run")();
-        } catch (py::error_already_set& error) {
-            cell.attr("escaped")(error.value());  // an interrupt, or worse, outside the user's own code
+        for (const char* part : {"run", "show_report"}) {
+            try {
+                interrupt_window window;
+                cell.attr(part)();
+            } catch (py::error_already_set& error) {
+                cell.attr("escaped")(error.value());  // an interrupt, or worse, outside the user's own code
+            }
         }
         reply = parsed(cell.attr("reply")());
     } catch (py::error_already_set& error) {
@@ -79,9 +79,7 @@ nl::json interpreter::is_complete_request_impl(const std::string& code) {
     return answered([&] { return m_python.attr("is_complete")(code); });
 }
 
-nl::json interpreter::kernel_info_request_impl() {
-    return m_info;
-}
+nl::json interpreter::kernel_info_request_impl() { return m_info; }
 
 nl::json interpreter::internal_request_impl(const nl::json& content) {
     return answered([&] { return m_python.attr("run_internal")(content.value("code", "")); });

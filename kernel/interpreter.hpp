@@ -1,5 +1,5 @@
-// What the kernel answers. The work is done by the Python modules beside this file; here are the requests' shapes, the
-// window in which a cell can be interrupted, and the promise that every request gets an answer.
+// What the kernel answers. The work is done by the Python modules beside this file; here are the requests'
+// shapes, the window in which a cell can be interrupted, and the promise that every request gets an answer.
 #pragma once
 
 #include "server.hpp"

@@ -12,7 +12,7 @@ pthread_t main_thread;
 int depth = 0;
 
 void ignore() {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = SIG_IGN;
     sigaction(SIGINT, &action, &python_action);
 }
@@ -43,8 +43,6 @@ interrupt_window::~interrupt_window() {
     PyErr_Restore(type, value, trace);
 }
 
-void interrupt_main_thread() {
-    pthread_kill(main_thread, SIGINT);
-}
+void interrupt_main_thread() { pthread_kill(main_thread, SIGINT); }
 
 }  // namespace xcuda::kernel

@@ -5,11 +5,12 @@
 
 namespace xcuda::kernel {
 
-// Ignores SIGINT from now on, keeping CPython's handler for the windows. Call with the GIL, on the main thread.
+// Ignores SIGINT from now on, keeping CPython's handler for the windows. Call with the GIL, on the main
+// thread.
 void ignore_interrupts_while_idle();
 
-// While one lives, SIGINT reaches CPython's handler. Windows nest. Its end swallows an interrupt that came too late to
-// stop anything. Needs the GIL at both ends, and the main thread.
+// While one lives, SIGINT reaches CPython's handler. Windows nest. Its end swallows an interrupt that came
+// too late to stop anything. Needs the GIL at both ends, and the main thread.
 class interrupt_window {
 public:
     interrupt_window();

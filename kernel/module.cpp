@@ -11,7 +11,8 @@ namespace {
 
 using namespace xcuda::kernel;
 
-// Before and after the kernel's life, when Python's exit handlers print, text goes to the process's own descriptors.
+// Before and after the kernel's life, when Python's exit handlers print, text goes to the process's own
+// descriptors.
 void write_stream(int name, const py::str& written) {
     Py_ssize_t size = 0;
     const char* begin = PyUnicode_AsUTF8AndSize(written.ptr(), &size);
@@ -35,8 +36,10 @@ void flush_streams() {
 void publish(const std::string& type, std::string content, std::string metadata, const py::list& buffers) {
     std::vector<std::string> bytes;
     for (const py::handle& item : buffers) {
-        const py::buffer_info info = py::memoryview(py::reinterpret_borrow<py::object>(item)).attr("cast")("B")
-                                         .cast<py::buffer>().request();
+        const py::buffer_info info = py::memoryview(py::reinterpret_borrow<py::object>(item))
+                                         .attr("cast")("B")
+                                         .cast<py::buffer>()
+                                         .request();
         bytes.emplace_back(static_cast<const char*>(info.ptr), static_cast<std::size_t>(info.size));
     }
     if (!serving()) {
@@ -78,23 +81,40 @@ PYBIND11_MODULE(_kernel, m) {
     m.doc() = "The C++ half of the xcuda Jupyter kernel: channels, streams, interrupts.";
     m.attr("__version__") = XCUDA_VERSION;
     m.def("serve", &serve, py::arg("connection_file"), "Serve Jupyter's five channels until shutdown.");
-    m.def("capture_descriptors", [] { return running_server().streams().capture_descriptors(); },
-          "Show what C code and child processes write to descriptors 1 and 2. False if it can't be done.");
+    m.def(
+        "capture_descriptors", [] { return running_server().streams().capture_descriptors(); },
+        "Show what C code and child processes write to descriptors 1 and 2. False if it can't be done.");
     m.def("write", &write_stream, py::arg("stream"), py::arg("text"), "Append to stdout (0) or stderr (1).");
     m.def("flush", &flush_streams, "Publish what is buffered.");
-    m.def("log", [](const std::string& text) { running_server().streams().log(text); }, py::arg("text"),
-          "Write to the process's own stderr, which a front-end doesn't show.");
+    m.def(
+        "log", [](const std::string& text) { running_server().streams().log(text); }, py::arg("text"),
+        "Write to the process's own stderr, which a front-end doesn't show.");
     m.def("log_descriptor", [] { return running_server().streams().log_descriptor(); });
     m.def("publish", &publish, py::arg("type"), py::arg("content"), py::arg("metadata") = "{}",
           py::arg("buffers") = py::list(), "Publish a message on iopub; content and metadata are JSON text.");
-    m.def("parent_header", [] { return to_text(running_server().output().parent()); },
-          "The header of the request that is being handled, as JSON text.");
+    m.def(
+        "parent_header", [] { return to_text(running_server().output().parent()); },
+        "The header of the request that is being handled, as JSON text.");
     m.def("ask_input", &ask_input, py::arg("prompt"), py::arg("password"),
           "Ask the front-end for a line. Raises KeyboardInterrupt at an interrupt.");
     m.def("request_stop", [] { running_server().request_stop(); }, "End the kernel after this request.");
     // At exit objects go that held comms, when the channels are gone already.
-    m.def("route_comm", [](const std::string& id, const std::string& target) { if (serving()) route_comm(id, target); },
-          py::arg("comm_id"), py::arg("target"));
-    m.def("unroute_comm", [](const std::string& id) { if (serving()) unroute_comm(id); }, py::arg("comm_id"));
-    m.def("route_target", [](const std::string& target) { if (serving()) route_target(target); }, py::arg("target"));
+    m.def(
+        "route_comm",
+        [](const std::string& id, const std::string& target) {
+            if (serving()) route_comm(id, target);
+        },
+        py::arg("comm_id"), py::arg("target"));
+    m.def(
+        "unroute_comm",
+        [](const std::string& id) {
+            if (serving()) unroute_comm(id);
+        },
+        py::arg("comm_id"));
+    m.def(
+        "route_target",
+        [](const std::string& target) {
+            if (serving()) route_target(target);
+        },
+        py::arg("target"));
 }

@@ -1,7 +1,7 @@
 // The one way onto the iopub channel: any thread may publish, messages leave whole and in order.
 //
-// Lock order: the GIL is outermost; nothing here calls Python. Sockets may be used from several threads as long as a
-// mutex separates them, which is what m_mutex does.
+// Lock order: the GIL is outermost; nothing here calls Python. Sockets may be used from several threads as
+// long as a mutex separates them, which is what m_mutex does.
 #pragma once
 
 #include <mutex>

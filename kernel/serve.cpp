@@ -35,9 +35,7 @@ server& running_server() {
     return *current_server;
 }
 
-bool serving() {
-    return current_server != nullptr;
-}
+bool serving() { return current_server != nullptr; }
 
 void serve(const std::string& connection_file) {
     if (current_server != nullptr) {
@@ -47,9 +45,9 @@ void serve(const std::string& connection_file) {
     auto owned_interpreter = std::make_unique<interpreter>();
     current_interpreter = owned_interpreter.get();
     const std::string python = py::module_::import("sys").attr("executable").cast<std::string>();
-    auto kernel = std::make_unique<xeus::xkernel>(
-        connection, xeus::get_user_name(), make_zmq_context(), std::move(owned_interpreter), build_server,
-        make_history(), nullptr, build_debugger, nl::json{{"python", python}});
+    auto kernel = std::make_unique<xeus::xkernel>(connection, xeus::get_user_name(), make_zmq_context(),
+                                                  std::move(owned_interpreter), build_server, make_history(),
+                                                  nullptr, build_debugger, nl::json{{"python", python}});
     std::clog.setstate(std::ios_base::failbit);  // xeus's progress notes would be captured into the notebook
     ignore_interrupts_while_idle();
     current_server->on_idle([] { return current_interpreter->pump(); });
@@ -57,8 +55,8 @@ void serve(const std::string& connection_file) {
         py::gil_scoped_release release;
         kernel->start();
     }
-    // From here on nothing may publish. The debugger's client thread, once started, never ends and keeps its sockets:
-    // destroying what it uses would abort the process, so then the operating system cleans up.
+    // From here on nothing may publish. The debugger's client thread, once started, never ends and keeps its
+    // sockets: destroying what it uses would abort the process, so then the operating system cleans up.
     server& ended = *current_server;
     current_server = nullptr;
     ended.streams().stop();

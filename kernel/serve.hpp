@@ -7,8 +7,8 @@
 
 namespace xcuda::kernel {
 
-// Serves until shutdown. Call with the GIL, on the main thread; throws std::runtime_error for a bad connection file or
-// an address that is taken.
+// Serves until shutdown. Call with the GIL, on the main thread; throws std::runtime_error for a bad
+// connection file or an address that is taken.
 void serve(const std::string& connection_file);
 
 // The kernel that serves, for the functions that Python calls. Throws std::runtime_error if none does.

@@ -1,40 +1,13 @@
 #include "server.hpp"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "background.hpp"
 #include "connection.hpp"
 #include "interrupt.hpp"
+#include "polling.hpp"
 
 namespace xcuda::kernel {
-
-namespace {
-
-void signal_event(int descriptor) {
-    std::uint64_t one = 1;
-    [[maybe_unused]] ssize_t ignored = ::write(descriptor, &one, sizeof one);
-}
-
-// Polls until something is ready or the time is over; false when a signal cut it short.
-bool poll_items(std::vector<zmq::pollitem_t>& items, long timeout_ms) {
-    try {
-        zmq::poll(items, std::chrono::milliseconds(timeout_ms));
-        return true;
-    } catch (const zmq::error_t& error) {
-        if (error.num() != EINTR) {
-            throw;
-        }
-        return false;
-    }
-}
-
-bool readable(const zmq::pollitem_t& item) {
-    return (item.revents & ZMQ_POLLIN) != 0;
-}
-
-}  // namespace
 
 server::server(zmq::context_t& shared_context, const xeus::xconfiguration& config)
     : m_config(config),
@@ -44,8 +17,7 @@ server::server(zmq::context_t& shared_context, const xeus::xconfiguration& confi
       m_stdin(bind_channel(m_context, zmq::socket_type::router, config, config.m_stdin_port)),
       m_heartbeat(bind_channel(m_context, zmq::socket_type::router, config, config.m_hb_port)),
       m_events(shared_context, zmq::socket_type::sub),
-      m_output(bind_channel(m_context, zmq::socket_type::pub, config, config.m_iopub_port),
-               m_key),
+      m_output(bind_channel(m_context, zmq::socket_type::pub, config, config.m_iopub_port), m_key),
       m_streams(m_output),
       m_wake_shell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       m_wake_others(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -80,7 +52,7 @@ void server::close_channels() {
     m_context.close();
 }
 
-// --- messages out --------------------------------------------------------------------------------------------------
+// ---- messages out ----
 
 void server::send_shell_impl(xeus::xmessage message) {
     nl::json content = message.content();
@@ -139,7 +111,7 @@ void server::send_reply(const xeus::xmessage& request, const std::string& type, 
     to_frames(parts, m_key).send(m_shell);
 }
 
-// --- messages in ---------------------------------------------------------------------------------------------------
+// ---- messages in ----
 
 bool server::receive(zmq::socket_t& socket, xeus::xmessage& message) {
     zmq::multipart_t frames;
@@ -187,8 +159,9 @@ void server::reply_with_fault(const std::string& fault) {
     type.replace(type.size() - std::string("request").size(), std::string::npos, "reply");
     xeus::xmessage request(m_current.identities, m_current.header, nl::json::object(), nl::json::object(),
                            nl::json::object(), {});
-    send_reply(request, type,
-               {{"status", "error"}, {"ename", "KernelFault"}, {"evalue", fault}, {"traceback", nl::json::array()}});
+    send_reply(
+        request, type,
+        {{"status", "error"}, {"ename", "KernelFault"}, {"evalue", fault}, {"traceback", nl::json::array()}});
 }
 
 void server::abort_queue_impl(const listener&, long) {
@@ -229,134 +202,6 @@ bool server::ask_input(const std::string& prompt, bool password, const std::func
         }
     }
     return false;
-}
-
-// --- the loops -----------------------------------------------------------------------------------------------------
-
-void server::start_impl(xeus::xpub_message message) {
-    m_output.set_identity(message.header().value("username", ""), message.header().value("session", ""));
-    m_output.forward(message);
-    std::thread others[] = {
-        start_background("xcuda-control", [this] { serve_control(); }),
-        start_background("xcuda-heart", [this] { serve_heartbeat(); }),
-        start_background("xcuda-events", [this] { serve_debugger_events(); }),
-    };
-    serve_shell();
-    for (std::thread& thread : others) {
-        thread.join();
-    }
-    m_streams.flush();
-}
-
-void server::serve_shell() {
-    while (!m_stopping) {
-        const idle_work idle = m_pump ? m_pump() : idle_work{};
-        std::vector<zmq::pollitem_t> items{{m_shell, 0, ZMQ_POLLIN, 0}, {nullptr, m_wake_shell, ZMQ_POLLIN, 0}};
-        if (idle.descriptor >= 0) {
-            items.push_back({nullptr, idle.descriptor, ZMQ_POLLIN, 0});
-        }
-        if (!poll_items(items, m_waiting.empty() ? idle.timeout_ms : 0)) {
-            continue;
-        }
-        if (readable(items[1])) {
-            std::uint64_t ignored_count;
-            [[maybe_unused]] ssize_t ignored = ::read(m_wake_shell, &ignored_count, sizeof ignored_count);
-            serve_internal();
-        }
-        if (!m_waiting.empty()) {
-            xeus::xmessage message = std::move(m_waiting.front());
-            m_waiting.pop_front();
-            handle_shell(std::move(message));
-        } else if (readable(items[0])) {
-            xeus::xmessage message;
-            if (receive(m_shell, message)) {
-                handle_shell(std::move(message));
-            }
-        }
-    }
-    serve_internal();
-}
-
-void server::serve_control() {
-    std::vector<zmq::pollitem_t> items{{m_control, 0, ZMQ_POLLIN, 0}, {nullptr, m_wake_others, ZMQ_POLLIN, 0}};
-    while (!m_stopping) {
-        if (!poll_items(items, -1) || !readable(items[0])) {
-            continue;
-        }
-        xeus::xmessage message;
-        if (!receive(m_control, message)) {
-            continue;
-        }
-        if (message.header().value("msg_type", "") == "interrupt_request") {
-            interrupt_main_thread();
-        }
-        try {
-            notify_control_listener(std::move(message));
-        } catch (const std::exception& error) {
-            m_streams.log(std::string("xcuda kernel: on the control channel: ") + error.what() + "\n");
-        }
-    }
-}
-
-void server::serve_heartbeat() {
-    const bool has_parent = std::getenv("JPY_PARENT_PID") != nullptr;
-    const pid_t parent = ::getppid();
-    std::vector<zmq::pollitem_t> items{{m_heartbeat, 0, ZMQ_POLLIN, 0}, {nullptr, m_wake_others, ZMQ_POLLIN, 0}};
-    while (!m_stopping) {
-        if (has_parent && ::getppid() != parent) {
-            stop_from_outside();  // Jupyter died without saying good-bye
-            return;
-        }
-        if (poll_items(items, 1000) && readable(items[0])) {
-            zmq::multipart_t beat;
-            beat.recv(m_heartbeat);
-            beat.send(m_heartbeat);
-        }
-    }
-}
-
-void server::serve_debugger_events() {
-    std::vector<zmq::pollitem_t> items{{m_events, 0, ZMQ_POLLIN, 0}, {nullptr, m_wake_others, ZMQ_POLLIN, 0}};
-    while (!m_stopping) {
-        if (poll_items(items, -1) && readable(items[0])) {
-            zmq::multipart_t event;
-            event.recv(m_events);
-            m_output.forward(std::move(event));
-        }
-    }
-}
-
-nl::json server::send_to_shell_impl(const nl::json& message) {
-    std::future<nl::json> reply;
-    {
-        std::lock_guard lock(m_internal_mutex);
-        m_internal.push_back({message, {}});
-        reply = m_internal.back().reply.get_future();
-    }
-    signal_event(m_wake_shell);
-    while (reply.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
-        if (m_stopping) {
-            return {{"status", "error"}, {"ename", "KernelStopping"}, {"evalue", "the kernel is shutting down"},
-                    {"traceback", nl::json::array()}};
-        }
-    }
-    return reply.get();
-}
-
-void server::serve_internal() {
-    std::deque<internal_call> calls;
-    {
-        std::lock_guard lock(m_internal_mutex);
-        calls.swap(m_internal);
-    }
-    for (internal_call& call : calls) {
-        try {
-            call.reply.set_value(notify_internal_listener(call.message));
-        } catch (const std::exception& error) {
-            call.reply.set_value({{"status", "error"}, {"ename", "KernelFault"}, {"evalue", error.what()},
-                                  {"traceback", nl::json::array()}});
-        }
-    }
 }
 
 }  // namespace xcuda::kernel

@@ -1,8 +1,9 @@
 // The five channels. The shell channel is served by the thread that calls start(); control, heartbeat and the
 // debugger's events have a thread each, and every one of them is joined before start() returns.
 //
-// Ours rather than xeus's because between two messages it must let asyncio work, abort a queue as ipykernel does,
-// leave input() at an interrupt, answer a request whose handler threw, and end without a thread still holding a socket.
+// Ours rather than xeus's because between two messages it must let asyncio work, abort a queue as ipykernel
+// does, leave input() at an interrupt, answer a request whose handler threw, and end without a thread still
+// holding a socket.
 #pragma once
 
 #include <atomic>
@@ -44,7 +45,8 @@ public:
     bool ask_input(const std::string& prompt, bool password, const std::function<bool()>& keep_waiting,
                    std::string& answer);
 
-    // Ends start() when the current request is answered; a shutdown from outside interrupts the cell that runs.
+    // Ends start() when the current request is answered; a shutdown from outside interrupts the cell that
+    // runs.
     void request_stop();
     void stop_from_outside();
     bool stopping() const { return m_stopping; }
@@ -92,7 +94,8 @@ private:
 
     xeus::xconfiguration m_config;
     signer m_key;
-    zmq::context_t m_context{1};  // our own, so that closing it flushes whatever the debugger still holds open
+    // Our own, so that closing it sends what is left whatever the debugger still holds open.
+    zmq::context_t m_context{1};
     zmq::socket_t m_shell, m_control, m_stdin, m_heartbeat, m_events;
     publisher m_output;
     output_streams m_streams;

@@ -19,8 +19,8 @@ signer::signer(const std::string& scheme, const std::string& key) {
     EVP_MAC_free(method);
     const OSSL_PARAM settings[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(), 0),
                                    OSSL_PARAM_construct_end()};
-    if (m_keyed == nullptr ||
-        EVP_MAC_init(m_keyed.get(), reinterpret_cast<const unsigned char*>(key.data()), key.size(), settings) != 1) {
+    if (m_keyed == nullptr || EVP_MAC_init(m_keyed.get(), reinterpret_cast<const unsigned char*>(key.data()),
+                                           key.size(), settings) != 1) {
         throw std::runtime_error("the signature scheme " + scheme + " is not one that OpenSSL has");
     }
 }
@@ -50,7 +50,8 @@ bool signer::verify(std::string_view signature, const frames& parts) const {
         return true;
     }
     const std::string expected = sign(parts);
-    return signature.size() == expected.size() && CRYPTO_memcmp(signature.data(), expected.data(), expected.size()) == 0;
+    return signature.size() == expected.size() &&
+           CRYPTO_memcmp(signature.data(), expected.data(), expected.size()) == 0;
 }
 
 }  // namespace xcuda::kernel

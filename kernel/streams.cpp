@@ -32,8 +32,9 @@ void write_fully(int descriptor, std::string_view text) {
     }
 }
 
-// The child has neither our thread nor our sockets: its text goes through the pipe to the parent, by lines, so that
-// those of several children don't mix. No lock: another thread of the parent may have held it at the fork.
+// The child has neither our thread nor our sockets: its text goes through the pipe to the parent, by lines,
+// so that those of several children don't mix. No lock: another thread of the parent may have held it at the
+// fork.
 void write_in_child(stream name, std::string_view text) {
     static std::string lines[2];
     std::string& held = lines[static_cast<int>(name)];
@@ -46,7 +47,9 @@ void write_in_child(stream name, std::string_view text) {
 
 }  // namespace
 
-output_streams::output_streams(publisher& sink) : m_sink(sink), m_event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+output_streams::output_streams(publisher& sink)
+    : m_sink(sink),
+      m_event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     static std::once_flag once;
     std::call_once(once, [] { pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; }); });
     m_thread = start_background("xcuda-streams", [this] { run(); });
@@ -111,9 +114,7 @@ void output_streams::flush() {
     publish_all();
 }
 
-void output_streams::log(std::string_view text) const {
-    write_fully(log_descriptor(), text);
-}
+void output_streams::log(std::string_view text) const { write_fully(log_descriptor(), text); }
 
 void output_streams::stop() {
     if (!m_thread.joinable()) {
@@ -186,7 +187,8 @@ void output_streams::drain(stream name, bool partial_too) {
 void output_streams::publish_all() {
     static constexpr const char* names[] = {"stdout", "stderr"};
     for (const segment& part : m_segments) {
-        m_sink.publish("stream", to_text({{"name", names[static_cast<int>(part.name)]}, {"text", part.text}}));
+        m_sink.publish("stream",
+                       to_text({{"name", names[static_cast<int>(part.name)]}, {"text", part.text}}));
     }
     m_segments.clear();
     m_size = 0;

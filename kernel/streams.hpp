@@ -1,7 +1,7 @@
 // stdout and stderr: one ordered buffer that Python's streams and the process's own descriptors write into.
 //
-// A thread of its own publishes what waits longer than flush_after, so that output shows while the main thread
-// computes, sleeps or holds the GIL. Text of both streams stays in the order in which it was written.
+// A thread of its own publishes what waits longer than flush_after, so that output shows while the main
+// thread computes, sleeps or holds the GIL. Text of both streams stays in the order in which it was written.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@ public:
     explicit output_streams(publisher& sink);
     ~output_streams();
 
-    // Takes over descriptors 1 and 2, so that C's printf and child processes are seen too. Returns false, with the
-    // descriptors as they were, if the system has no pipe to give.
+    // Takes over descriptors 1 and 2, so that C's printf and child processes are seen too. Returns false,
+    // with the descriptors as they were, if the system has no pipe to give.
     bool capture_descriptors();
 
     // Appends text; what the descriptors hold by now comes before it.
@@ -42,9 +42,9 @@ public:
 private:
     void run();
     void wake() const;
-    void append(stream name, std::string_view text);      // with m_mutex held
-    void drain(stream name, bool partial_too);            // with m_mutex held
-    void publish_all();                                   // with m_mutex held
+    void append(stream name, std::string_view text);  // with m_mutex held
+    void drain(stream name, bool partial_too);        // with m_mutex held
+    void publish_all();                               // with m_mutex held
 
     struct segment {
         stream name;

@@ -5,7 +5,8 @@
 
 namespace xcuda::kernel {
 
-// Length of the longest prefix that does not end inside a character. Bytes that can't be UTF-8 count as whole.
+// Length of the longest prefix that does not end inside a character. Bytes that can't be UTF-8 count as
+// whole.
 inline std::size_t complete_prefix(std::string_view bytes) {
     const std::size_t size = bytes.size();
     for (std::size_t back = 1; back <= 3 && back <= size; ++back) {

@@ -8,9 +8,7 @@ namespace {
 
 constexpr std::string_view delimiter = "<IDS|MSG>";
 
-nl::json parsed(std::string_view text) {
-    return text.empty() ? nl::json::object() : nl::json::parse(text);
-}
+nl::json parsed(std::string_view text) { return text.empty() ? nl::json::object() : nl::json::parse(text); }
 
 }  // namespace
 
@@ -52,7 +50,8 @@ xeus::xmessage from_frames(zmq::multipart_t& frames, const signer& key) {
     }
     frames.pop();
     const std::string signature = frames.popstr();
-    const zmq::message_t header = frames.pop(), parent = frames.pop(), metadata = frames.pop(), content = frames.pop();
+    const zmq::message_t header = frames.pop(), parent = frames.pop(), metadata = frames.pop(),
+                         content = frames.pop();
     const signer::frames texts = {header.to_string_view(), parent.to_string_view(), metadata.to_string_view(),
                                   content.to_string_view()};
     if (!key.verify(signature, texts)) {
@@ -65,11 +64,12 @@ xeus::xmessage from_frames(zmq::multipart_t& frames, const signer& key) {
         buffers.emplace_back(bytes, bytes + buffer.size());
     }
     nl::json parsed_header = parsed(texts[0]);
-    if (!parsed_header.is_object() || !parsed_header.contains("msg_type") || !parsed_header["msg_type"].is_string()) {
+    if (!parsed_header.is_object() || !parsed_header.contains("msg_type") ||
+        !parsed_header["msg_type"].is_string()) {
         throw std::runtime_error("its header names no msg_type");
     }
-    return xeus::xmessage(identities, std::move(parsed_header), parsed(texts[1]), parsed(texts[2]), parsed(texts[3]),
-                          std::move(buffers));
+    return xeus::xmessage(identities, std::move(parsed_header), parsed(texts[1]), parsed(texts[2]),
+                          parsed(texts[3]), std::move(buffers));
 }
 
 std::string to_text(const nl::json& value) {

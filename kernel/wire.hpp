@@ -1,4 +1,5 @@
-// Jupyter messages as frames on a ZeroMQ socket, signed; contents go out as JSON text and are not parsed again.
+// Jupyter messages as frames on a ZeroMQ socket, signed; contents go out as JSON text and are not parsed
+// again.
 #pragma once
 
 #include <string>

@@ -1,8 +1,9 @@
 // The only file that knows which xeus and xeus-python this is built with.
 //
-// Debian 12 has xeus 2.4 and xeus-python 0.14: a request's reply is the return value, and the ZeroMQ helpers are in
-// xeus itself. From xeus 3 on the execute reply goes through a callback and the helpers live in xeus-zmq; what differs
-// is translated here, so that the rest of kernel/ sees one shape: run_cell() takes a cell and returns its reply.
+// Debian 12 has xeus 2.4 and xeus-python 0.14: a request's reply is the return value, and the ZeroMQ helpers
+// are in xeus itself. From xeus 3 on the execute reply goes through a callback and the helpers live in xeus-
+// zmq; what differs is translated here, so that the rest of kernel/ sees one shape: run_cell() takes a cell
+// and returns its reply.
 #pragma once
 
 #include <string>
@@ -36,7 +37,8 @@ struct cell_request {
     bool allow_stdin = true;
 };
 
-// xpyt::interpreter with the execute request in one shape for every xeus, and streams and displays left to us.
+// xpyt::interpreter with the execute request in one shape for every xeus, and streams and displays left to
+// us.
 class interpreter_base : public xpyt::interpreter {
 public:
     interpreter_base() : xpyt::interpreter(/*redirect_output=*/false, /*redirect_display=*/false) {
@@ -56,7 +58,8 @@ private:
 #else
     void execute_request_impl(send_reply_callback reply, int, const std::string& code,
                               xeus::execute_request_config config, nl::json user_expressions) final {
-        reply(run_cell({code, config.silent, config.store_history, std::move(user_expressions), config.allow_stdin}));
+        reply(run_cell(
+            {code, config.silent, config.store_history, std::move(user_expressions), config.allow_stdin}));
     }
     nl::json shutdown_request_impl(bool restart) final { return xeus::create_shutdown_reply(restart); }
 #endif

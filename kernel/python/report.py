@@ -3,7 +3,7 @@
 The runtime is never imported for this. A failure here never breaks a cell: it is logged once to the process's stderr.
 """
 
-import importlib
+import importlib.util
 import sys
 import traceback
 

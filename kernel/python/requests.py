@@ -48,7 +48,7 @@ def pump() -> tuple[int, int]:
 
 
 class Cell:
-    """One execute_request: ``run()`` is the part an interrupt may cut short."""
+    """One execute_request: an interrupt may cut ``run()`` and ``show_report()`` short."""
 
     def __init__(self, code, silent, store_history, user_expressions, allow_stdin):
         self.code = code
@@ -59,10 +59,10 @@ class Cell:
         shell.silent_now = silent
         shell._last_traceback = None
         stdin.allow(allow_stdin)
-        if not silent:
-            report.begin(code, shell.execution_count)
 
     def run(self) -> None:
+        if not self.silent:
+            report.begin(self.code, shell.execution_count)
         with loop.marked_running(self.code):
             result = shell.run_cell(self.code, store_history=self.store_history, silent=self.silent)
             error = result.error_before_exec or result.error_in_exec
@@ -85,10 +85,13 @@ class Cell:
             "user_expressions": {},
         }
 
-    def reply(self) -> str:
+    def show_report(self) -> None:
+        """May wait for what the cell left running on the device, so an interrupt ends this too."""
         streams.restore_after_cell()
         if not self.silent:
             report.end(self.content["status"] == "error")
+
+    def reply(self) -> str:
         self.content["execution_count"] = shell.execution_count - 1
         self.content["payload"] = shell.payload_manager.read_payload()
         shell.payload_manager.clear_payload()
@@ -109,7 +112,9 @@ def complete(code: str, cursor: int) -> str:
     start, end = (found[0].start, found[0].end) if found else (cursor, cursor)
     matches = [one.text for one in found]
     types = [{"start": c.start, "end": c.end, "text": c.text, "type": c.type or ""} for c in found]
-    more = report.call("xcuda.magics", "kernel_completions", code, cursor) if report.runtime_loaded() else None
+    more = (
+        report.call("xcuda.magics", "kernel_completions", code, cursor) if report.runtime_loaded() else None
+    )
     if more:
         names, more_start, more_end = more
         if (more_start, more_end) != (start, end):
@@ -137,7 +142,9 @@ def inspect(code: str, cursor: int, detail_level: int) -> str:
     except KeyError:
         pass  # no such name
     except Exception as error:  # the object's own __doc__, __repr__ or __signature__ raised
-        content["data"] = {"text/plain": f"{name} can't be inspected: {type(error).__name__}: {safe_text(error)}"}
+        content["data"] = {
+            "text/plain": f"{name} can't be inspected: {type(error).__name__}: {safe_text(error)}"
+        }
         content["found"] = True
     return to_json(content)
 
@@ -155,7 +162,12 @@ def run_internal(code: str) -> str:
     try:
         exec(code, dict(shell.user_ns))
     except BaseException as error:
-        content = {"status": "error", "ename": type(error).__name__, "evalue": safe_text(error), "traceback": [code]}
+        content = {
+            "status": "error",
+            "ename": type(error).__name__,
+            "evalue": safe_text(error),
+            "traceback": [code],
+        }
         return to_json(content)
     return to_json({"status": "ok", "payload": [], "user_expressions": {}})
 
@@ -191,7 +203,10 @@ def kernel_info() -> str:
         },
         "debugger": importlib.util.find_spec("debugpy") is not None,
         "help_links": [
-            {"text": "Python reference", "url": f"https://docs.python.org/{sys.version_info.major}.{sys.version_info.minor}"},
+            {
+                "text": "Python reference",
+                "url": f"https://docs.python.org/{sys.version_info.major}.{sys.version_info.minor}",
+            },
             {"text": "IPython reference", "url": "https://ipython.org/documentation.html"},
         ],
     }

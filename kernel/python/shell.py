@@ -21,6 +21,26 @@ from .display import KernelDisplayHook, KernelDisplayPublisher
 from .encode import to_json
 
 
+# What needs no event loop beside asyncio's, which runs always.
+LOOPLESS_GUIS = frozenset(
+    (
+        None,
+        "inline",
+        "agg",
+        "headless",
+        "svg",
+        "pdf",
+        "ps",
+        "nbagg",
+        "webagg",
+        "notebook",
+        "ipympl",
+        "widget",
+        "asyncio",
+    )
+)
+
+
 class KernelExit(ExitAutocall):
     """``exit`` and ``quit``: end the kernel, or with ``exit(keep_kernel=True)`` only the front-end."""
 
@@ -75,12 +95,14 @@ class ZMQInteractiveShell(InteractiveShell):
         return super().run_cell(*args, **kwargs)
 
     def ask_exit(self):
-        self.payload_manager.write_payload({"source": "ask_exit", "keepkernel": bool(self.keepkernel_on_exit)})
+        self.payload_manager.write_payload(
+            {"source": "ask_exit", "keepkernel": bool(self.keepkernel_on_exit)}
+        )
         if not self.keepkernel_on_exit:
             _kernel.request_stop()
 
     def enable_gui(self, gui=None):
-        if gui not in (None, "inline", "agg", "headless"):
+        if gui not in LOOPLESS_GUIS:
             raise UsageError(
                 f"The xcuda kernel runs no event loop for '{gui}'. Use %matplotlib inline, or %matplotlib widget."
             )
@@ -121,7 +143,9 @@ def _magics():
         @line_magic
         def autosave(self, line):
             """Set the notebook's autosave interval in seconds; 0 turns it off."""
-            print("Autosave is a setting of the front-end: JupyterLab has it under Settings, Autosave Documents.")
+            print(
+                "Autosave is a setting of the front-end: JupyterLab has it under Settings, Autosave Documents."
+            )
 
     return KernelMagics
 
@@ -147,7 +171,9 @@ class KernelApp(BaseIPythonApplication, InteractiveShellApp):
         super().init_path()
         if "" not in sys.path and not self.ignore_cwd:
             # The kernelspec's -P keeps the working directory out while the kernel starts; cells import from it.
-            packages = [i for i, path in enumerate(sys.path) if path.endswith(("site-packages", "dist-packages"))]
+            packages = [
+                i for i, path in enumerate(sys.path) if path.endswith(("site-packages", "dist-packages"))
+            ]
             sys.path.insert(packages[0] if packages else len(sys.path), "")
 
     def init_shell(self):
@@ -160,7 +186,6 @@ class KernelApp(BaseIPythonApplication, InteractiveShellApp):
         for name in ("exit", "quit"):
             self.shell.user_ns[name] = self.shell.exiter
             self.shell.user_ns_hidden[name] = self.shell.exiter
-
 
     def exit(self, exit_status=0):
         """Not for IPython to decide: the kernel ends at a shutdown request or ``exit()``."""

@@ -29,7 +29,9 @@ def _ask(prompt: str, password: bool) -> str:
     if not _allowed:
         from IPython.core.error import StdinNotImplementedError
 
-        raise StdinNotImplementedError("input was asked for, but this frontend does not support input requests.")
+        raise StdinNotImplementedError(
+            "input was asked for, but this frontend does not support input requests."
+        )
     sys.stdout.flush()
     return _kernel.ask_input(prompt, password)
 

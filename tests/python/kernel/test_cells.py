@@ -74,8 +74,10 @@ def test_top_level_await(kernel):
 
 
 def test_tasks_go_on_between_cells(kernel):
-    kernel.run("import asyncio, time\nseen = []\nasync def tick():\n    while True:\n"
-               "        seen.append(time.monotonic())\n        await asyncio.sleep(0.02)\ntask = asyncio.create_task(tick())")
+    kernel.run(
+        "import asyncio, time\nseen = []\nasync def tick():\n    while True:\n"
+        "        seen.append(time.monotonic())\n        await asyncio.sleep(0.02)\ntask = asyncio.create_task(tick())"
+    )
     before = int(kernel.run("len(seen)").result)
     kernel.run("time.sleep(0.1)")  # a cell that computes holds the tasks up
     import time
@@ -88,21 +90,27 @@ def test_tasks_go_on_between_cells(kernel):
 def test_a_callback_from_another_thread_wakes_an_idle_kernel(kernel):
     import time
 
-    kernel.run("import asyncio, threading\nwoken = []\nloop = asyncio.get_running_loop()\n"
-               "threading.Timer(0.2, lambda: loop.call_soon_threadsafe(woken.append, 1)).start()")
+    kernel.run(
+        "import asyncio, threading\nwoken = []\nloop = asyncio.get_running_loop()\n"
+        "threading.Timer(0.2, lambda: loop.call_soon_threadsafe(woken.append, 1)).start()"
+    )
     time.sleep(0.5)
     assert kernel.run("woken").result == "[1]"
 
 
 def test_a_failing_background_task_leaves_the_kernel_well(kernel):
-    kernel.run("import asyncio\nasync def fail(): raise ValueError('in the background')\n"
-               "t = asyncio.create_task(fail())")
+    kernel.run(
+        "import asyncio\nasync def fail(): raise ValueError('in the background')\n"
+        "t = asyncio.create_task(fail())"
+    )
     assert kernel.run("type(t.exception()).__name__").result == "'ValueError'"
 
 
 def test_display_update_and_clear(kernel):
-    outcome = kernel.run("from IPython.display import clear_output\nh = display('one', display_id='d')\n"
-                         "h.update('two')\nclear_output(wait=True)")
+    outcome = kernel.run(
+        "from IPython.display import clear_output\nh = display('one', display_id='d')\n"
+        "h.update('two')\nclear_output(wait=True)"
+    )
     [shown] = outcome.of("display_data")
     [updated] = outcome.of("update_display_data")
     assert shown["transient"]["display_id"] == updated["transient"]["display_id"] == "d"
@@ -111,8 +119,10 @@ def test_display_update_and_clear(kernel):
 
 
 def test_bundles_with_bytes_and_nan_reach_the_front_end(kernel):
-    outcome = kernel.run("import numpy as np\ndisplay({'image/png': b'\\x89PNG', 'application/json': {'a': float('nan'),"
-                         " 'b': np.float32(0.5), 3: np.int64(4)}}, raw=True)")
+    outcome = kernel.run(
+        "import numpy as np\ndisplay({'image/png': b'\\x89PNG', 'application/json': {'a': float('nan'),"
+        " 'b': np.float32(0.5), 3: np.int64(4)}}, raw=True)"
+    )
     [shown] = outcome.of("display_data")
     assert shown["data"]["image/png"] == "iVBORw=="
     assert shown["data"]["application/json"] == {"a": "nan", "b": 0.5, "3": 4}
@@ -135,7 +145,10 @@ def test_an_unknown_gui_is_refused_with_advice(kernel):
 def test_capture_magic(kernel):
     quiet = kernel.run("%%capture got\nimport sys\nprint('out')\nprint('err', file=sys.stderr)\n7")
     assert not quiet.of("stream") and not quiet.of("execute_result")
-    assert kernel.run("(got.stdout, got.stderr, got.outputs[0].data['text/plain'])").result == "('out\\n', 'err\\n', '7')"
+    assert (
+        kernel.run("(got.stdout, got.stderr, got.outputs[0].data['text/plain'])").result
+        == "('out\\n', 'err\\n', '7')"
+    )
 
 
 def test_load_ext_and_pickle_of_a_class_from_a_cell(kernel):

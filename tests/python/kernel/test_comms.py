@@ -29,7 +29,9 @@ def test_round_trip_opened_by_the_front_end(kernel):
         "    c.on_msg(told)\n    c.on_close(lambda m: heard.append(('close', m['content']['data'])))\n"
         "comm.get_comm_manager().register_target('test.target', opened)"
     )
-    settle(kernel, send(kernel, "comm_open", {"comm_id": "c1", "target_name": "test.target", "data": {"a": 1}}))
+    settle(
+        kernel, send(kernel, "comm_open", {"comm_id": "c1", "target_name": "test.target", "data": {"a": 1}})
+    )
     listed = kernel.ask("comm_info", "test.target")
     assert listed["comms"] == {"c1": {"target_name": "test.target"}}
     seen = settle(kernel, send(kernel, "comm_msg", {"comm_id": "c1", "data": {"b": 2}}, [b"\x00\x01"]))
@@ -63,7 +65,9 @@ def test_an_unknown_target_is_closed_again_or_ignored(kernel):
 
 
 def test_a_handler_that_fails_leaves_the_kernel_well(kernel):
-    kernel.run("import comm\nbad = comm.create_comm(target_name='page', comm_id='b1')\nbad.on_msg(lambda m: 1/0)")
+    kernel.run(
+        "import comm\nbad = comm.create_comm(target_name='page', comm_id='b1')\nbad.on_msg(lambda m: 1/0)"
+    )
     seen = settle(kernel, send(kernel, "comm_msg", {"comm_id": "b1", "data": {}}))
     assert "ZeroDivisionError" in "".join(m["content"]["text"] for m in seen if m["msg_type"] == "stream")
     assert kernel.run("1").result == "1"
@@ -79,7 +83,11 @@ def test_widget_state_reaches_python_and_interact_runs(kernel):
     model = kernel.run("slider.model_id").result.strip("'")
     seen = settle(
         kernel,
-        send(kernel, "comm_msg", {"comm_id": model, "data": {"method": "update", "state": {"value": 8}, "buffer_paths": []}}),
+        send(
+            kernel,
+            "comm_msg",
+            {"comm_id": model, "data": {"method": "update", "state": {"value": 8}, "buffer_paths": []}},
+        ),
     )
     assert kernel.run("slider.value").result == "8"
     printed = [m["content"]["text"] for m in seen if m["msg_type"] == "stream"]

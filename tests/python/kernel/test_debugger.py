@@ -33,13 +33,21 @@ def test_breakpoint_variables_continue_and_shutdown(own_kernel):
     debugger = Debugger(own_kernel)
     own_kernel.run("seen = 41")
     assert debugger.ask("debugInfo")["body"]["isStarted"] is False
-    assert debugger.ask("initialize", clientID="test", adapterID="", pathFormat="path", linesStartAt1=True,
-                        columnsStartAt1=True)["success"]
+    assert debugger.ask(
+        "initialize",
+        clientID="test",
+        adapterID="",
+        pathFormat="path",
+        linesStartAt1=True,
+        columnsStartAt1=True,
+    )["success"]
     assert debugger.ask("attach")["success"]
 
     code = "def add(a, b):\n    total = a + b\n    return total\nadd(1, 2)"
     path = debugger.ask("dumpCell", code=code)["body"]["sourcePath"]
-    placed = debugger.ask("setBreakpoints", source={"path": path}, breakpoints=[{"line": 3}], sourceModified=False)
+    placed = debugger.ask(
+        "setBreakpoints", source={"path": path}, breakpoints=[{"line": 3}], sourceModified=False
+    )
     assert placed["success"] and placed["body"]["breakpoints"][0]["verified"]
     assert debugger.ask("configurationDone")["success"]
     assert debugger.ask("debugInfo")["body"]["isStarted"] is True

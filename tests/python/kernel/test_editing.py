@@ -34,15 +34,19 @@ def test_inspect_an_object(kernel, level):
 
 
 def test_inspect_any_object_and_what_is_not_there(kernel):
-    kernel.run("class Odd:\n    __signature__ = 'none'\n    @property\n    def __doc__(self): raise ValueError\nodd = Odd()")
+    kernel.run(
+        "class Odd:\n    __signature__ = 'none'\n    @property\n    def __doc__(self): raise ValueError\nodd = Odd()"
+    )
     assert kernel.ask("inspect", "odd", 3)["found"] is True
     reply = kernel.ask("inspect", "not_there", 4)
     assert reply["status"] == "ok" and reply["found"] is False
 
 
 def test_a_mime_bundle_in_the_help_is_shown(kernel):
-    kernel.run("class K:\n    def __call__(self, x): 'Adds one.'\n    def _repr_mimebundle_(self, **_): "
-               "return {'text/plain': 'K!'}\nk = K()")
+    kernel.run(
+        "class K:\n    def __call__(self, x): 'Adds one.'\n    def _repr_mimebundle_(self, **_): "
+        "return {'text/plain': 'K!'}\nk = K()"
+    )
     [payload] = kernel.run("k?").reply["payload"]
     assert "K" in payload["data"]["text/plain"]
 

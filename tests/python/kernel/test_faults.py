@@ -89,6 +89,8 @@ def test_a_broken_hook_of_a_library_does_not_lose_the_reply(kernel):
 
 
 def test_payload_that_is_no_json(kernel):
-    outcome = kernel.run("get_ipython().payload_manager.write_payload({'source': 'x', 'data': {1, 2}, 'o': object})")
+    outcome = kernel.run(
+        "get_ipython().payload_manager.write_payload({'source': 'x', 'data': {1, 2}, 'o': object})"
+    )
     assert outcome.reply["status"] == "ok"
     assert outcome.reply["payload"][0]["data"] == [1, 2]

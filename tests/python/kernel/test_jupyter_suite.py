@@ -17,8 +17,14 @@ class TestXcuda(jupyter_kernel_test.KernelTests):
     code_generate_error = "raise ValueError('wrong')"
     code_execute_result = [{"code": "6*7", "result": "42"}]
     code_display_data = [
-        {"code": "from IPython.display import HTML, display; display(HTML('<b>test</b>'))", "mime": "text/html"},
-        {"code": "from IPython.display import Math, display; display(Math('\\\\frac{1}{2}'))", "mime": "text/latex"},
+        {
+            "code": "from IPython.display import HTML, display; display(HTML('<b>test</b>'))",
+            "mime": "text/html",
+        },
+        {
+            "code": "from IPython.display import Math, display; display(Math('\\\\frac{1}{2}'))",
+            "mime": "text/latex",
+        },
     ]
     code_history_pattern = "6?7*"
     supported_history_operations = ("tail", "search", "range")

@@ -21,9 +21,13 @@ def test_ten_starts_and_shutdowns_leave_no_crash(kernel):
         session = Session()
         # Alternately idle, just busy, and with threads and tasks still alive.
         if number % 3 == 1:
-            assert session.run("import threading, time\nthreading.Thread(target=time.sleep, args=(30,), daemon=True)"
-                               ".start()\nimport asyncio\nt = asyncio.create_task(asyncio.sleep(30))"
-                               ).reply["status"] == "ok"
+            assert (
+                session.run(
+                    "import threading, time\nthreading.Thread(target=time.sleep, args=(30,), daemon=True)"
+                    ".start()\nimport asyncio\nt = asyncio.create_task(asyncio.sleep(30))"
+                ).reply["status"]
+                == "ok"
+            )
         elif number % 3 == 2:
             session.client.execute("print('x' * 100000)")
         assert session.close() == 0
@@ -66,13 +70,17 @@ def test_exit_ends_the_kernel_after_its_reply(own_kernel, word):
 
 
 def test_exit_may_keep_the_kernel(kernel):
-    assert kernel.run("exit(keep_kernel=True)").reply["payload"] == [{"source": "ask_exit", "keepkernel": True}]
+    assert kernel.run("exit(keep_kernel=True)").reply["payload"] == [
+        {"source": "ask_exit", "keepkernel": True}
+    ]
     assert kernel.run("1").result == "1"
 
 
 def test_exit_handlers_run_and_may_print(own_kernel, tmp_path):
     mark = tmp_path / "ran"
-    own_kernel.run(f"import atexit, pathlib\natexit.register(lambda: (print('bye'), pathlib.Path({str(mark)!r}).touch()))")
+    own_kernel.run(
+        f"import atexit, pathlib\natexit.register(lambda: (print('bye'), pathlib.Path({str(mark)!r}).touch()))"
+    )
     assert own_kernel.close() == 0
     assert mark.exists()
 
@@ -152,7 +160,10 @@ def test_bad_connection_file_is_told(tmp_path, content, told):
 def test_an_address_in_use_and_an_unknown_scheme_are_told(kernel, tmp_path):
     info = kernel.client.get_connection_info()
     info["key"] = info["key"].decode()
-    for change, told in [({}, f"tcp://127.0.0.1:{info['shell_port']}"), ({"signature_scheme": "hmac-rot13"}, "hmac-rot13")]:
+    for change, told in [
+        ({}, f"tcp://127.0.0.1:{info['shell_port']}"),
+        ({"signature_scheme": "hmac-rot13"}, "hmac-rot13"),
+    ]:
         path = tmp_path / "connection.json"
         path.write_text(json.dumps({**info, **change}))
         command = [sys.executable, "-P", "-m", "xcuda.kernel", "-f", str(path)]
@@ -181,7 +192,9 @@ def test_a_kernel_without_a_key(tmp_path):
 
 
 def test_usage_without_a_connection_file():
-    done = subprocess.run([sys.executable, "-P", "-m", "xcuda.kernel"], capture_output=True, text=True, timeout=30)
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "xcuda.kernel"], capture_output=True, text=True, timeout=30
+    )
     assert done.returncode == 2 and "CONNECTION_FILE" in done.stderr
 
 
@@ -191,9 +204,13 @@ def test_a_started_kernel_has_loaded_nothing_heavy(kernel):
     session = Session()
     try:
         maps = open(f"/proc/{session.process.pid}/maps").read()
-        heavy = [name for name in ("libLLVM", "libclang", "libxcuda_runtime", "_multiarray_umath") if name in maps]
+        heavy = [
+            name for name in ("libLLVM", "libclang", "libxcuda_runtime", "_multiarray_umath") if name in maps
+        ]
         assert heavy == []
-        loaded = session.run("import sys\n[m for m in ('numpy', 'xcuda._runtime', 'matplotlib', 'debugpy') if m in sys.modules]")
+        loaded = session.run(
+            "import sys\n[m for m in ('numpy', 'xcuda._runtime', 'matplotlib', 'debugpy') if m in sys.modules]"
+        )
         assert loaded.result == "[]"
     finally:
         assert session.close() == 0

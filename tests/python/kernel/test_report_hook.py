@@ -45,7 +45,9 @@ def test_each_cell_is_begun_and_ended(runtime):
 
 def test_a_report_is_the_last_display_of_its_cell(runtime):
     outcome = runtime.run("answer = 'R1'\nprint('out')\n5")
-    assert outcome.of("display_data") == [{"data": {"text/plain": "report R1"}, "metadata": {"m": 1}, "transient": {}}]
+    assert outcome.of("display_data") == [
+        {"data": {"text/plain": "report R1"}, "metadata": {"m": 1}, "transient": {}}
+    ]
     kinds = [message["msg_type"] for message in outcome.messages]
     assert kinds[-2:] == ["display_data", "status"]
 
@@ -63,6 +65,19 @@ def test_a_failure_is_logged_once_and_breaks_no_cell(runtime):
     assert not outcome.of("stream") and not outcome.of("display_data")
     assert runtime.run("6").result == "6"
     runtime.run("answer = None")
+
+
+def test_a_report_that_waits_can_be_interrupted(runtime):
+    runtime.run(
+        "import time\nquick = profiler.cell_end\nprofiler.cell_end = lambda failed: time.sleep(100)",
+        silent=True,
+    )
+    message_id = runtime.client.execute("print('begun')")
+    runtime.wait_for("stream", message_id)
+    runtime.manager.interrupt_kernel()
+    assert runtime.finish(message_id).reply["ename"] == "KeyboardInterrupt"
+    runtime.run("profiler.cell_end = quick", silent=True)
+    assert runtime.run("1").result == "1"
 
 
 def test_completions_of_the_runtime_come_in(runtime):

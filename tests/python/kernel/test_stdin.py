@@ -35,7 +35,9 @@ def test_refused_where_the_front_end_can_not_answer(kernel):
 
 
 def test_the_debugger_of_the_terminal(kernel):
-    message_id = kernel.client.execute("def f(n):\n    import pdb; pdb.set_trace()\n    return n\nf(41)", allow_stdin=True)
+    message_id = kernel.client.execute(
+        "def f(n):\n    import pdb; pdb.set_trace()\n    return n\nf(41)", allow_stdin=True
+    )
     kernel.client.get_stdin_msg(timeout=20)
     kernel.client.input("p n + 1")
     kernel.client.get_stdin_msg(timeout=10)

@@ -10,9 +10,7 @@ def test_order_of_python_c_and_child_output(kernel):
         "print('python 5', end='')\nlibc.printf(b', c 6, ')\nos.write(1, b'fd 7\\n')\n"
         "subprocess.run(['echo', 'child 8'])\nprint('python 9')"
     )
-    assert outcome.text() == (
-        "python 1\nc 2\npython 3\nshell 4\npython 5, c 6, fd 7\nchild 8\npython 9\n"
-    )
+    assert outcome.text() == ("python 1\nc 2\npython 3\nshell 4\npython 5, c 6, fd 7\nchild 8\npython 9\n")
 
 
 def test_order_across_the_two_streams(kernel):
