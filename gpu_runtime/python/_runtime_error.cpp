@@ -1,14 +1,29 @@
 #include "_runtime_error.hpp"
 
+#include <cstring>
 #include <new>
 
 namespace xcuda::python {
 
+namespace {
+
+bool is_ours(PyFrameObject* frame) {
+    const nb::object globals = nb::steal(PyFrame_GetGlobals(frame));
+    PyObject* name = PyDict_GetItemString(globals.ptr(), "__name__");  // borrowed
+    const char* text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
+    return text && std::strncmp(text, "xcuda.core.", 11) == 0;
+}
+
+}  // namespace
+
 LaunchSite LaunchSite::here() {
     LaunchSite site;
-    if (PyFrameObject* frame = PyEval_GetFrame()) {
-        site.code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-        site.line = PyFrame_GetLineNumber(frame);
+    nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+    const auto raw = [&frame] { return reinterpret_cast<PyFrameObject*>(frame.ptr()); };
+    while (frame.is_valid() && is_ours(raw())) frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(raw())));
+    if (frame.is_valid()) {
+        site.code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(raw())));
+        site.line = PyFrame_GetLineNumber(raw());
     }
     return site;
 }

@@ -13,7 +13,7 @@ namespace xcuda::python {
 struct LaunchSite {
     nb::object code;
     int line = 0;
-    static LaunchSite here();  // of the calling Python frame
+    static LaunchSite here();  // of the innermost Python frame that is not xcuda.core's own
 };
 
 /// Sets the Python error indicator; the kernel's name titles the frame of its line.

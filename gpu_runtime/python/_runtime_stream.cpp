@@ -77,6 +77,7 @@ void in_flight(std::shared_ptr<InFlight> work) {
 void raise_error_of(InFlight& work) {
     const auto error = work.started.error();
     work.told = true;
+    std::erase_if(flying, [&work](const auto& w) { return w.get() == &work && w.use_count() > 1; });
     work.land();
     if (!error) return;
     if (error->python_type == "KeyboardInterrupt" && PyErr_CheckSignals() < 0) throw nb::python_error();

@@ -44,9 +44,11 @@ def _from_text(text):
     if found[2] is None:
         return ("scalar", dtype, bool(found[3]) or found[1] in ("int", "float"))
     axes = [axis.strip() for axis in found[2].split(",")] if found[2].strip() else []
-    if any(axis not in (":", "::1") for axis in axes) or "::1" in axes[:-1]:
+    if any(axis not in (":", "::", "::1") for axis in axes) or "::1" in axes[:-1]:
         raise TypeError(f'"{text}": each axis is ":", the last may be "::1" for a contiguous array')
-    return ("array", dtype, len(axes), "contiguous" if axes and axes[-1] == "::1" else "strided")
+    if axes and axes[-1] != "::1":
+        return ("array", dtype, len(axes), "strided")
+    return ("array", dtype, len(axes), "inner" if "::" in axes else "contiguous")
 
 
 def _from_value(value):
