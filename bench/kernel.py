@@ -1,10 +1,12 @@
 """The Jupyter kernel beside ipykernel and xpython: start, round trip, memory.
 
     ./run bench kernel
+    python bench/kernel.py --json
 
 All are driven the same way, by jupyter_client over loopback TCP. Kernels take turns.
 """
 
+import json
 import socket
 import statistics
 import subprocess
@@ -114,6 +116,18 @@ def main():
             trips[name].append(kernel.run("1+1"))
     for kernel in running.values():
         kernel.stop()
+
+    if "--json" in sys.argv[1:]:
+        figures = {
+            name: {
+                "start_ms": statistics.median(starts[name]) * 1e3,
+                "round_trip_ms": statistics.median(trips[name]) * 1e3,
+                "resident_mib": statistics.median(memory[name]),
+            }
+            for name in commands
+        }
+        print(json.dumps({"machine": _measure.machine(), "kernels": figures}, indent=2))
+        return
 
     rows = [
         (

@@ -20,7 +20,6 @@ from . import _kernel
 from .display import KernelDisplayHook, KernelDisplayPublisher
 from .encode import to_json
 
-
 # What needs no event loop beside asyncio's, which runs always.
 LOOPLESS_GUIS = frozenset(
     (
