@@ -1,0 +1,78 @@
+"""The kernel and the real runtime together, on the CPU device."""
+
+import time
+
+import pytest
+
+pytest.importorskip("xcuda.core")
+
+SETUP = """from xcuda import core as cuda
+import numpy as np
+@cuda.kernel
+def scale(a, x):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        x[i] = a * x[i]
+@cuda.kernel
+def poke(x, where):
+    if cuda.grid(1) == 0:
+        x[where] = 1.0
+@cuda.kernel
+def spin(x):
+    while True:
+        x[0] = x[0] + 1.0
+x = np.ones(8, dtype=np.float32)
+"""
+
+
+@pytest.fixture(scope="module")
+def cuda(kernel):
+    outcome = kernel.run(SETUP, timeout=60)
+    assert outcome.reply["status"] == "ok", outcome.reply
+    return kernel
+
+
+def test_a_launch_has_a_report_and_a_plain_cell_has_none(cuda):
+    [report] = cuda.run("scale(2.0, x)", timeout=60).of("display_data")
+    assert "scale" in report["data"]["text/plain"]
+    assert "application/vnd.xcuda.report.v1+json" in report["data"]
+    assert cuda.run("x.tolist()").result == str([2.0] * 8)
+    assert not cuda.run("1 + 1").of("display_data")
+
+
+def test_an_index_out_of_range_names_the_cells_line_and_the_next_cell_works(cuda):
+    reply = cuda.run("poke[1, 1](x, 10**6)", timeout=60).reply
+    assert reply["ename"] == "IndexError"
+    assert "1000000" in reply["evalue"] and "(8,)" in reply["evalue"]
+    assert "line 11" in reply["evalue"] and "thread (0, 0, 0)" in reply["evalue"]
+    assert cuda.run("poke[1, 1](x, 3); x[3]", timeout=60).result == "np.float32(1.0)"
+
+
+def test_a_kernel_that_never_ends_is_interrupted(cuda):
+    message_id = cuda.client.execute("print('begun', flush=True)\nspin[1, 1](x)\ncuda.synchronize()")
+    cuda.wait_for("stream", message_id)
+    time.sleep(0.5)
+    begin = time.monotonic()
+    cuda.manager.interrupt_kernel()
+    reply = cuda.reply(message_id)
+    assert reply["ename"] == "KeyboardInterrupt"
+    assert time.monotonic() - begin < 2
+    assert cuda.run("x[:] = 1; scale(3.0, x); x[0]", timeout=60).result == "np.float32(3.0)"
+
+
+def test_help_of_a_kernel(cuda):
+    [payload] = cuda.run("scale?").reply["payload"]
+    assert "scale" in payload["data"]["text/plain"]
+
+
+def test_magics_are_there_without_loading_anything(own_kernel):
+    assert "%cuda_info" in own_kernel.ask("complete", "%cuda_in", 8)["matches"]
+    assert own_kernel.run("import sys; 'xcuda._runtime' in sys.modules").result == "False"
+
+
+def test_shutdown_while_a_kernel_runs(own_kernel):
+    own_kernel.run(SETUP, timeout=60)
+    message_id = own_kernel.client.execute("print('begun', flush=True)\nspin[1, 1](x)\ncuda.synchronize()")
+    own_kernel.wait_for("stream", message_id)
+    time.sleep(0.5)
+    assert own_kernel.close() == 0
