@@ -67,7 +67,8 @@ std::string real(double v, DType dtype) {
 std::string integer(std::int64_t v, DType dtype) {
     if (v == INT64_MIN) return "(-9223372036854775807ll - 1)";
     std::string text = std::to_string(v);
-    if (dtype == DType::i64 && (v > INT32_MAX || v < INT32_MIN)) text += "ll";
+    constexpr std::int64_t small = 32767;  // products of two such are ints as well
+    if (dtype == DType::i64 && (v > small || v < -small)) text += "ll";
     if (v < 0) text = "(" + text + ")";
     return dtype == DType::i64 ? text : fmt::format("({}){}", info(dtype).cpp, text);
 }
@@ -231,7 +232,8 @@ std::string atomic(Writer& w, const Expr& e) {
     const Atomic& a = std::get<Atomic>(e.payload);
     const auto ndim = static_cast<std::size_t>(e.args[0]->type.ndim);
     std::string values;
-    for (std::size_t i = 1 + ndim; i < e.args.size(); ++i) values += ", " + w.expr(*e.args[i]);
+    for (std::size_t i = 1 + ndim; i < e.args.size(); ++i)  // told: a literal's C++ type is int
+        values += fmt::format(", ({}){}", w.type(e.type), w.expr(*e.args[i]));
     for (const AtomicName& row : atomic_names)
         if (row.kind == a.kind) return fmt::format("{}(&{}{})", row.text, w.element(*e.args[0], &e.args[1], a.access), values);
     return {};

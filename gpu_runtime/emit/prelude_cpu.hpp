@@ -173,17 +173,19 @@ template <class T, class F> XC_DEVICE T xc_atomic_update(T* p, F change) {
         if (__atomic_compare_exchange_n(cell, &old, next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return value;
     }
 }
-template <class T> XC_DEVICE T xc_atomic_add(T* p, T v) {
+template <class T> struct xc_same { typedef T type; };  // the cell alone decides the type
+#define XC_VALUE typename xc_same<T>::type
+template <class T> XC_DEVICE T xc_atomic_add(T* p, XC_VALUE v) {
     if constexpr (__is_integral(T) && !__is_same(T, b1)) return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
     else return xc_atomic_update(p, [v](T x) { return (T)(x + v); });
 }
-template <class T> XC_DEVICE T xc_atomic_sub(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x - v); }); }
-template <class T> XC_DEVICE T xc_atomic_max(T* p, T v) { return xc_atomic_update(p, [v](T x) { return v > x ? v : x; }); }
-template <class T> XC_DEVICE T xc_atomic_min(T* p, T v) { return xc_atomic_update(p, [v](T x) { return v < x ? v : x; }); }
-template <class T> XC_DEVICE T xc_atomic_exch(T* p, T v) { return xc_atomic_update(p, [v](T) { return v; }); }
-template <class T> XC_DEVICE T xc_atomic_and(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x & v); }); }
-template <class T> XC_DEVICE T xc_atomic_or(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x | v); }); }
-template <class T> XC_DEVICE T xc_atomic_xor(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x ^ v); }); }
-template <class T> XC_DEVICE T xc_atomic_cas(T* p, T v, T compare) {
+template <class T> XC_DEVICE T xc_atomic_sub(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x - v); }); }
+template <class T> XC_DEVICE T xc_atomic_max(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return v > x ? v : x; }); }
+template <class T> XC_DEVICE T xc_atomic_min(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return v < x ? v : x; }); }
+template <class T> XC_DEVICE T xc_atomic_exch(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T) { return v; }); }
+template <class T> XC_DEVICE T xc_atomic_and(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x & v); }); }
+template <class T> XC_DEVICE T xc_atomic_or(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x | v); }); }
+template <class T> XC_DEVICE T xc_atomic_xor(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x ^ v); }); }
+template <class T> XC_DEVICE T xc_atomic_cas(T* p, XC_VALUE v, XC_VALUE compare) {
     return xc_atomic_update(p, [v, compare](T x) { return x == compare ? v : x; });
 }

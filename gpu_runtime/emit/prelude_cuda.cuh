@@ -94,20 +94,22 @@ template <class T, class F> XC_DEVICE T xc_atomic_update(T* p, F change) {
         }
     }
 }
-template <class T> XC_DEVICE T xc_atomic_add(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x + v); }); }
-XC_DEVICE i32 xc_atomic_add(i32* p, i32 v) { return atomicAdd(p, v); }
-XC_DEVICE u32 xc_atomic_add(u32* p, u32 v) { return atomicAdd(p, v); }
-XC_DEVICE u64 xc_atomic_add(u64* p, u64 v) { return atomicAdd(p, v); }
-XC_DEVICE i64 xc_atomic_add(i64* p, i64 v) { return (i64)atomicAdd((u64*)p, (u64)v); }
-XC_DEVICE f32 xc_atomic_add(f32* p, f32 v) { return atomicAdd(p, v); }
-XC_DEVICE f64 xc_atomic_add(f64* p, f64 v) { return atomicAdd(p, v); }
-template <class T> XC_DEVICE T xc_atomic_sub(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x - v); }); }
-template <class T> XC_DEVICE T xc_atomic_max(T* p, T v) { return xc_atomic_update(p, [v](T x) { return v > x ? v : x; }); }
-template <class T> XC_DEVICE T xc_atomic_min(T* p, T v) { return xc_atomic_update(p, [v](T x) { return v < x ? v : x; }); }
-template <class T> XC_DEVICE T xc_atomic_exch(T* p, T v) { return xc_atomic_update(p, [v](T) { return v; }); }
-template <class T> XC_DEVICE T xc_atomic_and(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x & v); }); }
-template <class T> XC_DEVICE T xc_atomic_or(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x | v); }); }
-template <class T> XC_DEVICE T xc_atomic_xor(T* p, T v) { return xc_atomic_update(p, [v](T x) { return (T)(x ^ v); }); }
-template <class T> XC_DEVICE T xc_atomic_cas(T* p, T v, T compare) {
+template <class T> struct xc_same { typedef T type; };  // the cell alone decides the type
+#define XC_VALUE typename xc_same<T>::type
+template <class A, class B> struct xc_is_same { static constexpr bool value = false; };
+template <class A> struct xc_is_same<A, A> { static constexpr bool value = true; };
+template <class T> XC_DEVICE T xc_atomic_add(T* p, XC_VALUE v) {
+    if constexpr (xc_is_same<T, i64>::value) return (i64)atomicAdd((u64*)p, (u64)v);
+    else if constexpr (sizeof(T) >= 4) return atomicAdd(p, v);
+    else return xc_atomic_update(p, [v](T x) { return (T)(x + v); });
+}
+template <class T> XC_DEVICE T xc_atomic_sub(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x - v); }); }
+template <class T> XC_DEVICE T xc_atomic_max(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return v > x ? v : x; }); }
+template <class T> XC_DEVICE T xc_atomic_min(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return v < x ? v : x; }); }
+template <class T> XC_DEVICE T xc_atomic_exch(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T) { return v; }); }
+template <class T> XC_DEVICE T xc_atomic_and(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x & v); }); }
+template <class T> XC_DEVICE T xc_atomic_or(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x | v); }); }
+template <class T> XC_DEVICE T xc_atomic_xor(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x ^ v); }); }
+template <class T> XC_DEVICE T xc_atomic_cas(T* p, XC_VALUE v, XC_VALUE compare) {
     return xc_atomic_update(p, [v, compare](T x) { return x == compare ? v : x; });
 }

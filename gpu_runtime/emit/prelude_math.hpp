@@ -108,10 +108,10 @@ template <class T> XC_FN T xc_pow(T a, T b) {  // scalar
 // Least and greatest. Python keeps the first of equals and of what does not compare; minimum keeps nan, fmin drops it.
 template <class T> XC_FN T xc_min(T a, T b) { return b < a ? b : a; }
 template <class T> XC_FN T xc_max(T a, T b) { return b > a ? b : a; }
-template <class T> XC_FN T xc_minimum(T a, T b) { return (a <= b) | (a != a) ? a : b; }
-template <class T> XC_FN T xc_maximum(T a, T b) { return (a >= b) | (a != a) ? a : b; }
-template <class T> XC_FN T xc_fmin(T a, T b) { return (a <= b) | (b != b) ? a : b; }
-template <class T> XC_FN T xc_fmax(T a, T b) { return (a >= b) | (b != b) ? a : b; }
+template <class T> XC_FN T xc_minimum(T a, T b) { return ((a <= b) | (a != a)) ? a : b; }
+template <class T> XC_FN T xc_maximum(T a, T b) { return ((a >= b) | (a != a)) ? a : b; }
+template <class T> XC_FN T xc_fmin(T a, T b) { return ((a <= b) | (b != b)) ? a : b; }
+template <class T> XC_FN T xc_fmax(T a, T b) { return ((a >= b) | (b != b)) ? a : b; }
 template <class T> XC_FN T xc_reciprocal(T x) { return 1 / x; }
 
 // Signs and classes, scalar, from the bits: fast-math options can't optimise them away.
