@@ -70,5 +70,7 @@ def after_cell(result) -> None:
         from IPython.display import display
         from xcuda.magics.render import render_report
 
+        if result.execution_count is not None:  # IPython has counted on before it told of the cell's begin
+            report["scope"]["label"] = f"In [{result.execution_count}]"
         bundle, metadata = render_report(report)
         display(bundle, metadata=metadata, raw=True)

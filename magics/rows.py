@@ -15,11 +15,13 @@ class Row(NamedTuple):
     meter: float | None = None  # a share to draw
 
 
+# How the CPU device runs a block's threads: the first word of each part of a kernel's `how`.
 HOW = {
     "lanes": "threads side by side in vector lanes",
-    "tiles": "register tiles of vectors",
-    "regions": "vector loops between barriers",
-    "fibers": "one fiber a thread",
+    "tiles": "threads side by side in vector lanes, a tile of results in registers",
+    "regions": "split at its barriers",
+    "threads": "threads one after the other",
+    "fibers": "each thread a fiber of its own",
 }
 
 
@@ -42,8 +44,8 @@ def kernel_figures(kernel: dict) -> list[Row]:
         )
     )
     if kernel["how"]:
-        words = HOW.get(kernel["how"].split()[0])
-        rows.append(Row("shape", "runs as", kernel["how"] + (f": {words}" if words else ""), "computed"))
+        words = [HOW.get(part.split()[0], part) for part in kernel["how"].split(", ")]
+        rows.append(Row("shape", "runs with", ", ".join(words), "computed"))
     rows.append(_occupancy(kernel["occupancy"]))
     for key, name in (
         ("registers", "registers a thread"),

@@ -11,6 +11,9 @@ from IPython.core.error import UsageError
 LINE = re.compile(r'\s*#\s*line\s+(\d+)(?:\s+"((?:[^"\\]|\\.)*)")?')
 
 
+GENERATED = "xcuda"  # the file that statements of the passes are said to be from
+
+
 class Passage(NamedTuple):
     """Lines of C++ that came from one line of Python; 0: from none."""
 
@@ -93,7 +96,11 @@ def passages(text: str) -> list[Passage]:
         if mark := LINE.match(cpp):
             line = int(mark[1])
             file = re.sub(r"\\(.)", r"\1", mark[2]) if mark[2] is not None else file
+            if file == GENERATED:
+                file, line = "", 0
             continue
+        if cpp[:1] not in ("", " ", "}"):
+            file, line = "", 0  # a function begins: no statement of the user's
         if found and (found[-1].file, found[-1].line) == (file, line):
             found[-1] = found[-1]._replace(cpp=found[-1].cpp + "\n" + cpp)
         elif cpp.strip():
@@ -102,7 +109,8 @@ def passages(text: str) -> list[Passage]:
     return [p._replace(cpp=p.cpp.rstrip()) for p in found]
 
 
-def plain_beside(version: dict, parts: list[Passage], width: int = 44) -> str:
+def plain_beside(version: dict, parts: list[Passage]) -> str:
+    width = min(max(len(part.python) for part in parts) + 7, 64)
     lines = [f"{version['entry']} {version['signature']} for {version['device']}"]
     for part in parts:
         if part.folds:

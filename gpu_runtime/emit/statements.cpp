@@ -36,9 +36,11 @@ std::string quoted(const std::string& file) {
 }
 
 void mark_line(Writer& w, const Place& place) {
-    if (!place.known() || (w.last_line.file == place.file && w.last_line.line == place.line)) return;
+    if (w.last_line.file == place.file && w.last_line.line == place.line) return;
+    if (!place.known() && !w.last_line.known()) return;
     w.last_line = place;
-    w.out += fmt::format("#line {} {}\n", place.line, quoted(place.file));
+    // What the passes added is not the user's last line going on.
+    w.out += place.known() ? fmt::format("#line {} {}\n", place.line, quoted(place.file)) : "#line 1 \"xcuda\"\n";
 }
 
 bool breaks(const Body& b) {

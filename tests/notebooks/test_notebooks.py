@@ -1,5 +1,5 @@
 """The tutorials, executed as readers do: by nbconvert and papermill with the xcuda kernel, and in ipykernel through
-%load_ext xcuda. Each must end without an unexpected error and show reports whose figures agree with its arrays."""
+%load_ext xcuda. Each must end without an error and show reports whose figures agree with its arrays."""
 
 from __future__ import annotations
 
@@ -84,9 +84,7 @@ def test_committed_without_outputs(tutorial):
 @every_tutorial
 def test_runs_and_shows_reports(tutorial, execute, tmp_path):
     notebook = execute(tutorial, tmp_path)
-    expected = [cell for cell in notebook.cells if "raises-exception" in cell.metadata.get("tags", [])]
-    errors = [output for output in outputs(notebook) if output.output_type == "error"]
-    assert len(errors) == len(expected)
+    assert not [output for output in outputs(notebook) if output.output_type == "error"]
     assert not [output for output in outputs(notebook) if output.get("name") == "stderr"]
     CHECKS[tutorial.stem](notebook)
 
@@ -100,17 +98,13 @@ def check_first_kernel(notebook):
         assert row["bytes_written"]["value"] == 4 * 512 * 256
         assert row["automatic_shape"]
         assert row["time"]["total"]["value"] > 0
-        assert row["place"]["line"] == 1
+        assert row["place"]["line"] == 2  # of its def, under the decorator
     (profiled,) = [row for row in products if row["calls"] == 10]
     time = profiled["time"]
     assert time["total"]["value"] == pytest.approx(10 * time["mean"]["value"])
     assert profiled["flop_rate"]["value"] == pytest.approx(flops(profiled) / time["mean"]["value"])
     assert 0 < profiled["roofline"]["share"]["value"] < 2
 
-    (error,) = [output for output in outputs(notebook) if output.output_type == "error"]
-    assert error.ename == "IndexError"
-    for found in ("source", "1000", "line 5"):
-        assert found in error.evalue, error.evalue
     failed, corrected = rows(notebook, "differences")
     assert failed["failed"] == 1 and "absent" in failed["time"]["total"]
     assert corrected["failed"] == 0 and flops(corrected) == 999
@@ -120,6 +114,8 @@ def check_first_kernel(notebook):
     assert re.search(r"cpu .*workers", text), "no %cuda_info"
     assert re.search(r"target\[i\] = source\[i \+ 1\] - source\[i\] +\| ", text), "no %cuda_source"
     printed = "".join(output.text for output in outputs(notebook) if output.get("name") == "stdout")
+    assert "index 1000 is out of range for axis 0 of source with shape (1000,), at line 5" in printed
+    assert "thread (231, 0, 0) of block (3, 0, 0)" in printed
     assert re.search(r"\d+\.\d GFLOP/s, \d+% of this device's peak", printed)
 
 
