@@ -9,10 +9,11 @@ constexpr DType integers[] = {DType::b1, DType::i8,  DType::i16, DType::i32, DTy
 
 // Integers are their own floor (NumPy 2.1 and later keep the dtype).
 void rounding(FunctionTable& t, const char* name, std::vector<std::string_view> spellings, const char* twin,
-              const char* doc) {
+              const char* doc, bool keeps_integers = true) {
     t.begin(name, std::move(spellings), twin, doc);
     const std::string n(name);
-    for (const DType d : integers) t.add({d}, d, "$0", "$0");
+    if (keeps_integers)
+        for (const DType d : integers) t.add({d}, d, "$0", "$0");
     t.add({DType::f32}, DType::f32, "__builtin_" + n + "f($0)", n + "f($0)", "__builtin_elementwise_" + n + "($0)");
     t.add({DType::f64}, DType::f64, "__builtin_" + n + "($0)", n + "($0)", "__builtin_elementwise_" + n + "($0)");
 }
@@ -38,7 +39,8 @@ void add_rounding(FunctionTable& t) {
     rounding(t, "floor", {"numpy.floor"}, "numpy.floor", "The largest whole number <= x, in x's dtype.");
     rounding(t, "ceil", {"numpy.ceil"}, "numpy.ceil", "The smallest whole number >= x, in x's dtype.");
     rounding(t, "trunc", {"numpy.trunc", "numpy.fix"}, "numpy.trunc", "x without its fraction, in x's dtype.");
-    rounding(t, "rint", {"numpy.rint"}, "numpy.rint", "The nearest whole number, ties to even, in x's dtype.");
+    rounding(t, "rint", {"numpy.rint"}, "numpy.rint", "The nearest whole number, ties to even, in floating point.",
+             false);
     to_int(t, "math_floor", "math.floor", "floor", "The largest int <= x.");
     to_int(t, "math_ceil", "math.ceil", "ceil", "The smallest int >= x.");
     to_int(t, "math_trunc", "math.trunc", "trunc", "x without its fraction, as an int.");

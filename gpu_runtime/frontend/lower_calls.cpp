@@ -104,7 +104,7 @@ Value Lowering::call(const Node& node) {
     Value special = special_call(m.text, node, &known);
     if (known) return special;
     if (const KernelFunction* k = find_function(m.text)) return table_call(*k, m.text, node);
-    refuse_function(m.text, f.text, function.place);
+    refuse_function(m.text, f.text, node.place);
 }
 
 Value Lowering::special_call(const std::string& spelling, const Node& node, bool* known) {
@@ -141,7 +141,11 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
         if (name == "logical_and" || name == "logical_or" || name == "logical_xor") {
             const auto args = bind(node, name, {"x1", "x2"}, 2);
             const std::vector<Value> v = operands(args);
-            const ExprP a = truth(number(v[0], args[0]->place)), b = truth(number(v[1], args[1]->place));
+            const auto numpy_bool = [&](std::size_t i) {
+                const ExprP t = truth(number(v[i], args[i]->place));
+                return python_cast(DType::b1, t->type.weak && v[i].expr->type.weak, t, node.place);
+            };
+            const ExprP a = numpy_bool(0), b = numpy_bool(1);
             const Op op = name == "logical_and" ? Op::bit_and : name == "logical_or" ? Op::bit_or : Op::bit_xor;
             return scalar_value(arithmetic(op, a, b, node.place));
         }
@@ -188,30 +192,32 @@ ExprP Lowering::table_apply(const KernelFunction& function, const std::string& s
         weak = weak && a->type.weak;
     }
     const bool python = spelling.starts_with("math.") || spelling.starts_with("builtins.");
-    // The first overload that holds the join of the arguments which share a type in it.
-    for (int i = 0; i < function.overloads; ++i) {
-        const int id = function.first_overload + i;
-        const Overload& o = all_overloads()[id];
-        if (o.in.size() != args.size()) continue;
-        std::vector<Type> types(args.size());
-        bool fits_all = true;
-        for (std::size_t k = 0; k < args.size() && fits_all; ++k) {
-            Type joined = args[k]->type;
-            for (std::size_t j = 0; j < args.size(); ++j)
-                if (o.in[j] == o.in[k]) joined = ir::join(joined, args[j]->type);
-            DType d = joined.dtype;
-            if (joined.weak && d == DType::b1 && o.in[k] != DType::b1) d = DType::i64;
-            // math's functions give a Python float for integers of any width.
-            if (spelling.starts_with("math.") && is_integer(d) && is_floating(o.in[k])) d = DType::i64;
-            fits_all = safe(d, o.in[k]);
-            types[k] = ir::scalar(o.in[k], joined.weak);
+    // The overload of just the join of the arguments that share a type in it; else the first that holds it.
+    for (const bool exactly : {true, false}) {
+        for (int i = 0; i < function.overloads; ++i) {
+            const int id = function.first_overload + i;
+            const Overload& o = all_overloads()[id];
+            if (o.in.size() != args.size()) continue;
+            std::vector<Type> types(args.size());
+            bool holds = true;
+            for (std::size_t k = 0; k < args.size() && holds; ++k) {
+                Type joined = args[k]->type;
+                for (std::size_t j = 0; j < args.size(); ++j)
+                    if (o.in[j] == o.in[k]) joined = ir::join(joined, args[j]->type);
+                DType d = joined.dtype;
+                if (joined.weak && d == DType::b1 && o.in[k] != DType::b1) d = DType::i64;
+                // math's functions give a Python float for integers of any width.
+                if (spelling.starts_with("math.") && is_integer(d) && is_floating(o.in[k])) d = DType::i64;
+                holds = exactly ? d == o.in[k] : safe(d, o.in[k]);
+                types[k] = ir::scalar(o.in[k], joined.weak);
+            }
+            if (!holds) continue;
+            for (std::size_t k = 0; k < args.size(); ++k) args[k] = convert(args[k], types[k]);
+            const bool python_int = python && o.out == DType::i64 && is_floating(o.in[0]);
+            ir::Expr node = *ir::make(Op::call, ir::scalar(o.out, weak || python_int), std::move(args), place);
+            node.payload = ir::OverloadId{id};
+            return std::make_shared<const ir::Expr>(std::move(node));
         }
-        if (!fits_all) continue;
-        for (std::size_t k = 0; k < args.size(); ++k) args[k] = convert(args[k], types[k]);
-        const bool python_int = python && o.out == DType::i64 && is_floating(o.in[0]);
-        ir::Expr node = *ir::make(Op::call, ir::scalar(o.out, weak || python_int), std::move(args), place);
-        node.payload = ir::OverloadId{id};
-        return std::make_shared<const ir::Expr>(std::move(node));
     }
     std::string found;
     for (const ExprP& a : args) found += (found.empty() ? "" : " and ") + spoken(a->type);

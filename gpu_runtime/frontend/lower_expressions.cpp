@@ -165,7 +165,7 @@ Value Lowering::literal(const Node& node) {
 
 Value Lowering::name(const Node& node) {
     const std::string& id = node.text("id");
-    if (const auto loop = loop_variables.find(id); loop != loop_variables.end()) return scalar_value(loop->second);
+    if (const auto loop = loop_variables.find(id); loop != loop_variables.end()) return loop->second;
     if (assigned.count(id)) return read(node);
     if (const auto known = parameters.find(id); known != parameters.end()) return known->second;
     if (const auto known = source.names.find(id); known != source.names.end())

@@ -27,7 +27,11 @@ ExprP Lowering::index(ExprP value, const Place& place) {
 std::vector<ExprP> Lowering::index_list(const Value& at, const Node& node) {
     std::vector<ExprP> indices;
     if (at.is_tuple()) {
-        for (const Value& item : at.items) indices.push_back(index(number(item, node.place), node.place));
+        const bool written = node.kind == "Tuple";  // then each index is refused at its own place
+        for (std::size_t i = 0; i < at.items.size(); ++i) {
+            const Place& place = written ? node.list("elts")[i]->place : node.place;
+            indices.push_back(index(number(at.items[i], place), place));
+        }
     } else {
         indices.push_back(index(number(at, node.place), node.place));
     }
@@ -57,15 +61,7 @@ Value Lowering::element_or_row(const Value& base, const Node& node) {
     const std::size_t mark = out->size();
     const Value at = value(slice);
     settle({&b}, mark);
-    std::vector<ExprP> indices;
-    if (slice.kind == "Tuple") {  // each index is refused at its own place
-        for (std::size_t i = 0; i < at.items.size(); ++i) {
-            const Place& place = slice.list("elts")[i]->place;
-            indices.push_back(index(number(at.items[i], place), place));
-        }
-    } else {
-        indices = index_list(at, slice);
-    }
+    std::vector<ExprP> indices = index_list(at, slice);
     if (b.indices.size() + indices.size() < static_cast<std::size_t>(b.expr->type.ndim)) {
         b.kind = Value::Kind::row;
         b.indices.insert(b.indices.end(), indices.begin(), indices.end());

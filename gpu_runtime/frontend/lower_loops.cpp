@@ -65,32 +65,28 @@ void Lowering::for_range(const Node& node, const Node& call) {
     const bool all_constant = is_constant(*bounds[0]) && is_constant(*bounds[1]) && is_constant(*bounds[2]);
     const bool runs = all_constant && (number_at(2) > 0 ? number_at(0) < number_at(1) : number_at(0) > number_at(1));
     const bool rising = is_constant(*bounds[2]) && number_at(2) > 0;
+    const bool falling = is_constant(*bounds[2]) && number_at(2) < 0;
+    const bool stop_low = nonnegative(*bounds[1]) || (is_constant(*bounds[1]) && number_at(1) == -1);
 
     const Node& target = node.one("target");
     const bool own = target.kind == "Name" && loop_only.count(target.text("id"));
     const ir::VarId var = own ? fn.add({target.text("id"), loop_type, ir::Var::Role::local, target.place, false})
                               : hidden(loop_type, target.place);
     nonnegative_vars.resize(var + 1, false);
-    nonnegative_vars[var] = nonnegative(*bounds[0]) && (rising || nonnegative(*bounds[1]));
+    nonnegative_vars[var] = (falling || nonnegative(*bounds[0])) && (rising || stop_low);
     const ExprP variable = ir::var(var, loop_type, target.place);
 
     const Flow before = flow;
     loops.push_back({{false, {}}, {false, {}}});
     ir::Body body, *outside = out;
     out = &body;
-    const std::string name = own ? target.text("id") : "";
-    const auto around = loop_variables.find(name);
-    const ExprP hidden_one = own && around != loop_variables.end() ? around->second : nullptr;
-    if (own)
-        loop_variables[name] = variable;
-    else
-        assign_target(target, scalar_value(variable));
-    statements(node.list("body"));
-    out = outside;
     if (own) {
-        loop_variables.erase(name);
-        if (hidden_one) loop_variables[name] = hidden_one;
+        with_loop_variable(target.text("id"), scalar_value(variable), [&] { statements(node.list("body")); });
+    } else {
+        assign_target(target, scalar_value(variable));
+        statements(node.list("body"));
     }
+    out = outside;
     const Loop loop = loops.back();
     loops.pop_back();
     const Flow end = meet(flow, loop.continues);
@@ -103,6 +99,16 @@ void Lowering::for_range(const Node& node, const Node& call) {
     emit(std::move(s));
 }
 
+void Lowering::with_loop_variable(const std::string& name, Value v, const std::function<void()>& body) {
+    const auto around = loop_variables.find(name);
+    std::optional<Value> hidden_one;
+    if (around != loop_variables.end()) hidden_one = around->second;
+    loop_variables[name] = std::move(v);
+    body();
+    loop_variables.erase(name);
+    if (hidden_one) loop_variables[name] = *hidden_one;
+}
+
 void Lowering::for_tuple(const Node& node, const Value& items) {
     if (breaks_or_continues(node))
         throw refused(node.place, "a loop over a tuple is written out item by item and can't break or continue yet",
@@ -113,12 +119,17 @@ void Lowering::for_tuple(const Node& node, const Value& items) {
     Value kept = items;
     for (Value& item : kept.items)  // the tuple is read before the body can change what it is made of
         if (item.is_scalar() && !is_constant(*item.expr) && item.expr->op != Op::dim) item.expr = spill(item.expr);
-    for (const Value& item : kept.items) {
+    const Node& target = node.one("target");
+    const bool own = target.kind == "Name" && loop_only.count(target.text("id"));
+    for (Value item : kept.items) {
         if (!flow.live) return;
-        Value v = item;
-        v.place = node.one("iter").place;
-        assign_target(node.one("target"), v);
-        statements(node.list("body"));
+        item.place = node.one("iter").place;
+        if (own) {
+            with_loop_variable(target.text("id"), item, [&] { statements(node.list("body")); });
+        } else {
+            assign_target(target, item);
+            statements(node.list("body"));
+        }
     }
     if (flow.live) statements(node.list("orelse"));
 }

@@ -92,8 +92,7 @@ Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place
         if (!untyped) untyped = {place, root_of(path)};
         return scalar_value(ir::make(Op::constant, ir::Type{}, {}, place));
     }
-    const bool settled = current.count(path) != 0 && slot.one_constant && slot.constant;
-    if (settled && flow.bound.count(root_of(path)))
+    if (slot.one_constant && slot.constant && flow.bound.count(root_of(path)))
         return scalar_value(ir::constant(to_dtype(*slot.constant, slot.type.dtype), slot.type, place));
     const ir::VarId id = variable(path, slot.type, slot.place);
     if (!flow.bound.count(root_of(path))) fn.vars[id].maybe_unbound = true;

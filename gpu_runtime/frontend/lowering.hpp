@@ -103,6 +103,7 @@ private:
     void for_statement(const Node& node);
     void for_range(const Node& node, const Node& call);
     void for_tuple(const Node& node, const Value& items);
+    void with_loop_variable(const std::string& name, Value value, const std::function<void()>& body);
     void while_statement(const Node& node);
     void leave_loop(const Node& node);
 
@@ -210,7 +211,7 @@ private:
     std::map<std::string, ir::VarId> ids;            // path -> variable
     std::map<std::string, ir::VarId> flags;          // name -> its bound flag
     std::map<std::string, Value> parameters;
-    std::map<std::string, ExprP> loop_variables;     // names of the loops around that have their own variable
+    std::map<std::string, Value> loop_variables;     // names of the loops around that have their own variable
     std::vector<Loop> loops;
     std::vector<bool> nonnegative_vars;              // by VarId
     std::vector<std::optional<ir::Coord>> coord_vars;

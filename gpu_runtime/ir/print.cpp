@@ -30,11 +30,12 @@ const char* symbol(const Symbol (&table)[N], Op op) {
     return nullptr;
 }
 
-std::string real_text(double value) {
+std::string real_text(double value, bool single) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
     char buffer[40];
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+    const auto end = single ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(value)).ptr
+                            : std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
     std::string text(buffer, end);
     return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
@@ -62,7 +63,7 @@ struct Printer {
         if (const bool* b = std::get_if<bool>(&n)) text = *b ? "True" : "False";
         if (const auto* i = std::get_if<std::int64_t>(&n)) text = std::to_string(*i);
         if (const auto* u = std::get_if<std::uint64_t>(&n)) text = std::to_string(*u);
-        if (const double* d = std::get_if<double>(&n)) text = real_text(*d);
+        if (const double* d = std::get_if<double>(&n)) text = real_text(*d, e.type.dtype == DType::f32);
         return e.type.weak || e.type.dtype == DType::b1 ? text : to_string(e.type) + "(" + text + ")";
     }
 
