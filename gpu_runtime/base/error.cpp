@@ -1,8 +1,17 @@
 #include "base/error.hpp"
 
+#include <string_view>
 #include <utility>
 
 namespace xcuda {
+
+std::string shown_file(const std::string& file) {
+    constexpr std::string_view cell = "<ipython-input-";
+    if (!file.starts_with(cell)) return file;
+    const std::size_t end = file.find('-', cell.size());
+    if (end == std::string::npos || end == cell.size()) return file;
+    return "<cell " + file.substr(cell.size(), end - cell.size()) + ">";
+}
 
 Error::Error(Fault f, std::string type, const std::string& message, std::optional<Place> where, std::string advice)
     : std::runtime_error(message), fault(f), python_type(std::move(type)), place(std::move(where)),

@@ -20,6 +20,9 @@ struct Place {
     bool operator==(const Place&) const = default;
 };
 
+/// A file as messages name it: "<cell 3>" for a notebook cell that IPython compiled, else as it is.
+XCUDA_API std::string shown_file(const std::string& file);
+
 enum class Fault {
     user,      // their source or arguments: place, what was found, what to write instead
     machine,   // something missing or full: what, and how to get it

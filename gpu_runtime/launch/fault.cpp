@@ -80,7 +80,7 @@ Error fault_error(const device::FaultRecord& fault, std::span<const ir::Site> si
         default:
             return bug(fmt::format("a launch ended with the unknown fault {} at site {}", fault.kind, fault.site));
     }
-    if (site && site->place.known()) message += fmt::format(", at line {} of {}", site->place.line, site->place.file);
+    if (site && site->place.known()) message += fmt::format(", at line {} of {}", site->place.line, shown_file(site->place.file));
     message += ", " + where(fault);
     return Error(Fault::user, type, message, site ? std::optional<Place>(site->place) : std::nullopt);
 }

@@ -216,6 +216,15 @@ void bind_kernel(nb::module_& module) {
         out["disk_problem"] = s.disk_problem;
         return out;
     });
+    module.def("force_copies", &force_copies);
+    module.def("events_since", [](std::uint64_t mark) {  // [(kind, bytes)]
+        static constexpr const char* kinds[] = {"launch", "compile", "copy_in", "copy_out",
+                                                "copy_within", "fill", "allocate", "release"};
+        nb::list out;
+        for (const launch::Event& e : launch::events_since(mark).events)
+            out.append(nb::make_tuple(kinds[static_cast<int>(e.kind)], e.bytes));
+        return out;
+    });
     module.def("clear_cache", &launch::clear_cache);
 }
 

@@ -60,6 +60,9 @@ const Configuration* configuration_of(PyObject* object);
 std::shared_ptr<InFlight> launch_kernel(KernelState& kernel, const Configuration& where, PyObject* const* values,
                                         std::size_t count, PyObject* keyword_names, bool wait);
 
+/// For tests: host arrays are copied in and out as on a device that can't see them. Gives what was set before.
+bool force_copies(bool forced);
+
 /// The Configuration of k[...].
 Configuration configuration_from(const KernelState& kernel, PyObject* key);
 

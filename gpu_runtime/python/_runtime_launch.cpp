@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "_runtime_kernel.hpp"
 #include "launch/launch.hpp"
@@ -59,6 +60,8 @@ std::shared_ptr<Arguments> take_arguments() {
     throw Error(Fault::user, "TypeError", fmt::format("{}({}) {}", k.name, parameters, message));
 }
 
+bool copies_forced = false;  // see force_copies
+
 // Positional values in place, keywords and defaults where they belong.
 void read_arguments(KernelState& k, Arguments& to, PyObject* const* values, std::size_t count, PyObject* names) {
     const std::size_t wanted = k.parameters.size();
@@ -94,16 +97,19 @@ void refuse_readonly(const KernelState& k, const launch::Lowered& lowered, const
         const Place place = lowered.first_write(i);
         const std::string& name = k.parameters[i];
         const std::string why = arguments.why_readonly(i);
-        throw Error(Fault::user, "ValueError",
+        raise(Error(Fault::user, "ValueError",
                     fmt::format("'{}' {}, and {} writes to it at line {} of {}", name,
                                 why.empty() ? "is read-only" : "can't be written: " + why, k.name, place.line,
-                                place.file),
+                                shown_file(place.file)),
                     place.known() ? std::optional<Place>(place) : std::nullopt,
-                    fmt::format("pass a copy ({}.copy()), or an array that may be written", name));
+                    fmt::format("pass a copy ({}.copy()), or an array that may be written", name)),
+              k.name.c_str());
     }
 }
 
 }  // namespace
+
+bool force_copies(bool forced) { return std::exchange(copies_forced, forced); }
 
 launch::Program& KernelState::current_program() {
     if (program && std::all_of(captures.begin(), captures.end(), unchanged)) return *program;
@@ -193,7 +199,7 @@ std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& whe
     if (host) {
         for (std::size_t i = 0; i < arguments->size(); ++i) written.push_back(lowered->writes(i));
     }
-    const bool stage = host && !device->host_accessible() && shape.grid.count() > 0;
+    const bool stage = host && (copies_forced || !device->host_accessible()) && shape.grid.count() > 0;
     if (stage) arguments->stage(device, on);
     arguments->used_on(on);
     {

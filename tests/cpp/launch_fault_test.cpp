@@ -64,6 +64,15 @@ TEST(Fault, EveryKindIsItsPythonException) {
     EXPECT_EQ(fault_error(fault(FaultKind::interrupted), {}, {}).python_type, "KeyboardInterrupt");
 }
 
+TEST(Fault, ACellIsNamedByItsNumber) {
+    ir::Site at = site(ir::Site::Kind::zero_division);
+    at.place.file = "<ipython-input-12-a1b2c3>";
+    EXPECT_NE(std::string(fault_error(fault(FaultKind::zero_division), {&at, 1}, {}).what()).find("line 5 of <cell 12>,"),
+              std::string::npos);
+    EXPECT_EQ(shown_file("/home/me/k.py"), "/home/me/k.py");
+    EXPECT_EQ(shown_file("<ipython-input--"), "<ipython-input--");
+}
+
 TEST(Fault, ABrokenRecordIsABugAndNoCrash) {
     FaultRecord broken = fault(static_cast<FaultKind>(99));
     broken.site = 1234;

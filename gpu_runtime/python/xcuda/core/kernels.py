@@ -54,6 +54,7 @@ def _made(function, signature, checked, fastmath):
     about.kernel = made
     functools.update_wrapper(made, function)
     made.__signature__ = inspect.signature(function)
+    made.__call__ = made  # IPython then shows one signature, the function's
     if signature is not None:
         made.compile(signature)
     return made
