@@ -173,8 +173,8 @@ template <class T, class F> XC_DEVICE T xc_atomic_update(T* p, F change) {
         if (__atomic_compare_exchange_n(cell, &old, next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return value;
     }
 }
-template <class T> struct xc_same { typedef T type; };  // the cell alone decides the type
-#define XC_VALUE typename xc_same<T>::type
+template <class T> struct xc_cell { typedef T type; };  // the cell alone decides the type
+#define XC_VALUE typename xc_cell<T>::type
 template <class T> XC_DEVICE T xc_atomic_add(T* p, XC_VALUE v) {
     if constexpr (__is_integral(T) && !__is_same(T, b1)) return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
     else return xc_atomic_update(p, [v](T x) { return (T)(x + v); });

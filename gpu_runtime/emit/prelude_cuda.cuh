@@ -94,8 +94,8 @@ template <class T, class F> XC_DEVICE T xc_atomic_update(T* p, F change) {
         }
     }
 }
-template <class T> struct xc_same { typedef T type; };  // the cell alone decides the type
-#define XC_VALUE typename xc_same<T>::type
+template <class T> struct xc_cell { typedef T type; };  // the cell alone decides the type
+#define XC_VALUE typename xc_cell<T>::type
 template <class A, class B> struct xc_is_same { static constexpr bool value = false; };
 template <class A> struct xc_is_same<A, A> { static constexpr bool value = true; };
 template <class T> XC_DEVICE T xc_atomic_add(T* p, XC_VALUE v) {
