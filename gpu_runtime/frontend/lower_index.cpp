@@ -21,7 +21,8 @@ ExprP Lowering::index(ExprP value, const Place& place) {
     if (!is_integer(value->type.dtype))
         throw refused(place, "index must be an integer, found " + spoken(value->type),
                       value->type.dtype == DType::b1 ? "write an if, or int(...)" : "write int(...)");
-    return convert(std::move(value), ir::scalar(DType::i64, value->type.weak));
+    const ir::Type wanted = ir::scalar(DType::i64, value->type.weak);  // before `value` moves away
+    return convert(std::move(value), wanted);
 }
 
 std::vector<ExprP> Lowering::index_list(const Value& at, const Node& node) {
