@@ -97,28 +97,29 @@ std::string advice_nearest(const std::string& spelling) {
     return close.empty() ? "" : "did you mean " + close + "?";
 }
 
+// Edits between two words; two letters that changed places count as one.
 std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0]++;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t above = row[j];
-            row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-            diagonal = above;
+    std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+    for (std::size_t i = 0; i <= a.size(); ++i)
+        for (std::size_t j = 0; j <= b.size(); ++j) {
+            if (i == 0 || j == 0) {
+                d[i][j] = i + j;
+                continue;
+            }
+            d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
         }
-    }
-    return row[b.size()];
+    return d[a.size()][b.size()];
 }
 
 }  // namespace
 
 std::string nearest(std::string_view name, const std::vector<std::string_view>& known) {
-    const std::string_view word = name.substr(name.rfind('.') + 1);
-    std::size_t best = std::max<std::size_t>(1, word.size() / 3) + 1;
+    const auto last = [](std::string_view dotted) { return dotted.substr(dotted.rfind('.') + 1); };
+    std::size_t best = std::max<std::size_t>(1, last(name).size() / 3) + 1;
     std::string_view found;
     for (const std::string_view k : known) {
-        const std::size_t d = distance(name, k);
+        const std::size_t d = distance(last(name), last(k));
         if (d < best) {
             best = d;
             found = k;
@@ -140,7 +141,11 @@ void refuse_function(const std::string& spelling, const std::string& written, co
 }
 
 void refuse_meaning(const Meaning& m, const std::string& written, const Place& place) {
-    const std::string close = m.close.empty() ? "" : "did you mean '" + m.close + "'?";
+    std::string close = m.close.empty() ? "" : "did you mean '" + m.close + "'?";
+    constexpr std::string_view module = "module ";
+    if (m.kind == Meaning::Kind::missing && m.of.starts_with(module))  // rather what a kernel may call
+        if (const std::string advice = advice_nearest(m.of.substr(module.size()) + "." + m.text); !advice.empty())
+            close = advice;
     switch (m.kind) {
         case Meaning::Kind::undefined: throw refused(place, "name '" + written + "' is not defined", close);
         case Meaning::Kind::missing:

@@ -118,7 +118,10 @@ struct Printer {
                 const std::string callee = known ? module->functions[id].name : "function#" + std::to_string(id);
                 return callee + "(" + list(e.args, 0, e.args.size()) + ")";
             }
-            case Op::load: return element(e.args, static_cast<std::size_t>(e.args[0]->type.ndim), access_of(e));
+            case Op::load: {  // also a broken one, for the verifier's message
+                const Access* access = std::get_if<Access>(&e.payload);
+                return element(e.args, static_cast<std::size_t>(e.args[0]->type.ndim), access ? *access : Access{});
+            }
             case Op::dim: return expr(*e.args[0]) + ".shape[" + std::to_string(std::get<Axis>(e.payload).value) + "]";
             case Op::coord: return coordinate(coord_of(e));
             case Op::atomic: {

@@ -57,7 +57,9 @@ STATEMENTS = [
 NAMES = [
     ("b[0] = fooo", "name 'fooo' is not defined", "did you mean 'foo'", "fooo"),
     ("b[0] = zzzz", "name 'zzzz' is not defined", "", "zzzz"),
-    ("b[0] = np.sinn(b[1])", "module numpy has no 'sinn'", "did you mean 'sin'", "np.sinn"),
+    ("b[0] = np.sinn(b[1])", "module numpy has no 'sinn'", "did you mean numpy.sin?", "np.sinn"),
+    ("b[0] = math.sqtr(b[1])", "module math has no 'sqtr'", "did you mean math.sqrt?", "math.sqtr"),
+    ("b[0] = np.cumsum(b)", "np.cumsum() has no meaning in a kernel", "", "np.cumsum(b)"),
     ("b[0] = np.dot(A, b)", "numpy.dot() can't run", "for loop", "np.dot(A, b)"),
     ("print(n)", "print() in a kernel is not available yet", "array argument", "print(n)"),
     ("b[0] = things[0]", "'things' is a list of 3 items, made outside", "pass it as an argument", "things"),
