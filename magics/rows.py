@@ -48,9 +48,9 @@ def kernel_figures(kernel: dict) -> list[Row]:
         rows.append(Row("shape", "runs with", ", ".join(words), "computed"))
     rows.append(_occupancy(kernel["occupancy"]))
     for key, name in (
-        ("registers", "registers a thread"),
-        ("local_bytes", "local memory a thread"),
-        ("shared_bytes", "shared memory a block"),
+        ("registers", "registers"),
+        ("local_bytes", "local memory"),
+        ("shared_bytes", "shared memory"),
         ("bytes_read", "bytes read"),
         ("bytes_written", "bytes written"),
         ("flops", "floating-point operations"),
@@ -59,7 +59,20 @@ def kernel_figures(kernel: dict) -> list[Row]:
     ):
         rows.append(Row(key, name, figures.text(kernel[key]), figures.origin(kernel[key])))
     rows.append(_roofline(kernel["roofline"]))
-    return rows
+    return list(_absent_together(rows))
+
+
+def _absent_together(rows: list[Row]):
+    """Neighbours that are absent for one reason make one row."""
+    last = None
+    for row in rows:
+        if last and "–" == last.text == row.text and last.origin == row.origin:
+            last = last._replace(label=f"{last.label}, {row.label}")
+            continue
+        if last:
+            yield last
+        last = row
+    yield last
 
 
 def _occupancy(occupancy: dict) -> Row:
