@@ -1,6 +1,8 @@
 """What every Python test has: a compile cache of its own, never the user's."""
 
+import gc
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -31,3 +33,22 @@ def fresh_cache(tmp_path, monkeypatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv("XCUDA_CACHE_DIR", str(folder))
     return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_leaks():
+    """After each module the device holds as many bytes as before it, and no launch is under way."""
+    before = bytes_in_use()
+    yield
+    after = bytes_in_use()
+    assert after <= before, f"{after - before} bytes of device memory are still held after this module"
+
+
+def bytes_in_use() -> int:
+    """Device memory held by this process; 0 before it uses a device."""
+    core = sys.modules.get("xcuda.core")
+    if core is None:
+        return 0
+    gc.collect()
+    core.synchronize()
+    return core.Device().memory()["used"]
