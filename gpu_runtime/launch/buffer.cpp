@@ -9,7 +9,8 @@
 namespace xcuda::launch {
 namespace {
 
-void log(Event::Kind kind, const device::Device& device, double begin, std::size_t bytes, device::Stream* stream) {
+void log(Event::Kind kind, const device::Device& device, double begin, std::size_t bytes,
+         device::Stream* stream) {
     Event event{};
     event.kind = kind;
     event.begin = begin;
@@ -22,8 +23,11 @@ void log(Event::Kind kind, const device::Device& device, double begin, std::size
 
 }  // namespace
 
-Buffer::Buffer(std::shared_ptr<device::Device> device, std::size_t bytes, std::shared_ptr<device::Stream> stream)
-    : device_(std::move(device)), bytes_(bytes), home_(std::move(stream)) {
+Buffer::Buffer(std::shared_ptr<device::Device> device, std::size_t bytes,
+               std::shared_ptr<device::Stream> stream)
+    : device_(std::move(device)),
+      bytes_(bytes),
+      home_(std::move(stream)) {
     const double begin = now();
     address_ = bytes_ > 0 ? device_->allocate(bytes_, home_.get()) : nullptr;
     log(Event::Kind::allocate, *device_, begin, bytes_, home_.get());
@@ -75,7 +79,8 @@ void copy_out(device::Device& device, void* to, const void* from, std::size_t by
     log(Event::Kind::copy_out, device, begin, bytes, stream);
 }
 
-void copy_within(device::Device& device, void* to, const void* from, std::size_t bytes, device::Stream* stream) {
+void copy_within(device::Device& device, void* to, const void* from, std::size_t bytes,
+                 device::Stream* stream) {
     if (bytes == 0) return;
     const double begin = now();
     device.copy_on_device(to, from, bytes, stream);

@@ -37,8 +37,10 @@ private:
 };
 
 /// Copies that leave an event in the log.
-XCUDA_API void copy_in(device::Device& device, void* to, const void* from, std::size_t bytes, device::Stream* stream);
-XCUDA_API void copy_out(device::Device& device, void* to, const void* from, std::size_t bytes, device::Stream* stream);
+XCUDA_API void copy_in(device::Device& device, void* to, const void* from, std::size_t bytes,
+                       device::Stream* stream);
+XCUDA_API void copy_out(device::Device& device, void* to, const void* from, std::size_t bytes,
+                        device::Stream* stream);
 XCUDA_API void copy_within(device::Device& device, void* to, const void* from, std::size_t bytes,
                            device::Stream* stream);
 XCUDA_API void fill(device::Device& device, void* to, int byte, std::size_t bytes, device::Stream* stream);

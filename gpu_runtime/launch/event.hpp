@@ -14,36 +14,49 @@ namespace xcuda::launch {
 
 /// What is known of one compiled specialisation; shared by all its launches.
 struct KernelFacts {
-    std::string name;            // the Python function's
-    std::string signature;       // "(float32[:, ::1], float32[:, ::1], float32[:, ::1])"
-    Place place;                 // of its definition
-    std::string device;          // "cpu", "cuda:0"
+    std::string name;       // the Python function's
+    std::string signature;  // "(float32[:, ::1], float32[:, ::1], float32[:, ::1])"
+    Place place;            // of its definition
+    std::string device;     // "cpu", "cuda:0"
     device::Attributes attributes;
-    std::string how;             // "lanes", "tiles 8x2", "regions", "fibers" on the CPU device
+    std::string how;  // "lanes", "tiles 8x2", "regions", "fibers" on the CPU device
     std::vector<std::string> warnings;
 };
 
 struct Event {
-    enum class Kind : std::uint8_t { launch, compile, copy_in, copy_out, copy_within, fill, allocate, release };
+    enum class Kind : std::uint8_t {
+        launch,
+        compile,
+        copy_in,
+        copy_out,
+        copy_within,
+        fill,
+        allocate,
+        release
+    };
     Kind kind;
-    double begin = 0, end = 0;   // base/clock; of a launch: from `timing` once it is done
-    std::int64_t bytes = 0;      // copies, fills, allocations
+    double begin = 0, end = 0;  // base/clock; of a launch: from `timing` once it is done
+    std::int64_t bytes = 0;     // copies, fills, allocations
     std::uintptr_t stream = 0;
     std::string device;
 
-    std::shared_ptr<const KernelFacts> kernel;           // launches and compiles
-    std::string compile_source;                          // compile: "compiled", "disk"
-    device::Shape shape;                                 // launches
+    std::shared_ptr<const KernelFacts> kernel;  // launches and compiles
+    std::string compile_source;                 // compile: "compiled", "disk"
+    device::Shape shape;                        // launches
     bool automatic_shape = false;
     std::shared_ptr<const device::Device::Launch> timing;  // launches
-    double flops = 0, bytes_read = 0, bytes_written = 0;   // modelled (passes/cost); negative: could not be modelled
+    double flops = 0, bytes_read = 0,
+           bytes_written = 0;  // modelled (passes/cost); negative: could not be modelled
 };
 
 /// Appends; thread-safe, cheap. Bounded: the oldest go first once 65,536 are kept (the count of lost ones is kept too).
 XCUDA_API void record(Event event);
 /// A mark in the log; events after it are those of a cell or of a profiled block.
 XCUDA_API std::uint64_t mark();
-struct Slice { std::vector<Event> events; std::uint64_t lost = 0; };
+struct Slice {
+    std::vector<Event> events;
+    std::uint64_t lost = 0;
+};
 XCUDA_API Slice events_since(std::uint64_t mark);
 
 }  // namespace xcuda::launch

@@ -15,8 +15,8 @@ std::string tuple(std::span<const std::int64_t> values) {
 }
 
 std::string where(const device::FaultRecord& f) {
-    return fmt::format("thread ({}, {}, {}) of block ({}, {}, {})", f.thread[0], f.thread[1], f.thread[2], f.block[0],
-                       f.block[1], f.block[2]);
+    return fmt::format("thread ({}, {}, {}) of block ({}, {}, {})", f.thread[0], f.thread[1], f.thread[2],
+                       f.block[0], f.block[1], f.block[2]);
 }
 
 // value[0] is the index met, value[1] the axis' length; the axis plus one is the kind's second byte (0: not told).
@@ -31,18 +31,19 @@ std::string out_of_range(const device::FaultRecord& f, const ir::Site& site, con
             if (shape[i] == f.value[1]) axis = static_cast<std::int64_t>(i), ++candidates;
         if (candidates != 1) axis = -1;
     }
-    const std::string of_axis = axis >= 0 ? fmt::format("axis {} of ", axis) : "an axis of length " +
-                                                std::to_string(f.value[1]) + " of ";
+    const std::string of_axis = axis >= 0 ? fmt::format("axis {} of ", axis)
+                                          : "an axis of length " + std::to_string(f.value[1]) + " of ";
     if (shape.empty())
-        return fmt::format("index {} is out of range for {}{} with length {}", f.value[0], of_axis, site.subject,
-                           f.value[1]);
+        return fmt::format("index {} is out of range for {}{} with length {}", f.value[0], of_axis,
+                           site.subject, f.value[1]);
     return fmt::format("index {} is out of range for {}{} with shape {}", f.value[0], of_axis, site.subject,
                        tuple(shape));
 }
 
 }  // namespace
 
-Error fault_error(const device::FaultRecord& fault, std::span<const ir::Site> sites, const ArgumentShapes& shapes) {
+Error fault_error(const device::FaultRecord& fault, std::span<const ir::Site> sites,
+                  const ArgumentShapes& shapes) {
     using device::FaultKind;
     const auto kind = static_cast<FaultKind>(fault.kind & 0xff);
     if (kind == FaultKind::interrupted)
@@ -78,9 +79,11 @@ Error fault_error(const device::FaultRecord& fault, std::span<const ir::Site> si
             message = "not all threads of the block reached the same syncthreads()";
             break;
         default:
-            return bug(fmt::format("a launch ended with the unknown fault {} at site {}", fault.kind, fault.site));
+            return bug(
+                fmt::format("a launch ended with the unknown fault {} at site {}", fault.kind, fault.site));
     }
-    if (site && site->place.known()) message += fmt::format(", at line {} of {}", site->place.line, shown_file(site->place.file));
+    if (site && site->place.known())
+        message += fmt::format(", at line {} of {}", site->place.line, shown_file(site->place.file));
     message += ", " + where(fault);
     return Error(Fault::user, type, message, site ? std::optional<Place>(site->place) : std::nullopt);
 }

@@ -12,7 +12,8 @@
 namespace xcuda::launch {
 namespace {
 
-passes::Cost modelled(const ir::Module& module, const device::Shape& shape, std::span<const Argument> arguments) {
+passes::Cost modelled(const ir::Module& module, const device::Shape& shape,
+                      std::span<const Argument> arguments) {
     passes::CostInputs inputs;
     const auto array = [arguments](int parameter) -> const Argument* {
         const auto i = static_cast<std::size_t>(parameter);
@@ -69,8 +70,8 @@ const passes::Cost& cached_cost(const Specialisation& kernel, const device::Shap
 
 }  // namespace
 
-device::Shape shape_for(const Lowered& lowered, std::span<const Argument> arguments, const device::Info& device,
-                        const std::string& kernel) {
+device::Shape shape_for(const Lowered& lowered, std::span<const Argument> arguments,
+                        const device::Info& device, const std::string& kernel) {
     std::array<std::int64_t, 3> lengths{};
     const std::size_t axes = lowered.domain.size();
     bool known = axes >= 1 && axes <= 3;
@@ -81,8 +82,9 @@ device::Shape shape_for(const Lowered& lowered, std::span<const Argument> argume
     }
     if (!known)
         throw Error(Fault::user, "TypeError",
-                    kernel + " does not tell how many threads it wants: it has no guard such as `if i < n` over "
-                             "cuda.grid and no written array that cuda.grid indexes",
+                    kernel +
+                        " does not tell how many threads it wants: it has no guard such as `if i < n` over "
+                        "cuda.grid and no written array that cuda.grid indexes",
                     std::nullopt, "give the shape yourself: " + kernel + "[grid, block](...)");
     return automatic_shape({lengths.data(), axes}, device, kernel);
 }

@@ -31,8 +31,8 @@ struct Lowered {
     std::vector<passes::ParameterUse> uses;  // one a parameter
     std::vector<ir::ExprP> domain;           // passes::launch_domain
     emit::ArgumentLayout layout;
-    std::int64_t shared_bytes = 0;           // of its shared.array's
-    bool fixed_block = false;                // passes::wants_fixed_block
+    std::int64_t shared_bytes = 0;  // of its shared.array's
+    bool fixed_block = false;       // passes::wants_fixed_block
     double seconds = 0;
 
     bool writes(std::size_t parameter) const { return parameter < uses.size() && uses[parameter].written; }
@@ -45,12 +45,12 @@ struct Specialisation {
     std::shared_ptr<const Lowered> lowered;
     std::shared_ptr<device::Device> device;
     std::optional<device::Dim3> block;
-    std::vector<ir::Site> sites;             // of the module as compiled: what a FaultRecord points into
+    std::vector<ir::Site> sites;  // of the module as compiled: what a FaultRecord points into
     emit::Text text;
     std::shared_ptr<device::Function> function;
     std::shared_ptr<const KernelFacts> facts;
-    std::string source;                      // "compiled", "disk", "memory"
-    double seconds = 0;                      // from typed IR to loaded kernel
+    std::string source;  // "compiled", "disk", "memory"
+    double seconds = 0;  // from typed IR to loaded kernel
 };
 
 class XCUDA_API Program {

@@ -31,8 +31,9 @@ device::Shape automatic_shape(std::span<const std::int64_t> domain, const device
         const std::int64_t length = domain[i] < 0 ? 0 : domain[i];
         *grid[i] = (length + *block[i] - 1) / *block[i];
         if (*grid[i] > at(device.limits.grid, static_cast<int>(i)))
-            invalid(fmt::format("{}: {} threads along {} take {} blocks; {} has at most {} there", kernel, length,
-                                axis_names[i], *grid[i], device.name, at(device.limits.grid, static_cast<int>(i))),
+            invalid(fmt::format("{}: {} threads along {} take {} blocks; {} has at most {} there", kernel,
+                                length, axis_names[i], *grid[i], device.name,
+                                at(device.limits.grid, static_cast<int>(i))),
                     "let each thread do several elements: for i in range(cuda.grid(1), n, cuda.gridsize(1))");
     }
     return shape;
@@ -44,8 +45,8 @@ void check_shape(const device::Shape& shape, std::int64_t static_shared_bytes, c
     for (int axis = 0; axis < 3; ++axis) {
         const std::int64_t g = at(shape.grid, axis), b = at(shape.block, axis);
         if (b < 1)
-            invalid(fmt::format("{}: the block {} has {} threads along {}; every length must be at least 1", kernel,
-                                text(shape.block), b, axis_names[axis]));
+            invalid(fmt::format("{}: the block {} has {} threads along {}; every length must be at least 1",
+                                kernel, text(shape.block), b, axis_names[axis]));
         if (g < 0)
             invalid(fmt::format("{}: the grid {} has {} blocks along {}; a length can't be negative", kernel,
                                 text(shape.grid), g, axis_names[axis]));
@@ -61,14 +62,15 @@ void check_shape(const device::Shape& shape, std::int64_t static_shared_bytes, c
                             text(shape.block), shape.block.count(), device.name, limits.threads_per_block),
                 "use a smaller block and a larger grid");
     if (shape.dynamic_shared_bytes < 0)
-        invalid(fmt::format("{}: the launch asks for {} bytes of dynamic shared memory; it can't be negative", kernel,
-                            shape.dynamic_shared_bytes));
+        invalid(fmt::format("{}: the launch asks for {} bytes of dynamic shared memory; it can't be negative",
+                            kernel, shape.dynamic_shared_bytes));
     const std::int64_t most = std::max(limits.shared_bytes_per_block, limits.shared_bytes_per_block_optin);
     const std::int64_t shared = static_shared_bytes + shape.dynamic_shared_bytes;
     if (shared > most)
-        invalid(fmt::format("{}: a block takes {} bytes of shared memory ({} from shared.array, {} from the launch); "
-                            "{} has at most {}",
-                            kernel, shared, static_shared_bytes, shape.dynamic_shared_bytes, device.name, most),
+        invalid(fmt::format(
+                    "{}: a block takes {} bytes of shared memory ({} from shared.array, {} from the launch); "
+                    "{} has at most {}",
+                    kernel, shared, static_shared_bytes, shape.dynamic_shared_bytes, device.name, most),
                 "use smaller shared arrays");
 }
 

@@ -15,7 +15,7 @@ XCUDA_API device::Shape automatic_shape(std::span<const std::int64_t> domain, co
                                         const std::string& kernel);
 
 /// Throws a ValueError naming the kernel, the dimension, what was given and what is the most.
-XCUDA_API void check_shape(const device::Shape& shape, std::int64_t static_shared_bytes, const device::Info& device,
-                           const std::string& kernel);
+XCUDA_API void check_shape(const device::Shape& shape, std::int64_t static_shared_bytes,
+                           const device::Info& device, const std::string& kernel);
 
 }  // namespace xcuda::launch

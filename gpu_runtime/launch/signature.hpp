@@ -34,7 +34,10 @@ struct Argument {
 };
 
 /// The first byte of an array and the byte after its last; equal where it has no element.
-struct Extent { const char* begin; const char* end; };
+struct Extent {
+    const char* begin;
+    const char* end;
+};
 XCUDA_API Extent extent(const Argument& array);
 
 /// The densest layout that lengths and strides allow; axes of length 1 don't count, nor do arrays without elements.

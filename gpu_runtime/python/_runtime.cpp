@@ -6,7 +6,6 @@
 #include "_runtime_error.hpp"
 #include "_runtime_kernel.hpp"
 #include "_runtime_profile.hpp"
-#include "_runtime_profile.hpp"
 #include "_runtime_stream.hpp"
 
 NB_MODULE(_runtime, module) {

@@ -40,11 +40,16 @@ How how_to_read(PyObject* object) {
     if (const auto at = known.find(type); at != known.end()) return at->second;
     How how = How::refused;
     const nb::handle h(object);
-    if (derives(type, "numpy.generic")) how = How::numpy_scalar;
-    else if (PyObject_CheckBuffer(object) && !PyBytes_Check(object)) how = How::buffer;
-    else if (nb::hasattr(h, "__cuda_array_interface__")) how = How::cuda;
-    else if (nb::hasattr(h, "__dlpack__")) how = How::dlpack;
-    else if (!PyUnicode_Check(object) && nb::hasattr(h, "__array__")) how = How::array;
+    if (derives(type, "numpy.generic"))
+        how = How::numpy_scalar;
+    else if (PyObject_CheckBuffer(object) && !PyBytes_Check(object))
+        how = How::buffer;
+    else if (nb::hasattr(h, "__cuda_array_interface__"))
+        how = How::cuda;
+    else if (nb::hasattr(h, "__dlpack__"))
+        how = How::dlpack;
+    else if (!PyUnicode_Check(object) && nb::hasattr(h, "__array__"))
+        how = How::array;
     if (how == How::cuda) return how;  // torch has it for tensors on a GPU only
     Py_INCREF(type);
     known.emplace(type, how);
@@ -53,8 +58,8 @@ How how_to_read(PyObject* object) {
 
 void expect_in_kernels(DType dtype, const std::string& name, const char* what) {
     if (!in_kernels(dtype))
-        wrong("TypeError", fmt::format("'{}' is {} of {}, which kernels don't take yet", name, what,
-                                       info(dtype).name),
+        wrong("TypeError",
+              fmt::format("'{}' is {} of {}, which kernels don't take yet", name, what, info(dtype).name),
               "use bool, int8 to int64, uint8 to uint64, float32 or float64");
 }
 
@@ -89,10 +94,12 @@ void Arguments::read(PyObject* object, const std::string& name) {
     if (DeviceArray* array = device_array(object)) {
         value = array->view;
         item.buffer = array->buffer;
-        if (!device_) device_ = array->buffer->device();
+        if (!device_)
+            device_ = array->buffer->device();
         else if (device_ != array->buffer->device())
-            wrong("ValueError", fmt::format("'{}' lives on {}, other arguments on {}", name,
-                                            array->buffer->device()->info().name, device_->info().name),
+            wrong("ValueError",
+                  fmt::format("'{}' lives on {}, other arguments on {}", name,
+                              array->buffer->device()->info().name, device_->info().name),
                   "copy them to one device");
         return;
     }
@@ -101,15 +108,19 @@ void Arguments::read(PyObject* object, const std::string& name) {
         case How::dlpack: read_dlpack(item, value, object, name); break;
         case How::array: read_stand_in(item, value, object, name); break;
         case How::cuda:
-            wrong("TypeError", fmt::format("'{}' lives on a GPU ({}), and this launch runs on the CPU device", name,
-                                           type_name(object)),
+            wrong("TypeError",
+                  fmt::format("'{}' lives on a GPU ({}), and this launch runs on the CPU device", name,
+                              type_name(object)),
                   "copy it to the host first");
         default: {
-            const char* hint = PyList_Check(object) || PyTuple_Check(object) ? "numpy.asarray(...) makes an array of it"
-                                                                             : "kernels take arrays and numbers";
-            wrong("TypeError", fmt::format("'{}' is {} {}", name,
-                                           std::strchr("aeiouAEIOU", type_name(object)[0]) ? "an" : "a",
-                                           type_name(object)), hint);
+            const char* hint = PyList_Check(object) || PyTuple_Check(object)
+                                   ? "numpy.asarray(...) makes an array of it"
+                                   : "kernels take arrays and numbers";
+            wrong(
+                "TypeError",
+                fmt::format("'{}' is {} {}", name,
+                            std::strchr("aeiouAEIOU", type_name(object)[0]) ? "an" : "a", type_name(object)),
+                hint);
         }
     }
 }
@@ -149,13 +160,16 @@ bool Arguments::read_scalar(launch::Argument& value, PyObject* object, const std
         Py_buffer view;
         if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) {
             PyErr_Clear();
-            wrong("TypeError", fmt::format("'{}' is a NumPy {}, which kernels don't take", name, type_name(object)));
+            wrong("TypeError",
+                  fmt::format("'{}' is a NumPy {}, which kernels don't take", name, type_name(object)));
         }
         const Format format = from_format(view.format, static_cast<std::size_t>(view.itemsize));
-        if (format.dtype && view.len <= 8) value.bits = zero_extended(view.buf, static_cast<std::size_t>(view.len));
+        if (format.dtype && view.len <= 8)
+            value.bits = zero_extended(view.buf, static_cast<std::size_t>(view.len));
         PyBuffer_Release(&view);
         if (!format.dtype)
-            wrong("TypeError", fmt::format("'{}' is a NumPy {}, which kernels don't take", name, type_name(object)));
+            wrong("TypeError",
+                  fmt::format("'{}' is a NumPy {}, which kernels don't take", name, type_name(object)));
         expect_in_kernels(*format.dtype, name, "a scalar");
         value.weak = false;
         value.dtype = *format.dtype;
@@ -181,11 +195,12 @@ void Arguments::read_view(Item& item, launch::Argument& value, PyObject* object,
     if (!format.dtype) return read_stand_in(item, value, object, name);
     expect_in_kernels(*format.dtype, name, "an array");
     if (view.ndim > launch::max_ndim)
-        wrong("ValueError", fmt::format("'{}' has {} dimensions; kernels take arrays of at most {}", name, view.ndim,
-                                        launch::max_ndim));
+        wrong("ValueError", fmt::format("'{}' has {} dimensions; kernels take arrays of at most {}", name,
+                                        view.ndim, launch::max_ndim));
     bool addressable = !format.swapped;
     const auto size = view.itemsize;
-    addressable = addressable && reinterpret_cast<std::uintptr_t>(view.buf) % static_cast<std::size_t>(size) == 0;
+    addressable =
+        addressable && reinterpret_cast<std::uintptr_t>(view.buf) % static_cast<std::size_t>(size) == 0;
     for (int i = 0; i < view.ndim && addressable; ++i)
         addressable = view.shape[i] <= 1 || !view.strides || view.strides[i] % size == 0;
     if (!addressable) return read_stand_in(item, value, object, name);
@@ -207,8 +222,10 @@ void Arguments::read_dlpack(Item& item, launch::Argument& value, PyObject* objec
     const nb::handle h(object);
     const int where = nb::cast<int>(nb::int_(nb::object(h.attr("__dlpack_device__")()[0])));
     if (where != 1 && where != 3)  // host memory, pinned host memory
-        wrong("TypeError", fmt::format("'{}' ({}) does not live in host memory, and this launch runs on the CPU device",
-                                       name, type_name(object)), "copy it to the host first");
+        wrong("TypeError",
+              fmt::format("'{}' ({}) does not live in host memory, and this launch runs on the CPU device",
+                          name, type_name(object)),
+              "copy it to the host first");
     nb::object capsule;
     try {
         nb::dict kw;
@@ -219,7 +236,8 @@ void Arguments::read_dlpack(Item& item, launch::Argument& value, PyObject* objec
         capsule = h.attr("__dlpack__")();
     }
     dlpack::Tensor* tensor = nullptr;
-    if (auto* v = static_cast<dlpack::Versioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"))) {
+    if (auto* v =
+            static_cast<dlpack::Versioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"))) {
         PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
         tensor = &v->tensor;
         value.readonly = (v->flags & 1) != 0;
@@ -244,10 +262,12 @@ void Arguments::read_dlpack(Item& item, launch::Argument& value, PyObject* objec
     for (const DTypeInfo& d : all_dtypes()) {
         static constexpr std::uint8_t codes[] = {6, 0, 1, 2, 5};  // by DKind
         const std::uint8_t code = d.dtype == DType::bf16 ? 4 : codes[static_cast<int>(d.kind)];
-        if (tensor->dtype.lanes == 1 && tensor->dtype.code == code && tensor->dtype.bits == d.size * 8) dtype = d.dtype;
+        if (tensor->dtype.lanes == 1 && tensor->dtype.code == code && tensor->dtype.bits == d.size * 8)
+            dtype = d.dtype;
     }
-    if (!dtype) wrong("TypeError", fmt::format("'{}' ({}) has an element type that kernels don't take", name,
-                                               type_name(object)));
+    if (!dtype)
+        wrong("TypeError",
+              fmt::format("'{}' ({}) has an element type that kernels don't take", name, type_name(object)));
     expect_in_kernels(*dtype, name, "an array");
     if (tensor->ndim > launch::max_ndim)
         wrong("ValueError", fmt::format("'{}' has {} dimensions; kernels take arrays of at most {}", name,
@@ -266,12 +286,13 @@ void Arguments::read_dlpack(Item& item, launch::Argument& value, PyObject* objec
 }
 
 // What a kernel can't address as it lies works through a copy that Python makes.
-void Arguments::read_stand_in(Item& item, launch::Argument& value, PyObject* object, const std::string& name) {
+void Arguments::read_stand_in(Item& item, launch::Argument& value, PyObject* object,
+                              const std::string& name) {
     if (item.has_view) PyBuffer_Release(&item.view);
     item.has_view = false;
     if (item.stand_in) throw bug("a stand-in array is not addressable");
-    const nb::object made = nb::module_::import_("xcuda.core._arguments")
-                                .attr("stand_in")(nb::handle(object), name.c_str());
+    const nb::object made =
+        nb::module_::import_("xcuda.core._arguments").attr("stand_in")(nb::handle(object), name.c_str());
     item.stand_in = nb::object(made[0]).release().ptr();
     const bool comes_back = nb::cast<bool>(made[1]);
     read_view(item, value, item.stand_in, name);
@@ -284,11 +305,14 @@ void Arguments::used_on(const std::shared_ptr<device::Stream>& stream) {
         if (item.buffer) item.buffer->used_on(stream);
 }
 
-void Arguments::stage(const std::shared_ptr<device::Device>& device, const std::shared_ptr<device::Stream>& stream) {
+void Arguments::stage(const std::shared_ptr<device::Device>& device,
+                      const std::shared_ptr<device::Stream>& stream) {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < values_.size(); ++i)
         if (values_[i].is_array && !items_[i].buffer) order.push_back(i);
-    const auto begin_of = [this](std::size_t i) { return const_cast<char*>(launch::extent(values_[i]).begin); };
+    const auto begin_of = [this](std::size_t i) {
+        return const_cast<char*>(launch::extent(values_[i]).begin);
+    };
     std::sort(order.begin(), order.end(), [&](auto a, auto b) { return begin_of(a) < begin_of(b); });
     for (const std::size_t i : order) {
         const launch::Extent e = launch::extent(values_[i]);
@@ -307,7 +331,8 @@ void Arguments::stage(const std::shared_ptr<device::Device>& device, const std::
         s.buffer = std::make_shared<launch::Buffer>(device, bytes, stream);
         launch::copy_in(*device, s.buffer->address(), s.begin, bytes, stream.get());
         for (const std::size_t i : s.members)
-            values_[i].address = static_cast<char*>(s.buffer->address()) + (static_cast<char*>(values_[i].address) - s.begin);
+            values_[i].address =
+                static_cast<char*>(s.buffer->address()) + (static_cast<char*>(values_[i].address) - s.begin);
     }
 }
 
@@ -317,8 +342,8 @@ void Arguments::unstage(const std::vector<bool>& written, const std::shared_ptr<
             if (!written[i]) continue;
             const launch::Extent e = launch::extent(values_[i]);
             const std::ptrdiff_t offset = e.begin - static_cast<char*>(s.buffer->address());
-            launch::copy_out(*s.buffer->device(), s.begin + offset, e.begin, static_cast<std::size_t>(e.end - e.begin),
-                             stream.get());
+            launch::copy_out(*s.buffer->device(), s.begin + offset, e.begin,
+                             static_cast<std::size_t>(e.end - e.begin), stream.get());
         }
     }
 }
@@ -329,6 +354,5 @@ void Arguments::write_back(const std::vector<bool>& written) {
             nb::module_::import_("xcuda.core._arguments")
                 .attr("write_back")(nb::handle(items_[i].given), nb::handle(items_[i].stand_in));
 }
-
 
 }  // namespace xcuda::python

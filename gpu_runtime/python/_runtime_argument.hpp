@@ -52,8 +52,8 @@ private:
     struct Item {
         Py_buffer view;
         bool has_view = false;
-        PyObject* given = nullptr;     // owned
-        PyObject* stand_in = nullptr;  // owned: the copy that the kernel works on
+        PyObject* given = nullptr;      // owned
+        PyObject* stand_in = nullptr;   // owned: the copy that the kernel works on
         void (*drop)(void*) = nullptr;  // DLPack's deleter
         void* dropped = nullptr;
         std::shared_ptr<launch::Buffer> buffer;  // device arrays
@@ -77,6 +77,5 @@ private:
     std::shared_ptr<device::Device> device_;
     bool host_arrays_ = false;
 };
-
 
 }  // namespace xcuda::python

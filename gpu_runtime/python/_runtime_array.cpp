@@ -38,11 +38,13 @@ void allocate(DeviceArray* self, const Lengths& lengths, const std::string& dtyp
     std::int64_t bytes = static_cast<std::int64_t>(info(view.dtype).size);
     for (const std::int64_t n : lengths) {
         if (n < 0) raise("ValueError", "an array's length can't be negative: " + std::to_string(n));
-        if (__builtin_mul_overflow(bytes, n, &bytes)) raise("MemoryError", "the array is larger than any memory");
+        if (__builtin_mul_overflow(bytes, n, &bytes))
+            raise("MemoryError", "the array is larger than any memory");
     }
     set_shape(view, lengths, nullptr);
     const auto& device = current_device();
-    auto buffer = std::make_shared<launch::Buffer>(device, static_cast<std::size_t>(bytes), stream_on(device));
+    auto buffer =
+        std::make_shared<launch::Buffer>(device, static_cast<std::size_t>(bytes), stream_on(device));
     view.address = buffer->address();
     new (self) DeviceArray{std::move(buffer), view};
 }
@@ -133,9 +135,11 @@ void copy_from(const DeviceArray& to, const DeviceArray& from) {
 }
 
 void fill_bytes(const DeviceArray& a, int byte) {
-    if (a.view.layout != ir::Layout::contiguous) raise("ValueError", "only contiguous arrays are filled by bytes");
+    if (a.view.layout != ir::Layout::contiguous)
+        raise("ValueError", "only contiguous arrays are filled by bytes");
     const auto stream = working_stream(a);
-    launch::fill(*a.buffer->device(), a.view.address, byte, static_cast<std::size_t>(a.nbytes()), stream.get());
+    launch::fill(*a.buffer->device(), a.view.address, byte, static_cast<std::size_t>(a.nbytes()),
+                 stream.get());
 }
 
 // Buffer protocol: the CPU device's memory is the host's, so NumPy sees it in place.
@@ -149,7 +153,8 @@ int get_buffer(PyObject* self, Py_buffer* out, int flags) {
         const DeviceArray& a = *nb::inst_ptr<DeviceArray>(self);
         out->obj = nullptr;
         if (!a.buffer->device()->host_accessible())
-            raise("BufferError", "the array lives on " + a.buffer->device()->info().name + "; use copy_to_host()");
+            raise("BufferError",
+                  "the array lives on " + a.buffer->device()->info().name + "; use copy_to_host()");
         const bool contiguous = a.view.layout == ir::Layout::contiguous;
         if (!contiguous && (flags & PyBUF_STRIDES) != PyBUF_STRIDES)
             raise("BufferError", "the array is a strided view; ask for strides or copy_to_host()");
@@ -198,26 +203,32 @@ void bind_array(nb::module_& module) {
         .def("__init__", &allocate, nb::arg("shape"), nb::arg("dtype"))
         .def("__init__", &make_view, nb::arg("base"), nb::arg("offset"), nb::arg("shape"), nb::arg("strides"),
              nb::arg("dtype"))
-        .def_prop_ro("shape", [](const DeviceArray& a) { return as_tuple(a.view.lengths.data(), a.view.ndim); })
-        .def_prop_ro("strides", [](const DeviceArray& a) {
-            return as_tuple(a.view.strides.data(), a.view.ndim, static_cast<std::int64_t>(info(a.view.dtype).size));
-        })
+        .def_prop_ro("shape",
+                     [](const DeviceArray& a) { return as_tuple(a.view.lengths.data(), a.view.ndim); })
+        .def_prop_ro("strides",
+                     [](const DeviceArray& a) {
+                         return as_tuple(a.view.strides.data(), a.view.ndim,
+                                         static_cast<std::int64_t>(info(a.view.dtype).size));
+                     })
         .def_prop_ro("ndim", [](const DeviceArray& a) { return static_cast<int>(a.view.ndim); })
         .def_prop_ro("size", [](const DeviceArray& a) { return a.view.elements(); })
         .def_prop_ro("nbytes", &DeviceArray::nbytes)
         .def_prop_ro("itemsize", [](const DeviceArray& a) { return info(a.view.dtype).size; })
         .def_prop_ro("_dtype_name", [](const DeviceArray& a) { return std::string(info(a.view.dtype).name); })
         .def_prop_ro("_typestr", [](const DeviceArray& a) { return std::string(info(a.view.dtype).typestr); })
-        .def_prop_ro("_address", [](const DeviceArray& a) { return reinterpret_cast<std::uintptr_t>(a.view.address); })
-        .def_prop_ro("_contiguous", [](const DeviceArray& a) { return a.view.layout == ir::Layout::contiguous; })
-        .def_prop_ro("_host_accessible", [](const DeviceArray& a) { return a.buffer->device()->host_accessible(); })
-        .def_prop_ro("_device_label", [](const DeviceArray& a) {
-            return launch::device_label(a.buffer->device()->info());
-        })
-        .def("_extent", [](const DeviceArray& a) {  // bytes before the first element, bytes in all
-            const launch::Extent e = launch::extent(a.view);
-            return nb::make_tuple(static_cast<const char*>(a.view.address) - e.begin, e.end - e.begin);
-        })
+        .def_prop_ro("_address",
+                     [](const DeviceArray& a) { return reinterpret_cast<std::uintptr_t>(a.view.address); })
+        .def_prop_ro("_contiguous",
+                     [](const DeviceArray& a) { return a.view.layout == ir::Layout::contiguous; })
+        .def_prop_ro("_host_accessible",
+                     [](const DeviceArray& a) { return a.buffer->device()->host_accessible(); })
+        .def_prop_ro("_device_label",
+                     [](const DeviceArray& a) { return launch::device_label(a.buffer->device()->info()); })
+        .def("_extent",
+             [](const DeviceArray& a) {  // bytes before the first element, bytes in all
+                 const launch::Extent e = launch::extent(a.view);
+                 return nb::make_tuple(static_cast<const char*>(a.view.address) - e.begin, e.end - e.begin);
+             })
         .def("_to_host", [](const DeviceArray& a, nb::object to) { extent_to_host(a, to); })
         .def("_from_host", [](const DeviceArray& a, nb::object from) { extent_from_host(a, from); })
         .def("_copy_from", [](const DeviceArray& a, const DeviceArray& from) { copy_from(a, from); })

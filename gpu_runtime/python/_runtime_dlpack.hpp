@@ -29,7 +29,9 @@ struct Managed {
     void (*deleter)(Managed*);
 };
 struct Versioned {
-    struct { std::uint32_t major, minor; } version;
+    struct {
+        std::uint32_t major, minor;
+    } version;
     void* context;
     void (*deleter)(Versioned*);
     std::uint64_t flags;  // bit 0: read-only

@@ -24,16 +24,28 @@ bool in_kernels(DType dtype) {
 Format from_format(const char* format, std::size_t itemsize) {
     Format out;
     if (!format) format = "B";
-    if (*format == '>' || *format == '!') out.swapped = itemsize > 1, ++format;
-    else if (*format == '<' || *format == '=' || *format == '@') ++format;
+    if (*format == '>' || *format == '!')
+        out.swapped = itemsize > 1, ++format;
+    else if (*format == '<' || *format == '=' || *format == '@')
+        ++format;
     if (*format == '1' && format[1] != '\0') ++format;
     const bool complex = *format == 'Z';
     if (complex) ++format;
     if (*format == '\0' || format[1] != '\0') return out;
     switch (*format) {
         case '?': out.dtype = DType::b1; break;
-        case 'b': case 'h': case 'i': case 'l': case 'q': case 'n': out.dtype = signed_of(itemsize); break;
-        case 'B': case 'H': case 'I': case 'L': case 'Q': case 'N': out.dtype = unsigned_of(itemsize); break;
+        case 'b':
+        case 'h':
+        case 'i':
+        case 'l':
+        case 'q':
+        case 'n': out.dtype = signed_of(itemsize); break;
+        case 'B':
+        case 'H':
+        case 'I':
+        case 'L':
+        case 'Q':
+        case 'N': out.dtype = unsigned_of(itemsize); break;
         case 'e': out.dtype = DType::f16; break;
         case 'f': out.dtype = complex ? DType::c64 : DType::f32; break;
         case 'd': out.dtype = complex ? DType::c128 : DType::f64; break;

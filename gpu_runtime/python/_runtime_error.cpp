@@ -20,7 +20,8 @@ LaunchSite LaunchSite::here() {
     LaunchSite site;
     nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
     const auto raw = [&frame] { return reinterpret_cast<PyFrameObject*>(frame.ptr()); };
-    while (frame.is_valid() && is_ours(raw())) frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(raw())));
+    while (frame.is_valid() && is_ours(raw()))
+        frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(raw())));
     if (frame.is_valid()) {
         site.code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(raw())));
         site.line = PyFrame_GetLineNumber(raw());
@@ -33,15 +34,18 @@ void set_error(const Error& error, const char* kernel, const LaunchSite* launche
         nb::object place = nb::none(), site = nb::none();
         if (error.place && error.place->known()) {
             const Place& p = *error.place;
-            place = nb::make_tuple(nb::str(p.file.c_str(), p.file.size()), p.line, p.column, p.end_line, p.end_column);
+            place = nb::make_tuple(nb::str(p.file.c_str(), p.file.size()), p.line, p.column, p.end_line,
+                                   p.end_column);
         }
         if (launched && launched->code.is_valid())
             site = nb::make_tuple(launched->code.attr("co_filename"), launched->line);
         nb::object name = kernel ? nb::object(nb::str(kernel)) : nb::none();
-        const char* fault = error.fault == Fault::user ? "user" : error.fault == Fault::machine ? "machine" : "internal";
+        const char* fault = error.fault == Fault::user      ? "user"
+                            : error.fault == Fault::machine ? "machine"
+                                                            : "internal";
         nb::object exception = nb::module_::import_("xcuda.core._raise")
-                                   .attr("build")(fault, error.python_type.c_str(), error.what(), error.hint.c_str(),
-                                                  place, name, site);
+                                   .attr("build")(fault, error.python_type.c_str(), error.what(),
+                                                  error.hint.c_str(), place, name, site);
         PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
     } catch (nb::python_error& e) {
         e.restore();

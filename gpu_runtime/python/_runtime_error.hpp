@@ -18,7 +18,8 @@ struct LaunchSite {
 
 /// Sets the Python error indicator; the kernel's name titles the frame of its line.
 void set_error(const Error& error, const char* kernel = nullptr, const LaunchSite* launched = nullptr);
-[[noreturn]] void raise(const Error& error, const char* kernel = nullptr, const LaunchSite* launched = nullptr);
+[[noreturn]] void raise(const Error& error, const char* kernel = nullptr,
+                        const LaunchSite* launched = nullptr);
 [[noreturn]] void raise(const char* python_type, const std::string& message);
 
 /// Runs `work` and turns C++ exceptions into Python's; for functions that CPython calls directly.

@@ -27,7 +27,8 @@ nb::dict about(const launch::Specialisation& s) {
     const device::Attributes& a = s.facts->attributes;
     out["signature"] = s.facts->signature;
     out["device"] = s.facts->device;
-    out["block"] = s.block ? nb::object(nb::make_tuple(s.block->x, s.block->y, s.block->z)) : nb::object(nb::none());
+    out["block"] =
+        s.block ? nb::object(nb::make_tuple(s.block->x, s.block->y, s.block->z)) : nb::object(nb::none());
     out["source"] = s.source;
     out["seconds"] = s.seconds;
     out["lower_seconds"] = s.lowered->seconds;
@@ -75,8 +76,8 @@ nb::object compile(nb::handle kernel, nb::handle types, nb::handle block) {
     const auto program = k.program;
     const launch::Signature signature = signature_from(types);
     if (signature.size() != k.parameters.size())
-        raise("TypeError", k.name + " takes " + std::to_string(k.parameters.size()) + " arguments, the signature has " +
-                               std::to_string(signature.size()));
+        raise("TypeError", k.name + " takes " + std::to_string(k.parameters.size()) +
+                               " arguments, the signature has " + std::to_string(signature.size()));
     device::Dim3 dims{256, 1, 1};
     if (!block.is_none())
         dims = {nb::cast<std::int64_t>(nb::object(block[0])), nb::cast<std::int64_t>(nb::object(block[1])),
@@ -87,10 +88,13 @@ nb::object compile(nb::handle kernel, nb::handle types, nb::handle block) {
     {
         nb::gil_scoped_release released;
         const auto lowered = program->lower(signature);
-        if (lowered->fixed_block && block.is_none()) refused_block = true;
-        else made = program->specialise(lowered, device, dims);
+        if (lowered->fixed_block && block.is_none())
+            refused_block = true;
+        else
+            made = program->specialise(lowered, device, dims);
     }
-    if (refused_block) return nb::none();  // waits for its first launch: the block's shape is part of the text
+    if (refused_block)
+        return nb::none();  // waits for its first launch: the block's shape is part of the text
     return about(*made);
 }
 
@@ -101,7 +105,7 @@ struct Launched {
 void bind_launched(nb::module_& module) {
     nb::class_<Launched>(module, "Launched")
         .def_prop_ro("done", [](const Launched& l) { return l.work->done(); })
-        .def("tell", [](Launched& l) { raise_error_of(*l.work); })   // its error, once done
+        .def("tell", [](Launched& l) { raise_error_of(*l.work); })  // its error, once done
         .def("call_when_done", [](const Launched& l, nb::callable callback) {
             call_on_host(l.work->device, l.work->stream, callback);
         });
@@ -177,27 +181,31 @@ void bind_kernel(nb::module_& module) {
         const auto source = source_from(name, file, ast_json, names_json);
         return ir::to_string(frontend::lower(source, launch::types_of(signature_from(types)), checked));
     });
-    module.def("emit_text", [](const std::string& name, const std::string& file, const std::string& ast_json,
-                               const std::string& names_json, nb::list types, bool checked, const std::string& target,
-                               nb::handle block) {
-        auto lowered = frontend::lower(source_from(name, file, ast_json, names_json),
-                                       launch::types_of(signature_from(types)), checked);
-        if (target != "cpu" && target != "cuda") raise("ValueError", "the target is cpu or cuda");
-        if (target == "cuda") return emit::emit(lowered, emit::Target::cuda).kernel;
-        passes::CpuOptions options;
-        options.checked = checked;
-        if (!block.is_none()) {
-            options.block_fixed = true;
-            for (int i = 0; i < 3; ++i) options.block[i] = nb::cast<std::int64_t>(nb::object(block[i]));
-        }
-        return emit::emit(passes::for_cpu(std::move(lowered), options), emit::Target::cpu).kernel;
-    }, nb::arg("name"), nb::arg("file"), nb::arg("ast_json"), nb::arg("names_json"), nb::arg("types"),
-       nb::arg("checked"), nb::arg("target"), nb::arg("block").none());
+    module.def(
+        "emit_text",
+        [](const std::string& name, const std::string& file, const std::string& ast_json,
+           const std::string& names_json, nb::list types, bool checked, const std::string& target,
+           nb::handle block) {
+            auto lowered = frontend::lower(source_from(name, file, ast_json, names_json),
+                                           launch::types_of(signature_from(types)), checked);
+            if (target != "cpu" && target != "cuda") raise("ValueError", "the target is cpu or cuda");
+            if (target == "cuda") return emit::emit(lowered, emit::Target::cuda).kernel;
+            passes::CpuOptions options;
+            options.checked = checked;
+            if (!block.is_none()) {
+                options.block_fixed = true;
+                for (int i = 0; i < 3; ++i) options.block[i] = nb::cast<std::int64_t>(nb::object(block[i]));
+            }
+            return emit::emit(passes::for_cpu(std::move(lowered), options), emit::Target::cpu).kernel;
+        },
+        nb::arg("name"), nb::arg("file"), nb::arg("ast_json"), nb::arg("names_json"), nb::arg("types"),
+        nb::arg("checked"), nb::arg("target"), nb::arg("block").none());
     module.def("kernel_functions", [] {  // (name, spellings, numpy, doc) of each
         nb::list out;
         for (const auto& f : frontend::all_functions()) {
             std::vector<std::string> spellings(f.spellings.begin(), f.spellings.end());
-            out.append(nb::make_tuple(std::string(f.name), spellings, std::string(f.numpy), std::string(f.doc)));
+            out.append(
+                nb::make_tuple(std::string(f.name), spellings, std::string(f.numpy), std::string(f.doc)));
         }
         return out;
     });
@@ -218,8 +226,8 @@ void bind_kernel(nb::module_& module) {
     });
     module.def("force_copies", &force_copies);
     module.def("events_since", [](std::uint64_t mark) {  // [(kind, bytes)]
-        static constexpr const char* kinds[] = {"launch", "compile", "copy_in", "copy_out",
-                                                "copy_within", "fill", "allocate", "release"};
+        static constexpr const char* kinds[] = {"launch",      "compile", "copy_in",  "copy_out",
+                                                "copy_within", "fill",    "allocate", "release"};
         nb::list out;
         for (const launch::Event& e : launch::events_since(mark).events)
             out.append(nb::make_tuple(kinds[static_cast<int>(e.kind)], e.bytes));

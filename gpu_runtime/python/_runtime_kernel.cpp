@@ -13,16 +13,14 @@ namespace xcuda::python {
 namespace {
 
 struct KernelObject {
-    PyObject_HEAD
-    vectorcallfunc call;
+    PyObject_HEAD vectorcallfunc call;
     PyObject* dict;  // __name__, __doc__, __wrapped__, ...
     PyObject* weak;
     KernelState state;
 };
 
 struct ConfiguredObject {
-    PyObject_HEAD
-    vectorcallfunc call;
+    PyObject_HEAD vectorcallfunc call;
     KernelObject* kernel;
     Configuration where;
 };
@@ -42,8 +40,8 @@ PyObject* call_kernel(PyObject* self, PyObject* const* values, std::size_t flags
 PyObject* call_configured(PyObject* self, PyObject* const* values, std::size_t flags, PyObject* names) {
     return guarded(static_cast<PyObject*>(nullptr), [&] {
         auto* c = reinterpret_cast<ConfiguredObject*>(self);
-        launch_kernel(c->kernel->state, c->where, values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), names,
-                      true);
+        launch_kernel(c->kernel->state, c->where, values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)),
+                      names, true);
         return Py_NewRef(Py_None);
     });
 }
@@ -53,8 +51,8 @@ PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject*) {
     return guarded(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
         PyObject *about, *name, *parameters, *defaults;
         int checked, fastmath;
-        if (!PyArg_ParseTuple(args, "OUO!O!pp", &about, &name, &PyTuple_Type, &parameters, &PyDict_Type, &defaults,
-                              &checked, &fastmath))
+        if (!PyArg_ParseTuple(args, "OUO!O!pp", &about, &name, &PyTuple_Type, &parameters, &PyDict_Type,
+                              &defaults, &checked, &fastmath))
             return nullptr;
         auto* self = reinterpret_cast<KernelObject*>(type->tp_alloc(type, 0));
         if (!self) return nullptr;
@@ -117,11 +115,13 @@ PyObject* kernel_getattr(PyObject* o, PyObject* name) {
 }
 
 PyObject* kernel_repr(PyObject* o) {
-    return PyObject_CallMethod(reinterpret_cast<KernelObject*>(o)->state.about.ptr(), "describe_briefly", nullptr);
+    return PyObject_CallMethod(reinterpret_cast<KernelObject*>(o)->state.about.ptr(), "describe_briefly",
+                               nullptr);
 }
 
 PyObject* kernel_dir(PyObject* o, PyObject*) {
-    return PyObject_CallMethod(reinterpret_cast<KernelObject*>(o)->state.about.ptr(), "attribute_names", "O", o);
+    return PyObject_CallMethod(reinterpret_cast<KernelObject*>(o)->state.about.ptr(), "attribute_names", "O",
+                               o);
 }
 
 PyObject* kernel_subscript(PyObject* o, PyObject* key) {
@@ -153,19 +153,28 @@ PyGetSetDef kernel_getset[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 template <typename F>
-void* slot(F* function) { return reinterpret_cast<void*>(function); }
+void* slot(F* function) {
+    return reinterpret_cast<void*>(function);
+}
 
 PyType_Slot kernel_slots[] = {
-    {Py_tp_new, slot(kernel_new)},           {Py_tp_dealloc, slot(kernel_dealloc)},
-    {Py_tp_traverse, slot(kernel_traverse)}, {Py_tp_clear, slot(kernel_clear)},
-    {Py_tp_call, slot(PyVectorcall_Call)},   {Py_tp_getattro, slot(kernel_getattr)},
-    {Py_tp_setattro, slot(PyObject_GenericSetAttr)}, {Py_tp_repr, slot(kernel_repr)},
-    {Py_mp_subscript, slot(kernel_subscript)}, {Py_tp_methods, kernel_methods},
-    {Py_tp_members, kernel_members},         {Py_tp_getset, kernel_getset},
+    {Py_tp_new, slot(kernel_new)},
+    {Py_tp_dealloc, slot(kernel_dealloc)},
+    {Py_tp_traverse, slot(kernel_traverse)},
+    {Py_tp_clear, slot(kernel_clear)},
+    {Py_tp_call, slot(PyVectorcall_Call)},
+    {Py_tp_getattro, slot(kernel_getattr)},
+    {Py_tp_setattro, slot(PyObject_GenericSetAttr)},
+    {Py_tp_repr, slot(kernel_repr)},
+    {Py_mp_subscript, slot(kernel_subscript)},
+    {Py_tp_methods, kernel_methods},
+    {Py_tp_members, kernel_members},
+    {Py_tp_getset, kernel_getset},
     {0, nullptr},
 };
 PyType_Spec kernel_spec = {"xcuda.core.Kernel", sizeof(KernelObject), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, kernel_slots};
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+                           kernel_slots};
 
 int configured_traverse(PyObject* o, visitproc visit, void* arg) {
     auto* self = reinterpret_cast<ConfiguredObject*>(o);
@@ -200,8 +209,9 @@ PyObject* configured_repr(PyObject* o) {
     return guarded(static_cast<PyObject*>(nullptr), [&] {
         auto* self = reinterpret_cast<ConfiguredObject*>(o);
         const device::Shape& s = *self->where.shape;
-        return PyUnicode_FromString(fmt::format("{}[({}, {}, {}), ({}, {}, {})]", self->kernel->state.name, s.grid.x,
-                                                s.grid.y, s.grid.z, s.block.x, s.block.y, s.block.z).c_str());
+        return PyUnicode_FromString(fmt::format("{}[({}, {}, {}), ({}, {}, {})]", self->kernel->state.name,
+                                                s.grid.x, s.grid.y, s.grid.z, s.block.x, s.block.y, s.block.z)
+                                        .c_str());
     });
 }
 
@@ -211,21 +221,22 @@ PyMemberDef configured_members[] = {
     {nullptr, 0, 0, 0, nullptr},
 };
 PyType_Slot configured_slots[] = {
-    {Py_tp_dealloc, slot(configured_dealloc)}, {Py_tp_traverse, slot(configured_traverse)},
-    {Py_tp_clear, slot(configured_clear)},     {Py_tp_call, slot(PyVectorcall_Call)},
-    {Py_tp_repr, slot(configured_repr)},       {Py_tp_members, configured_members},
+    {Py_tp_dealloc, slot(configured_dealloc)},  {Py_tp_traverse, slot(configured_traverse)},
+    {Py_tp_clear, slot(configured_clear)},      {Py_tp_call, slot(PyVectorcall_Call)},
+    {Py_tp_repr, slot(configured_repr)},        {Py_tp_members, configured_members},
     {Py_tp_getattro, slot(configured_getattr)}, {0, nullptr},
 };
-PyType_Spec configured_spec = {"xcuda.core.Configured", sizeof(ConfiguredObject), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-                                   Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                               configured_slots};
+PyType_Spec configured_spec = {
+    "xcuda.core.Configured", sizeof(ConfiguredObject), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    configured_slots};
 
 }  // namespace
 
 KernelState* kernel_state(PyObject* object) {
     if (Py_TYPE(object) == kernel_type) return &reinterpret_cast<KernelObject*>(object)->state;
-    if (Py_TYPE(object) == configured_type) return &reinterpret_cast<ConfiguredObject*>(object)->kernel->state;
+    if (Py_TYPE(object) == configured_type)
+        return &reinterpret_cast<ConfiguredObject*>(object)->kernel->state;
     return nullptr;
 }
 

@@ -21,10 +21,10 @@ struct Capture {
 
 /// The state behind a Kernel object.
 struct KernelState {
-    nb::object about;                    // xcuda.core.kernels.About: source, signatures, what people ask for
+    nb::object about;  // xcuda.core.kernels.About: source, signatures, what people ask for
     std::string name;
     std::vector<std::string> parameters;
-    nb::tuple parameter_names;           // interned, for keyword arguments
+    nb::tuple parameter_names;  // interned, for keyword arguments
     nb::dict defaults;
     launch::Options options;
 
@@ -39,9 +39,9 @@ struct KernelState {
     /// The program for what the names mean now.
     launch::Program& current_program();
     std::shared_ptr<const launch::Lowered> lowered_for(std::span<const launch::Argument> arguments);
-    std::shared_ptr<const launch::Specialisation> specialised_for(const std::shared_ptr<const launch::Lowered>& lowered,
-                                                                  const std::shared_ptr<device::Device>& device,
-                                                                  const device::Dim3& block);
+    std::shared_ptr<const launch::Specialisation> specialised_for(
+        const std::shared_ptr<const launch::Lowered>& lowered, const std::shared_ptr<device::Device>& device,
+        const device::Dim3& block);
 };
 
 /// Where and how a call runs; nothing given: chosen at the call.
@@ -57,8 +57,9 @@ KernelState* kernel_state(PyObject* object);
 const Configuration* configuration_of(PyObject* object);
 
 /// Starts the kernel. `wait`: returns when host arrays hold the result; else gives what an await waits for.
-std::shared_ptr<InFlight> launch_kernel(KernelState& kernel, const Configuration& where, PyObject* const* values,
-                                        std::size_t count, PyObject* keyword_names, bool wait);
+std::shared_ptr<InFlight> launch_kernel(KernelState& kernel, const Configuration& where,
+                                        PyObject* const* values, std::size_t count, PyObject* keyword_names,
+                                        bool wait);
 
 /// For tests: host arrays are copied in and out as on a device that can't see them. Gives what was set before.
 bool force_copies(bool forced);

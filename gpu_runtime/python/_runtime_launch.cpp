@@ -14,7 +14,8 @@ namespace {
 
 // What an absent name was captured as (xcuda.core.source's own mark).
 PyObject* missing_mark() {
-    static PyObject* mark = nb::object(nb::module_::import_("xcuda.core.source").attr("_MISSING")).release().ptr();
+    static PyObject* mark =
+        nb::object(nb::module_::import_("xcuda.core.source").attr("_MISSING")).release().ptr();
     return mark;
 }
 
@@ -49,8 +50,10 @@ std::shared_ptr<Arguments> take_arguments() {
     }
     return {taken.release(), [](Arguments* a) {
                 a->clear();
-                if (spare.size() < 32) spare.emplace_back(a);
-                else delete a;
+                if (spare.size() < 32)
+                    spare.emplace_back(a);
+                else
+                    delete a;
             }};
 }
 
@@ -63,7 +66,8 @@ std::shared_ptr<Arguments> take_arguments() {
 bool copies_forced = false;  // see force_copies
 
 // Positional values in place, keywords and defaults where they belong.
-void read_arguments(KernelState& k, Arguments& to, PyObject* const* values, std::size_t count, PyObject* names) {
+void read_arguments(KernelState& k, Arguments& to, PyObject* const* values, std::size_t count,
+                    PyObject* names) {
     const std::size_t wanted = k.parameters.size();
     const std::size_t named = names ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : 0;
     if (count == wanted && named == 0) {
@@ -71,7 +75,8 @@ void read_arguments(KernelState& k, Arguments& to, PyObject* const* values, std:
         return;
     }
     if (count > wanted)
-        wrong_call(k, fmt::format("takes {} argument{}; {} were given", wanted, wanted == 1 ? "" : "s", count));
+        wrong_call(k,
+                   fmt::format("takes {} argument{}; {} were given", wanted, wanted == 1 ? "" : "s", count));
     std::vector<PyObject*> by_place(values, values + count);
     by_place.resize(wanted, nullptr);
     for (std::size_t n = 0; n < named; ++n) {
@@ -209,8 +214,7 @@ std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& whe
     if (!work->started.timing) return work;
     if (stage) arguments->unstage(written, on);
     work->keeps = arguments;
-    if (host)
-        work->finish = [arguments = arguments.get(), written] { arguments->write_back(written); };
+    if (host) work->finish = [arguments = arguments.get(), written] { arguments->write_back(written); };
     if (wait && work->done() && !stage) {
         raise_error_of(*work);
     } else if (wait && host) {
@@ -250,7 +254,8 @@ Configuration configuration_from(const KernelState& kernel, PyObject* key) {
         if (PyTuple_Check(value) || PyList_Check(value)) {
             const Py_ssize_t n = PySequence_Fast_GET_SIZE(value);
             if (n < 1 || n > 3) invalid(fmt::format(": {} has 1 to 3 lengths, not {}", what, n));
-            for (Py_ssize_t i = 0; i < n; ++i) *lengths[i] = integer(PySequence_Fast_GET_ITEM(value, i), what);
+            for (Py_ssize_t i = 0; i < n; ++i)
+                *lengths[i] = integer(PySequence_Fast_GET_ITEM(value, i), what);
         } else {
             d.x = integer(value, what);
         }
@@ -262,7 +267,8 @@ Configuration configuration_from(const KernelState& kernel, PyObject* key) {
     shape.block = dim3(PyTuple_GET_ITEM(key, 1), "the block");
     if (PyTuple_GET_SIZE(key) > 2) {
         PyObject* stream = PyTuple_GET_ITEM(key, 2);
-        if (nb::isinstance<Stream>(nb::handle(stream))) out.stream = nb::borrow(stream);
+        if (nb::isinstance<Stream>(nb::handle(stream)))
+            out.stream = nb::borrow(stream);
         else if (stream != Py_None && !(PyLong_Check(stream) && PyObject_Not(stream)))
             invalid(": the third item of [grid, block, stream] must be a Stream", "cuda.stream() makes one");
     }

@@ -112,29 +112,34 @@ void synchronize(const std::shared_ptr<device::Device>& device, const std::share
     int others = 0;
     for (const auto& w : landed) {
         if (w->told || !w->started.error()) continue;
-        if (first) ++others;
-        else first = w.get();
+        if (first)
+            ++others;
+        else
+            first = w.get();
     }
     if (!first) return;
     if (others == 0) raise_error_of(*first);
     try {
         raise_error_of(*first);
     } catch (nb::python_error& e) {
-        e.value().attr("add_note")(
-            (std::to_string(others) + (others == 1 ? " later launch failed too" : " later launches failed too")).c_str());
+        e.value().attr("add_note")((std::to_string(others) +
+                                    (others == 1 ? " later launch failed too" : " later launches failed too"))
+                                       .c_str());
         throw;
     }
 }
 
-void call_on_host(const std::shared_ptr<device::Device>& device, const std::shared_ptr<device::Stream>& stream,
-                  nb::callable callback) {
+void call_on_host(const std::shared_ptr<device::Device>& device,
+                  const std::shared_ptr<device::Stream>& stream, nb::callable callback) {
     PyObject* held = callback.release().ptr();
     nb::gil_scoped_release released;
     device->call_on_host(stream.get(), [held] {
         if (!Py_IsInitialized()) return;
         nb::gil_scoped_acquire gil;
-        if (PyObject* result = PyObject_CallNoArgs(held)) Py_DECREF(result);
-        else PyErr_WriteUnraisable(held);
+        if (PyObject* result = PyObject_CallNoArgs(held))
+            Py_DECREF(result);
+        else
+            PyErr_WriteUnraisable(held);
         Py_DECREF(held);
     });
 }
@@ -162,47 +167,52 @@ namespace {
 
 void bind_device(nb::module_& module) {
     nb::class_<PyDevice>(module, "DeviceBase", nb::is_weak_referenceable())
-        .def("__init__", [](PyDevice* self, const std::string& label) {
-            std::string names;
-            for (const auto& d : device::devices()) {
-                if (launch::device_label(d->info()) == label) {
-                    new (self) PyDevice{d};
-                    return;
-                }
-                names += (names.empty() ? "" : ", ") + launch::device_label(d->info());
-            }
-            raise("ValueError", "there is no device " + label + " here; there are: " + names);
-        })
+        .def("__init__",
+             [](PyDevice* self, const std::string& label) {
+                 std::string names;
+                 for (const auto& d : device::devices()) {
+                     if (launch::device_label(d->info()) == label) {
+                         new (self) PyDevice{d};
+                         return;
+                     }
+                     names += (names.empty() ? "" : ", ") + launch::device_label(d->info());
+                 }
+                 raise("ValueError", "there is no device " + label + " here; there are: " + names);
+             })
         .def_prop_ro("label", [](const PyDevice& d) { return launch::device_label(d.device->info()); })
         .def_prop_ro("kind", [](const PyDevice& d) { return d.device->info().kind; })
         .def_prop_ro("ordinal", [](const PyDevice& d) { return d.device->info().ordinal; })
         .def_prop_ro("name", [](const PyDevice& d) { return d.device->info().name; })
         .def_prop_ro("architecture", [](const PyDevice& d) { return d.device->info().architecture; })
         .def_prop_ro("toolchain", [](const PyDevice& d) { return d.device->toolchain(); })
-        .def_prop_ro("attributes", [](const PyDevice& d) {
-            const device::Info& i = d.device->info();
-            nb::dict out;
-            out["multiprocessors"] = i.multiprocessors;
-            out["warp_size"] = i.warp_size;
-            out["vector_bytes"] = i.vector_bytes;
-            out["memory_bytes"] = i.memory_bytes;
-            out["clock_hz"] = i.clock_hz > 0 ? nb::object(nb::float_(i.clock_hz)) : nb::object(nb::none());
-            out["max_threads_per_block"] = i.limits.threads_per_block;
-            out["max_block"] = nb::make_tuple(i.limits.block.x, i.limits.block.y, i.limits.block.z);
-            out["max_grid"] = nb::make_tuple(i.limits.grid.x, i.limits.grid.y, i.limits.grid.z);
-            out["max_shared_bytes_per_block"] =
-                std::max(i.limits.shared_bytes_per_block, i.limits.shared_bytes_per_block_optin);
-            return out;
-        })
-        .def("memory", [](const PyDevice& d) {
-            const auto m = d.device->memory();
-            nb::dict out;
-            out["used"] = m.used;
-            out["high_water"] = m.high_water;
-            out["pooled"] = m.pooled;
-            out["total"] = m.total;
-            return out;
-        })
+        .def_prop_ro("attributes",
+                     [](const PyDevice& d) {
+                         const device::Info& i = d.device->info();
+                         nb::dict out;
+                         out["multiprocessors"] = i.multiprocessors;
+                         out["warp_size"] = i.warp_size;
+                         out["vector_bytes"] = i.vector_bytes;
+                         out["memory_bytes"] = i.memory_bytes;
+                         out["clock_hz"] =
+                             i.clock_hz > 0 ? nb::object(nb::float_(i.clock_hz)) : nb::object(nb::none());
+                         out["max_threads_per_block"] = i.limits.threads_per_block;
+                         out["max_block"] =
+                             nb::make_tuple(i.limits.block.x, i.limits.block.y, i.limits.block.z);
+                         out["max_grid"] = nb::make_tuple(i.limits.grid.x, i.limits.grid.y, i.limits.grid.z);
+                         out["max_shared_bytes_per_block"] =
+                             std::max(i.limits.shared_bytes_per_block, i.limits.shared_bytes_per_block_optin);
+                         return out;
+                     })
+        .def("memory",
+             [](const PyDevice& d) {
+                 const auto m = d.device->memory();
+                 nb::dict out;
+                 out["used"] = m.used;
+                 out["high_water"] = m.high_water;
+                 out["pooled"] = m.pooled;
+                 out["total"] = m.total;
+                 return out;
+             })
         .def("synchronize", [](const PyDevice& d) { synchronize(d.device, nullptr, true); });
     module.def("device_labels", [] {
         std::vector<std::string> labels;
@@ -214,19 +224,26 @@ void bind_device(nb::module_& module) {
 
 void bind_event(nb::module_& module) {
     nb::class_<Event>(module, "EventBase", nb::is_weak_referenceable())
-        .def("__init__", [](Event* self, bool timing) {
-            const auto& device = current_device();
-            new (self) Event{device, device->make_event(timing)};
-        }, nb::arg("timing") = true)
-        .def("_record", [](Event& e, const Stream* stream) {
-            e.device->record(*e.event, stream ? stream->stream.get() : stream_on(e.device).get());
-            e.recorded = true;
-        }, nb::arg("stream").none())
-        .def("_synchronize", [](Event& e) {
-            if (!e.recorded) return;
-            nb::gil_scoped_release released;
-            e.device->synchronize(*e.event);
-        })
+        .def(
+            "__init__",
+            [](Event* self, bool timing) {
+                const auto& device = current_device();
+                new (self) Event{device, device->make_event(timing)};
+            },
+            nb::arg("timing") = true)
+        .def(
+            "_record",
+            [](Event& e, const Stream* stream) {
+                e.device->record(*e.event, stream ? stream->stream.get() : stream_on(e.device).get());
+                e.recorded = true;
+            },
+            nb::arg("stream").none())
+        .def("_synchronize",
+             [](Event& e) {
+                 if (!e.recorded) return;
+                 nb::gil_scoped_release released;
+                 e.device->synchronize(*e.event);
+             })
         .def("_query", [](const Event& e) { return !e.recorded || e.device->happened(*e.event); })
         .def("_elapsed", [](const Event& from, const Event& to) {
             if (!from.recorded || !to.recorded)
@@ -248,25 +265,32 @@ void bind_stream(nb::module_& module) {
     bind_device(module);
     bind_event(module);
     nb::class_<Stream>(module, "StreamBase", nb::is_weak_referenceable())
-        .def("__init__", [](Stream* self, int priority, bool is_default) {
-            const auto& device = current_device();
-            auto made = is_default ? nullptr : device->make_stream(priority);
-            if (made) streams.push_back(made);
-            new (self) Stream{device, std::move(made)};
-        }, nb::arg("priority") = 0, nb::arg("is_default") = false)
+        .def(
+            "__init__",
+            [](Stream* self, int priority, bool is_default) {
+                const auto& device = current_device();
+                auto made = is_default ? nullptr : device->make_stream(priority);
+                if (made) streams.push_back(made);
+                new (self) Stream{device, std::move(made)};
+            },
+            nb::arg("priority") = 0, nb::arg("is_default") = false)
         .def_prop_ro("device_label", [](const Stream& s) { return launch::device_label(s.device->info()); })
         .def_prop_ro("is_default", [](const Stream& s) { return s.stream == nullptr; })
-        .def_prop_ro("handle", [](const Stream& s) { return reinterpret_cast<std::uintptr_t>(s.stream.get()); })
+        .def_prop_ro("handle",
+                     [](const Stream& s) { return reinterpret_cast<std::uintptr_t>(s.stream.get()); })
         .def("_synchronize", [](const Stream& s) { synchronize(s.device, s.stream); })
         .def("_query", [](const Stream& s) { return s.device->finished(s.stream.get()); })
         .def("_wait", [](const Stream& s, Event& e) {
             if (e.recorded) s.device->wait(*e.event, s.stream.get());
         });
     module.def("in_flight_count", [] { return flying.size(); });
-    module.def("call_on_host", [](const Stream* stream, nb::callable callback) {
-        const auto device = stream ? stream->device : current_device();
-        call_on_host(device, stream ? stream->stream : stream_on(device), callback);
-    }, nb::arg("stream").none(), nb::arg("callback"));
+    module.def(
+        "call_on_host",
+        [](const Stream* stream, nb::callable callback) {
+            const auto device = stream ? stream->device : current_device();
+            call_on_host(device, stream ? stream->stream : stream_on(device), callback);
+        },
+        nb::arg("stream").none(), nb::arg("callback"));
 }
 
 }  // namespace xcuda::python

@@ -36,12 +36,12 @@ std::shared_ptr<device::Stream> stream_on(const std::shared_ptr<device::Device>&
 struct InFlight {
     std::shared_ptr<device::Device> device;
     std::shared_ptr<device::Stream> stream;
-    launch::Started started;                    // a launch
-    std::shared_ptr<device::Event> copied;      // or a copy that uses host memory
-    std::shared_ptr<void> keeps;                // released with the GIL held
-    std::function<void()> finish;               // once, when the work is done and went well
+    launch::Started started;                // a launch
+    std::shared_ptr<device::Event> copied;  // or a copy that uses host memory
+    std::shared_ptr<void> keeps;            // released with the GIL held
+    std::function<void()> finish;           // once, when the work is done and went well
     LaunchSite site;
-    bool told = false;                          // its error has been raised, or will be by an await
+    bool told = false;  // its error has been raised, or will be by an await
 
     bool done() const;
     /// What is left to do once it is done: copies that Python makes; then it lets go of what it kept.
@@ -57,8 +57,8 @@ void synchronize(const std::shared_ptr<device::Device>& device, const std::share
 void raise_error_of(InFlight& work);
 
 /// Calls a Python function from a thread of the device once the stream is there.
-void call_on_host(const std::shared_ptr<device::Device>& device, const std::shared_ptr<device::Stream>& stream,
-                  nb::callable callback);
+void call_on_host(const std::shared_ptr<device::Device>& device,
+                  const std::shared_ptr<device::Stream>& stream, nb::callable callback);
 
 void bind_stream(nb::module_& module);
 

@@ -34,7 +34,9 @@ struct Evaluate : testing::Test {
         arguments[2].bits = std::bit_cast<std::uint64_t>(2.5);
     }
     std::optional<std::int64_t> value(const ir::ExprP& e) const { return evaluate(kernel, *e, arguments); }
-    static ir::ExprP op(ir::Op o, ir::ExprP l, ir::ExprP r) { return ir::make(o, ir::scalar(DType::i64), {l, r}); }
+    static ir::ExprP op(ir::Op o, ir::ExprP l, ir::ExprP r) {
+        return ir::make(o, ir::scalar(DType::i64), {l, r});
+    }
     static ir::ExprP i(std::int64_t v) { return ir::int_constant(v); }
 };
 

@@ -59,7 +59,9 @@ TEST(Events, ManyThreadsRecordAtOnce) {
     const auto at = mark();
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t)
-        threads.emplace_back([] { for (int i = 0; i < 1000; ++i) record(numbered(i)); });
+        threads.emplace_back([] {
+            for (int i = 0; i < 1000; ++i) record(numbered(i));
+        });
     for (auto& t : threads) t.join();
     EXPECT_EQ(events_since(at).events.size(), 4000u);
 }

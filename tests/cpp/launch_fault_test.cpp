@@ -24,8 +24,8 @@ ir::Site site(ir::Site::Kind kind, std::string subject = {}, std::string message
 
 constexpr const char* where = ", at line 5 of <cell 3>, thread (3, 0, 1) of block (7, 2, 0)";
 
-void expect(const FaultRecord& record, const ir::Site& at, const std::string& type, const std::string& message,
-            const ArgumentShapes& shapes = {}) {
+void expect(const FaultRecord& record, const ir::Site& at, const std::string& type,
+            const std::string& message, const ArgumentShapes& shapes = {}) {
     const Error e = fault_error(record, {&at, 1}, shapes);
     EXPECT_EQ(e.python_type, type);
     EXPECT_EQ(std::string(e.what()), message + where);
@@ -54,8 +54,10 @@ TEST(Fault, AnAxisThatWasNotToldIsFoundByItsLengthOrLeftOut) {
 TEST(Fault, EveryKindIsItsPythonException) {
     expect(fault(FaultKind::zero_division), site(ir::Site::Kind::zero_division), "ZeroDivisionError",
            "integer division or modulo by zero");
-    expect(fault(FaultKind::assertion), site(ir::Site::Kind::assertion, "", "too big"), "AssertionError", "too big");
-    expect(fault(FaultKind::assertion), site(ir::Site::Kind::assertion), "AssertionError", "assertion failed");
+    expect(fault(FaultKind::assertion), site(ir::Site::Kind::assertion, "", "too big"), "AssertionError",
+           "too big");
+    expect(fault(FaultKind::assertion), site(ir::Site::Kind::assertion), "AssertionError",
+           "assertion failed");
     expect(fault(FaultKind::raised), site(ir::Site::Kind::raised, "ValueError", "no"), "ValueError", "no");
     expect(fault(FaultKind::unbound), site(ir::Site::Kind::unbound, "t"), "UnboundLocalError",
            "'t' is read before it has a value");
@@ -67,7 +69,8 @@ TEST(Fault, EveryKindIsItsPythonException) {
 TEST(Fault, ACellIsNamedByItsNumber) {
     ir::Site at = site(ir::Site::Kind::zero_division);
     at.place.file = "<ipython-input-12-a1b2c3>";
-    EXPECT_NE(std::string(fault_error(fault(FaultKind::zero_division), {&at, 1}, {}).what()).find("line 5 of <cell 12>,"),
+    EXPECT_NE(std::string(fault_error(fault(FaultKind::zero_division), {&at, 1}, {}).what())
+                  .find("line 5 of <cell 12>,"),
               std::string::npos);
     EXPECT_EQ(shown_file("/home/me/k.py"), "/home/me/k.py");
     EXPECT_EQ(shown_file("<ipython-input--"), "<ipython-input--");

@@ -67,10 +67,14 @@ TEST(Shape, EachRefusalNamesTheDimension) {
     EXPECT_EQ(refusal({0, 1, 1}, {1, 1, 1}), "no error");
     EXPECT_EQ(refusal({1, 1, 1}, {0, 1, 1}),
               "k: the block (0, 1, 1) has 0 threads along x; every length must be at least 1");
-    EXPECT_EQ(refusal({1, -2, 1}, {1, 1, 1}), "k: the grid (1, -2, 1) has -2 blocks along y; a length can't be negative");
-    EXPECT_EQ(refusal({1, 1, 1}, {513, 1, 1}), "k: the block (513, 1, 1) has 513 threads along x; Toy takes at most 512 there");
-    EXPECT_EQ(refusal({1, 1, 11}, {1, 1, 1}), "k: the grid (1, 1, 11) has 11 blocks along z; Toy takes at most 10 there");
-    EXPECT_EQ(refusal({1, 1, 1}, {64, 64, 1}), "k: the block (64, 64, 1) has 4096 threads; Toy takes at most 512 in a block");
+    EXPECT_EQ(refusal({1, -2, 1}, {1, 1, 1}),
+              "k: the grid (1, -2, 1) has -2 blocks along y; a length can't be negative");
+    EXPECT_EQ(refusal({1, 1, 1}, {513, 1, 1}),
+              "k: the block (513, 1, 1) has 513 threads along x; Toy takes at most 512 there");
+    EXPECT_EQ(refusal({1, 1, 11}, {1, 1, 1}),
+              "k: the grid (1, 1, 11) has 11 blocks along z; Toy takes at most 10 there");
+    EXPECT_EQ(refusal({1, 1, 1}, {64, 64, 1}),
+              "k: the block (64, 64, 1) has 4096 threads; Toy takes at most 512 in a block");
     EXPECT_EQ(refusal({1, 1, 1}, {1, 1, 1}, 4000, 97),
               "k: a block takes 4097 bytes of shared memory (4000 from shared.array, 97 from the launch); "
               "Toy has at most 4096");

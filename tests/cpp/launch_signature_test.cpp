@@ -46,7 +46,8 @@ TEST(Signature, KeysGiveTheTypeBack) {
                 const ir::Type type = ir::array(d.dtype, ndim, layout);
                 EXPECT_EQ(type_of(key(type)), type);
             }
-        for (const bool weak : {false, true}) EXPECT_EQ(type_of(key(ir::scalar(d.dtype, weak))), ir::scalar(d.dtype, weak));
+        for (const bool weak : {false, true})
+            EXPECT_EQ(type_of(key(ir::scalar(d.dtype, weak))), ir::scalar(d.dtype, weak));
     }
 }
 

@@ -10,7 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
+DTYPES = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -38,7 +50,12 @@ def test_making():
     assert cuda.full(3, 2).dtype == np.int64
     assert cuda.full((2,), 2.5, np.float32).copy_to_host().tolist() == [2.5, 2.5]
     like = np.empty((4, 5), np.uint16)
-    for made in (cuda.empty_like(like), cuda.device_array_like(like), cuda.zeros_like(like), cuda.ones_like(like)):
+    for made in (
+        cuda.empty_like(like),
+        cuda.device_array_like(like),
+        cuda.zeros_like(like),
+        cuda.ones_like(like),
+    ):
         assert (made.shape, made.dtype) == (like.shape, like.dtype)
     assert cuda.device_array(7).dtype == np.float64
     assert cuda.device_array((2, 3), dtype=cuda.float32).dtype == np.float32
@@ -168,7 +185,9 @@ def test_memory_goes_back_with_the_last_view():
     assert device.memory()["used"] == before
 
 
-@pytest.mark.skipif(cuda.get_current_device().kind != "cpu", reason="host memory in place is the CPU device's")
+@pytest.mark.skipif(
+    cuda.get_current_device().kind != "cpu", reason="host memory in place is the CPU device's"
+)
 def test_numpy_sees_the_cpu_devices_memory_in_place():
     there = cuda.zeros((2, 3))
     seen = np.asarray(there)

@@ -12,7 +12,6 @@ import time
 
 import numpy as np
 import pytest
-
 import xcuda.core as cuda
 from xcuda import _runtime
 
@@ -125,7 +124,9 @@ def test_errors_surface_at_the_await_and_only_there():
     async def main():
         stream = cuda.stream()
         with stream:
-            with pytest.raises(IndexError, match="index 1000 is out of range for axis 0 of a with shape") as raised:
+            with pytest.raises(
+                IndexError, match="index 1000 is out of range for axis 0 of a with shape"
+            ) as raised:
                 await beyond.async_call(a)
         assert "launched at line" in raised.value.__notes__[0]
         stream.synchronize()

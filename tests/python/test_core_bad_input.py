@@ -7,7 +7,6 @@ import textwrap
 
 import numpy as np
 import pytest
-
 import xcuda.core as cuda
 
 
@@ -26,23 +25,26 @@ def refused(error, message, call, *args, **kwargs):
     assert (out == 1).all()
 
 
-@pytest.mark.parametrize("value, words", [
-    ([1, 2, 3], "'a' is a list; numpy.asarray"),
-    ((1, 2), "'a' is a tuple; numpy.asarray"),
-    ("text", "'a' is a str; kernels take arrays and numbers"),
-    (None, "'a' is a NoneType"),
-    ({}, "'a' is a dict"),
-    (object(), "'a' is an object"),
-    (1j, "'a' is a complex"),
-    (np.zeros(3, complex), "'a' is an array of complex128, which kernels don't take yet"),
-    (np.zeros(3, np.float16), "'a' is an array of float16"),
-    (np.array(["x"]), "'a' is an array of <U1, which kernels don't take"),
-    (np.array([None]), "'a' is an array of object, which kernels don't take"),
-    (np.array(["2020-01-01"], "M8[D]"), "'a' is an array of datetime64"),
-    (np.zeros(2, [("x", "f4")]), r"'a' has the structured dtype .*; pass a\['field'\]"),
-    (np.zeros((1,) * 9), "'a' has 9 dimensions; kernels take arrays of at most 8"),
-    (np.complex64(1), "'a' is a scalar of complex64"),
-])
+@pytest.mark.parametrize(
+    "value, words",
+    [
+        ([1, 2, 3], "'a' is a list; numpy.asarray"),
+        ((1, 2), "'a' is a tuple; numpy.asarray"),
+        ("text", "'a' is a str; kernels take arrays and numbers"),
+        (None, "'a' is a NoneType"),
+        ({}, "'a' is a dict"),
+        (object(), "'a' is an object"),
+        (1j, "'a' is a complex"),
+        (np.zeros(3, complex), "'a' is an array of complex128, which kernels don't take yet"),
+        (np.zeros(3, np.float16), "'a' is an array of float16"),
+        (np.array(["x"]), "'a' is an array of <U1, which kernels don't take"),
+        (np.array([None]), "'a' is an array of object, which kernels don't take"),
+        (np.array(["2020-01-01"], "M8[D]"), "'a' is an array of datetime64"),
+        (np.zeros(2, [("x", "f4")]), r"'a' has the structured dtype .*; pass a\['field'\]"),
+        (np.zeros((1,) * 9), "'a' has 9 dimensions; kernels take arrays of at most 8"),
+        (np.complex64(1), "'a' is a scalar of complex64"),
+    ],
+)
 def test_arguments_that_kernels_do_not_take(value, words):
     refused(TypeError if "dimensions" not in words else ValueError, words, copy, value, np.zeros(3))
 
@@ -55,8 +57,13 @@ def test_integers_beyond_64_bits():
 def test_read_only_outputs():
     out = np.zeros(3)
     out.flags.writeable = False
-    refused(ValueError, r"'out' is read-only, and copy writes to it at line \d+ of .*test_core_bad_input.py; pass a copy",
-            copy, np.ones(3), out)
+    refused(
+        ValueError,
+        r"'out' is read-only, and copy writes to it at line \d+ of .*test_core_bad_input.py; pass a copy",
+        copy,
+        np.ones(3),
+        out,
+    )
     refused(ValueError, "'out' is read-only", copy, np.ones(3), np.broadcast_to(np.zeros(1), 3))
     refused(ValueError, "'out' is read-only", copy, np.ones(3), b"abc" and memoryview(b"abc"))
     read_only = np.ones(3)
@@ -66,27 +73,38 @@ def test_read_only_outputs():
     assert (out == 1).all()
 
 
-@pytest.mark.parametrize("key, error, words", [
-    ((1, 0), ValueError, r"copy: the block \(0, 1, 1\) has 0 threads along x; every length must be at least 1"),
-    ((1, -3), ValueError, r"the block \(-3, 1, 1\) has -3 threads along x"),
-    ((-1, 32), ValueError, r"the grid \(-1, 1, 1\) has -1 blocks along x; a length can't be negative"),
-    ((1, 1025), ValueError, r"the block \(1025, 1, 1\) has 1025 threads.* at most 1024"),
-    ((1, (64, 64)), ValueError, r"the block \(64, 64, 1\) has 4096 threads; .* takes at most 1024 in a block"),
-    ((1, (1, 1, 65)), ValueError, r"65 threads along z; .* takes at most 64 there"),
-    ((2**31, 1), ValueError, "2147483648 blocks along x; .* takes at most 2147483647 there"),
-    (((1, 65536), 1), ValueError, "65536 blocks along y"),
-    ((1.5, 32), TypeError, r"the grid must be made of ints, not 1.5; divide with //"),
-    ((1, "a"), TypeError, "the block must be made of ints, not 'a'"),
-    ((True, 32), TypeError, "the grid must be made of ints, not True"),
-    (((1, 1, 1, 1), 32), TypeError, "the grid has 1 to 3 lengths, not 4"),
-    (((), 32), TypeError, "the grid has 1 to 3 lengths, not 0"),
-    (5, TypeError, r"copy\[...\] takes a grid and a block"),
-    ((1, 2, 0, 0, 0), TypeError, r"copy\[...\] takes a grid and a block"),
-    ((1, 2, "s"), TypeError, r"the third item of \[grid, block, stream\] must be a Stream"),
-    ((1, 2, 0, -1), ValueError, "-1 bytes of dynamic shared memory; it can't be negative"),
-    ((1, 2, 0, 10**9), ValueError, "a block takes 1000000000 bytes of shared memory"),
-    ((2**70, 1), TypeError, "does not fit into 64 bits"),
-])
+@pytest.mark.parametrize(
+    "key, error, words",
+    [
+        (
+            (1, 0),
+            ValueError,
+            r"copy: the block \(0, 1, 1\) has 0 threads along x; every length must be at least 1",
+        ),
+        ((1, -3), ValueError, r"the block \(-3, 1, 1\) has -3 threads along x"),
+        ((-1, 32), ValueError, r"the grid \(-1, 1, 1\) has -1 blocks along x; a length can't be negative"),
+        ((1, 1025), ValueError, r"the block \(1025, 1, 1\) has 1025 threads.* at most 1024"),
+        (
+            (1, (64, 64)),
+            ValueError,
+            r"the block \(64, 64, 1\) has 4096 threads; .* takes at most 1024 in a block",
+        ),
+        ((1, (1, 1, 65)), ValueError, r"65 threads along z; .* takes at most 64 there"),
+        ((2**31, 1), ValueError, "2147483648 blocks along x; .* takes at most 2147483647 there"),
+        (((1, 65536), 1), ValueError, "65536 blocks along y"),
+        ((1.5, 32), TypeError, r"the grid must be made of ints, not 1.5; divide with //"),
+        ((1, "a"), TypeError, "the block must be made of ints, not 'a'"),
+        ((True, 32), TypeError, "the grid must be made of ints, not True"),
+        (((1, 1, 1, 1), 32), TypeError, "the grid has 1 to 3 lengths, not 4"),
+        (((), 32), TypeError, "the grid has 1 to 3 lengths, not 0"),
+        (5, TypeError, r"copy\[...\] takes a grid and a block"),
+        ((1, 2, 0, 0, 0), TypeError, r"copy\[...\] takes a grid and a block"),
+        ((1, 2, "s"), TypeError, r"the third item of \[grid, block, stream\] must be a Stream"),
+        ((1, 2, 0, -1), ValueError, "-1 bytes of dynamic shared memory; it can't be negative"),
+        ((1, 2, 0, 10**9), ValueError, "a block takes 1000000000 bytes of shared memory"),
+        ((2**70, 1), TypeError, "does not fit into 64 bits"),
+    ],
+)
 def test_launch_shapes(key, error, words):
     refused(error, words, lambda: copy[key](np.ones(3), np.zeros(3)))
 
@@ -113,8 +131,12 @@ def test_a_kernel_that_does_not_tell_its_shape():
     def k(out):
         out[0] = 1
 
-    refused(TypeError, r"k does not tell how many threads it wants.*give the shape yourself: k\[grid, block\]", k,
-            np.zeros(1)) if not k.compile("float64[::1]") else None
+    refused(
+        TypeError,
+        r"k does not tell how many threads it wants.*give the shape yourself: k\[grid, block\]",
+        k,
+        np.zeros(1),
+    ) if not k.compile("float64[::1]") else None
     out = np.zeros(1)
     k[1, 1](out)
     assert out[0] == 1
@@ -123,7 +145,7 @@ def test_a_kernel_that_does_not_tell_its_shape():
 def test_unknown_names_and_unsupported_statements_point_into_the_source():
     @cuda.kernel
     def unknown(out):
-        out[0] = mth.sin(1.0)  # noqa: F821
+        out[0] = mth.sin(1.0)
 
     @cuda.kernel
     def statement(out):
@@ -134,8 +156,11 @@ def test_unknown_names_and_unsupported_statements_point_into_the_source():
     def host_object(out):
         out[0] = CONFIG["a"]
 
-    for k, words, text in [(unknown, "mth", "mth.sin"), (statement, "with", "with open"),
-                           (host_object, "CONFIG", 'CONFIG["a"]')]:
+    for k, words, text in [
+        (unknown, "mth", "mth.sin"),
+        (statement, "with", "with open"),
+        (host_object, "CONFIG", 'CONFIG["a"]'),
+    ]:
         with pytest.raises(SyntaxError, match=words) as raised:
             k[1, 1](np.zeros(1))
         assert raised.value.filename == __file__ and text in raised.value.text
@@ -172,8 +197,11 @@ def test_faults_name_line_array_index_shape_and_thread():
         A[i + 10**6] = 1
 
     a = np.zeros(100)
-    with pytest.raises(IndexError, match=r"index 1000000 is out of range for axis 0 of A with shape \(100,\), at line "
-                                         r"\d+ of .*, thread \(0, 0, 0\) of block \(0, 0, 0\)"):
+    with pytest.raises(
+        IndexError,
+        match=r"index 1000000 is out of range for axis 0 of A with shape \(100,\), at line "
+        r"\d+ of .*, thread \(0, 0, 0\) of block \(0, 0, 0\)",
+    ):
         k[2, 4](a)
     assert not a.any()
 
@@ -184,8 +212,13 @@ def test_faults_name_line_array_index_shape_and_thread():
             out[i] = 7 // a[i]
 
     out = np.zeros(4, int)
-    refused(ZeroDivisionError, r"at line \d+ of .*, thread \(2, 0, 0\) of block \(0, 0, 0\)", divide[1, 4],
-            np.array([1, 2, 0, 3]), out)
+    refused(
+        ZeroDivisionError,
+        r"at line \d+ of .*, thread \(2, 0, 0\) of block \(0, 0, 0\)",
+        divide[1, 4],
+        np.array([1, 2, 0, 3]),
+        out,
+    )
 
     @cuda.kernel
     def check(a):
@@ -193,7 +226,12 @@ def test_faults_name_line_array_index_shape_and_thread():
         if i < a.shape[0]:
             assert a[i] > 0, "must be positive"
 
-    refused(AssertionError, r"must be positive, at line \d+ of .*, thread \(1, 0, 0\)", check[1, 2], np.array([1.0, -1]))
+    refused(
+        AssertionError,
+        r"must be positive, at line \d+ of .*, thread \(1, 0, 0\)",
+        check[1, 2],
+        np.array([1.0, -1]),
+    )
 
 
 def test_negative_indices_wrap_and_beyond_is_an_error():
@@ -211,7 +249,8 @@ def script(code, **environment):
     import tempfile
 
     with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
-        file.write(textwrap.dedent("""
+        file.write(
+            textwrap.dedent("""
             import numpy as np
             import xcuda.core as cuda
             from xcuda import _runtime
@@ -226,10 +265,17 @@ def script(code, **environment):
                 out = np.zeros(3)
                 add(np.arange(3.0), out)
                 return out.tolist() == [1, 2, 3]
-            """) + textwrap.dedent(code))
+            """)
+            + textwrap.dedent(code)
+        )
     try:
-        return subprocess.Popen([sys.executable, file.name], env={**os.environ, **environment}, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen(
+            [sys.executable, file.name],
+            env={**os.environ, **environment},
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
     finally:
         pass
 
@@ -273,11 +319,18 @@ def test_processes_that_write_the_cache_at_once(fresh_cache):
 
 @pytest.mark.skipif(cuda.get_current_device().kind != "cpu", reason="the CPU device's compiler")
 def test_a_missing_compiler_library(fresh_cache):
-    said = output(script("""
+    said = output(
+        script(
+            """
         try:
             works()
         except RuntimeError as error:
             print(type(error).__name__, error)
         print(cuda.zeros(3).copy_to_host().tolist())
-        """, XCUDA_CPU_COMPILER="/nowhere/libxcuda_cpu_jit.so"))
-    assert "MachineError" in said and "/nowhere/libxcuda_cpu_jit.so" in said and said.endswith("[0.0, 0.0, 0.0]")
+        """,
+            XCUDA_CPU_COMPILER="/nowhere/libxcuda_cpu_jit.so",
+        )
+    )
+    assert (
+        "MachineError" in said and "/nowhere/libxcuda_cpu_jit.so" in said and said.endswith("[0.0, 0.0, 0.0]")
+    )

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
+import xcuda.core as cuda
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-
-import xcuda.core as cuda
 
 
 @cuda.kernel
@@ -70,8 +69,9 @@ def test_every_length_and_block(n, block):
     np.testing.assert_array_equal(out, np.concatenate([a + 1, [-1, -1, -1]]))
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-                                   "float32", "float64"])
+@pytest.mark.parametrize(
+    "dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
+)
 def test_dtypes(dtype):
     a = np.array([0, 1, 2, 100, 126], dtype)
     for given_array in both_ways(a):
@@ -173,9 +173,18 @@ def test_scalars_keep_every_bit():
     def store(value, out):
         out[0] = value
 
-    for value, dtype in [(-1, np.int64), (2**63 - 1, np.int64), (-(2**63), np.int64), (2**64 - 1, np.uint64),
-                         (np.uint64(2**64 - 1), np.uint64), (np.int8(-128), np.int8), (np.int16(-5), np.int64),
-                         (math.pi, np.float64), (np.float32(0.1), np.float32), (-0.0, np.float64)]:
+    for value, dtype in [
+        (-1, np.int64),
+        (2**63 - 1, np.int64),
+        (-(2**63), np.int64),
+        (2**64 - 1, np.uint64),
+        (np.uint64(2**64 - 1), np.uint64),
+        (np.int8(-128), np.int8),
+        (np.int16(-5), np.int64),
+        (math.pi, np.float64),
+        (np.float32(0.1), np.float32),
+        (-0.0, np.float64),
+    ]:
         out = np.zeros(1, dtype)
         store[1, 1](value, out)
         assert out[0] == value and np.signbit(float(out[0])) == np.signbit(float(value))
@@ -273,7 +282,9 @@ def test_everything_that_looks_like_an_array():
     out = np.zeros((3, 2))[:, 1]
     add_one(HasDlpack(np.arange(6.0)[::2]), HasDlpack(out))
     assert out.tolist() == [1, 3, 5]
-    with pytest.raises(ValueError, match=r"'out' can't be written: it can only be read \(through __array__\)"):
+    with pytest.raises(
+        ValueError, match=r"'out' can't be written: it can only be read \(through __array__\)"
+    ):
         add_one(np.zeros(3), HasArray())
 
 
@@ -393,9 +404,11 @@ def test_options_unchecked_and_signatures():
     with pytest.raises(TypeError, match="has no option 'chekced'"):
         cuda.kernel(chekced=True)
     with pytest.raises(TypeError, match="a kernel can't have '\\*args'"):
+
         @cuda.kernel
         def k(*args):
             pass
+
     with pytest.raises(TypeError, match='"flaot32" is no argument type'):
         add_one.compile("flaot32")
 
@@ -409,17 +422,24 @@ def test_looking_at_a_kernel():
             out[i] = a[i]
 
     assert repr(k) == "<kernel k(a, out), not compiled yet>"
-    assert k.__name__ == "k" and k.__doc__ == "Copies." and k.last_launch is None and k.__wrapped__ is k.py_func
+    assert (
+        k.__name__ == "k" and k.__doc__ == "Copies." and k.last_launch is None and k.__wrapped__ is k.py_func
+    )
     with pytest.raises(ValueError, match="has not been compiled yet"):
         k.inspect_source()
     with pytest.raises(AttributeError):
-        k.nothing  # noqa: B018
+        k.nothing
     k[2, 64](np.zeros(100), np.zeros(100))
     assert repr(k) == "<kernel k(a, out), 1 compiled version>"
     assert k.last_launch["grid"] == (2, 1, 1) and k.last_launch["block"] == (64, 1, 1)
     assert "out" in k.inspect_source() and "float64" in k.inspect_ir()
     shown = k.getdoc()
-    for part in ["Copies.", "Compiled versions", "(float64[::1], float64[::1]) on ", "grid 2, block 64 (as asked)"]:
+    for part in [
+        "Copies.",
+        "Compiled versions",
+        "(float64[::1], float64[::1]) on ",
+        "grid 2, block 64 (as asked)",
+    ]:
         assert part in shown
     assert {"compile", "async_call", "specialisations", "inspect_source"} <= set(dir(k))
     assert repr(k[2, (4, 5)]) == "k[(2, 1, 1), (4, 5, 1)]"

@@ -6,7 +6,6 @@ import weakref
 
 import numpy as np
 import pytest
-
 import xcuda.core as cuda
 from xcuda import _runtime
 
@@ -164,4 +163,6 @@ def test_reversed_and_empty_device_views():
         there[::0]
     view = np.arange(12).reshape(3, 4).T[::-1]
     seen = cuda.to_device(np.arange(12).reshape(3, 4)).T[::-1]
-    assert (seen.shape, seen.strides) == ((4, 3), (-8, 32)) and seen[0].copy_to_host().tolist() == view[0].tolist()
+    assert (seen.shape, seen.strides) == ((4, 3), (-8, 32)) and seen[0].copy_to_host().tolist() == view[
+        0
+    ].tolist()

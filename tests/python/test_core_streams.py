@@ -100,36 +100,58 @@ def run(code):
 
 
 def test_importing_xcuda_loads_nothing():
-    assert run("import sys, xcuda; print('numpy' in sys.modules, 'xcuda._runtime' in sys.modules, xcuda.__version__)"
-               ) == f"False False {xcuda.__version__}"
-    assert run("import sys, xcuda.core; print('numpy' in sys.modules, 'asyncio' in sys.modules)") == "False False"
+    assert (
+        run(
+            "import sys, xcuda; print('numpy' in sys.modules, 'xcuda._runtime' in sys.modules, xcuda.__version__)"
+        )
+        == f"False False {xcuda.__version__}"
+    )
+    assert (
+        run("import sys, xcuda.core; print('numpy' in sys.modules, 'asyncio' in sys.modules)")
+        == "False False"
+    )
     assert "cpu_jit" not in run("import xcuda.core as c; c.zeros(3); print(open('/proc/self/maps').read())")
 
 
 def test_article_names():
-    assert run("import xcuda; xcuda.install_names(); xcuda.install_names()\n"
-               "import cuda.core as cuda, xcuda.core\n"
-               "import cuda.core\n"
-               "from cuda.core import Stream\n"
-               "assert cuda.core is xcuda.core and Stream is xcuda.core.Stream\n"
-               "assert xcuda.core.__spec__.name == 'xcuda.core' == xcuda.core.__name__\n"
-               "try: import cupy\n"
-               "except ModuleNotFoundError: print('no cupy')") == "no cupy"
+    assert (
+        run(
+            "import xcuda; xcuda.install_names(); xcuda.install_names()\n"
+            "import cuda.core as cuda, xcuda.core\n"
+            "import cuda.core\n"
+            "from cuda.core import Stream\n"
+            "assert cuda.core is xcuda.core and Stream is xcuda.core.Stream\n"
+            "assert xcuda.core.__spec__.name == 'xcuda.core' == xcuda.core.__name__\n"
+            "try: import cupy\n"
+            "except ModuleNotFoundError: print('no cupy')"
+        )
+        == "no cupy"
+    )
 
 
 def test_installed_names_win(tmp_path):
     package = tmp_path / "cuda" / "core"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("who = 'theirs'\n")
-    assert run(f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-               "import xcuda; kept = xcuda.install_names()\n"
-               "import cuda.core\n"
-               "print(cuda.core.who, kept)") == "theirs ['cuda.core']"
+    assert (
+        run(
+            f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+            "import xcuda; kept = xcuda.install_names()\n"
+            "import cuda.core\n"
+            "print(cuda.core.who, kept)"
+        )
+        == "theirs ['cuda.core']"
+    )
 
 
 def test_a_folder_named_cuda_does_not_hide_the_names(tmp_path):
     (tmp_path / "cuda").mkdir()
-    assert run(f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-               "import xcuda; xcuda.install_names()\n"
-               "import cuda.core\n"
-               "print(cuda.core.__name__)") == "xcuda.core"
+    assert (
+        run(
+            f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+            "import xcuda; xcuda.install_names()\n"
+            "import cuda.core\n"
+            "print(cuda.core.__name__)"
+        )
+        == "xcuda.core"
+    )

@@ -55,7 +55,9 @@ class _Parent:
         module.__path__ = []
         if spec.name == "cupy":
             # Libraries that see cupy in sys.modules ask whether an object is a cupy.ndarray; none is.
-            module.ndarray = type("ndarray", (), {"__module__": "cupy", "__doc__": "No array is one of these."})
+            module.ndarray = type(
+                "ndarray", (), {"__module__": "cupy", "__doc__": "No array is one of these."}
+            )
         return module
 
     def exec_module(self, module):

@@ -27,7 +27,7 @@ class DeviceArray(_runtime.ArrayBase):
         return Device(self._device_label)
 
     @property
-    def T(self):  # noqa: N802 (NumPy's name)
+    def T(self):
         """The array with its axes in reverse order, sharing memory."""
         return self.transpose()
 
@@ -67,7 +67,9 @@ class DeviceArray(_runtime.ArrayBase):
         shape, steps = list(self.shape), list(self._steps)
         if old != new:
             if not self.ndim or steps[-1] != 1 or shape[-1] * old % new:
-                raise ValueError(f"the last axis must be contiguous and a multiple of {new} bytes to be seen as {name}")
+                raise ValueError(
+                    f"the last axis must be contiguous and a multiple of {new} bytes to be seen as {name}"
+                )
             shape[-1] = shape[-1] * old // new
             bytes_ = [step * old for step in steps[:-1]]
             if any(b % new for b in bytes_):
@@ -170,8 +172,13 @@ class DeviceArray(_runtime.ArrayBase):
     def __cuda_array_interface__(self):
         if not self._device_label.startswith("cuda"):
             raise AttributeError("an array of the CPU device is no CUDA array")
-        return {"shape": self.shape, "strides": None if self._contiguous else self.strides, "version": 3,
-                "typestr": self._typestr, "data": (self._address, False)}
+        return {
+            "shape": self.shape,
+            "strides": None if self._contiguous else self.strides,
+            "version": 3,
+            "typestr": self._typestr,
+            "data": (self._address, False),
+        }
 
     def __dlpack__(self, **wanted):
         if not self._host_accessible:
@@ -201,8 +208,13 @@ class DeviceArray(_runtime.ArrayBase):
         return DeviceArray(self, offset * self.itemsize, list(shape), list(steps), dtype or self._dtype_name)
 
     def _plainly_like(self, other):
-        return (self._contiguous and other._contiguous and self._dtype_name == other._dtype_name
-                and self.shape == other.shape and self._device_label == other._device_label)
+        return (
+            self._contiguous
+            and other._contiguous
+            and self._dtype_name == other._dtype_name
+            and self.shape == other.shape
+            and self._device_label == other._device_label
+        )
 
     def _host_memory(self):
         """The bytes from its first to its last element on the host, and an array of its shape and strides over them."""
@@ -211,7 +223,9 @@ class DeviceArray(_runtime.ArrayBase):
         before, size = self._extent()
         memory = numpy.empty(size, numpy.uint8)
         self._to_host(memory)
-        return numpy.ndarray(self.shape, self._dtype_name, memory, before if size else 0, self.strides), memory
+        return numpy.ndarray(
+            self.shape, self._dtype_name, memory, before if size else 0, self.strides
+        ), memory
 
     def _host_view(self):
         import numpy
@@ -313,7 +327,13 @@ def to_device(values, stream=None, copy=True, to=None):
     import numpy
 
     if isinstance(values, DeviceArray):
-        return values.copy() if copy and to is None else values if to is None else (to.copy_to_device(values), to)[1]
+        return (
+            values.copy()
+            if copy and to is None
+            else values
+            if to is None
+            else (to.copy_to_device(values), to)[1]
+        )
     values = numpy.asarray(values)
     if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
@@ -327,7 +347,9 @@ def as_cuda_array(array, sync=True):
     """A device array, as it is; other libraries' arrays are passed to kernels as they are."""
     if isinstance(array, DeviceArray):
         return array
-    raise TypeError(f"{type(array).__name__} is no array of this device; cuda.to_device(...) copies host arrays")
+    raise TypeError(
+        f"{type(array).__name__} is no array of this device; cuda.to_device(...) copies host arrays"
+    )
 
 
 def is_cuda_array(value):

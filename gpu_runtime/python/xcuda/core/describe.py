@@ -34,8 +34,11 @@ def _version(v):
     if v.get("shared_bytes"):
         figures.append(f"{v['shared_bytes']} bytes of shared memory")
     took = f"{v['seconds'] * 1e3:.1f} ms"
-    figures.append({"compiled": f"compiled in {took}", "disk": f"from the disk cache in {took}"}.get(
-        v["source"], f"from memory in {took}"))
+    figures.append(
+        {"compiled": f"compiled in {took}", "disk": f"from the disk cache in {took}"}.get(
+            v["source"], f"from memory in {took}"
+        )
+    )
     return f"{v['signature']} on {v['device']}: {', '.join(figures)}"
 
 

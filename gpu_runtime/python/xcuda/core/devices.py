@@ -81,8 +81,10 @@ def _label(which):
         raise TypeError(f"a device is a number or a label ({', '.join(labels)}), not {which!r}")
     number = which.__index__()
     if not 0 <= number < len(labels):
-        raise ValueError(f"there is no device {number} here; there are: "
-                         + ", ".join(f"{i} ({label})" for i, label in enumerate(labels)))
+        raise ValueError(
+            f"there is no device {number} here; there are: "
+            + ", ".join(f"{i} ({label})" for i, label in enumerate(labels))
+        )
     return labels[number]
 
 

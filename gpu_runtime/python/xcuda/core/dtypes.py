@@ -29,5 +29,7 @@ def name_of(dtype):
     except TypeError:
         raise TypeError(f"{dtype!r} is no dtype; use bool, {', '.join(NAMES)}") from None
     if not found.isnative:
-        raise TypeError(f"{found} has another byte order than the machine; use {found.newbyteorder('=').name}")
+        raise TypeError(
+            f"{found} has another byte order than the machine; use {found.newbyteorder('=').name}"
+        )
     return found.name

@@ -7,7 +7,16 @@ import types
 from xcuda import _runtime
 
 # What numba's users give to cuda.jit and what has no meaning or no effect here.
-_WITHOUT_EFFECT = {"debug", "opt", "lineinfo", "cache", "inline", "max_registers", "launch_bounds", "forceinline"}
+_WITHOUT_EFFECT = {
+    "debug",
+    "opt",
+    "lineinfo",
+    "cache",
+    "inline",
+    "max_registers",
+    "launch_bounds",
+    "forceinline",
+}
 
 
 def kernel(function=None, signature=None, *, checked=True, fastmath=False, device=False, **options):
@@ -22,13 +31,19 @@ def kernel(function=None, signature=None, *, checked=True, fastmath=False, devic
         function, signature = None, function  # @kernel("float32[:]")
     unknown = set(options) - _WITHOUT_EFFECT
     if unknown:
-        raise TypeError(f"kernel() has no option '{min(unknown)}'; there are signature, checked, fastmath and device")
+        raise TypeError(
+            f"kernel() has no option '{min(unknown)}'; there are signature, checked, fastmath and device"
+        )
     if function is None:
-        return functools.partial(kernel, signature=signature, checked=checked, fastmath=fastmath, device=device)
+        return functools.partial(
+            kernel, signature=signature, checked=checked, fastmath=fastmath, device=device
+        )
     if device:
         return device_function(function)
     if not isinstance(function, types.FunctionType):
-        raise TypeError(f"a kernel is made from a plain Python function, not from a {type(function).__name__}")
+        raise TypeError(
+            f"a kernel is made from a plain Python function, not from a {type(function).__name__}"
+        )
     return _made(function, signature, checked, fastmath)
 
 
@@ -118,7 +133,9 @@ class About:
         if signature is not None:
             found = [s for s in found if s["signature"] == signature]
         if not found:
-            raise ValueError(f"{self.py_func.__name__} has not been compiled yet: call it, or use .compile(signature)")
+            raise ValueError(
+                f"{self.py_func.__name__} has not been compiled yet: call it, or use .compile(signature)"
+            )
         return found[-1]["text"]
 
     def inspect_ir(self):
@@ -134,7 +151,9 @@ class About:
     def describe_briefly(self):
         """The kernel's repr."""
         versions = len(self.specialisations)
-        compiled = f"{versions} compiled version{'s' if versions != 1 else ''}" if versions else "not compiled yet"
+        compiled = (
+            f"{versions} compiled version{'s' if versions != 1 else ''}" if versions else "not compiled yet"
+        )
         return f"<kernel {self.py_func.__name__}{inspect.signature(self.py_func)}, {compiled}>"
 
     def attribute_names(self, kernel):

@@ -40,7 +40,9 @@ def _from_text(text):
     found = _TEXT.fullmatch(text.strip())
     dtype = found and _SHORT.get(found[1], found[1])
     if not found or dtype not in (*NAMES, "bool"):
-        raise TypeError(f'"{text}" is no argument type; write "float32[:, ::1]" for arrays, "int64" for numbers')
+        raise TypeError(
+            f'"{text}" is no argument type; write "float32[:, ::1]" for arrays, "int64" for numbers'
+        )
     if found[2] is None:
         return ("scalar", dtype, bool(found[3]) or found[1] in ("int", "float"))
     axes = [axis.strip() for axis in found[2].split(",")] if found[2].strip() else []

@@ -39,7 +39,9 @@ def indexed(shape, steps, key):
 
 def _wrapped(key, axis, length):
     if isinstance(key, bool) or not hasattr(key, "__index__"):
-        raise TypeError(f"device arrays are indexed by ints, slices, '...' and None, not by {type(key).__name__}")
+        raise TypeError(
+            f"device arrays are indexed by ints, slices, '...' and None, not by {type(key).__name__}"
+        )
     number = as_int(key)
     if not -length <= number < length:
         raise IndexError(f"index {number} is out of bounds for axis {axis} with size {length}")
