@@ -132,6 +132,7 @@ template <class T> XC_FN T xc_abs(T x) {
 }
 template <class T> XC_FN T xc_sign(T x) {
     if constexpr (xc_number<T>::real) return x != x ? x : T((x > 0) - (x < 0));
+    else if constexpr (T(-1) > T(0)) return T(x != 0);
     else return T((x > T(0)) - (x < T(0)));
 }
 template <class T> XC_FN T xc_where(b1 c, T x, T y) { return c ? x : y; }

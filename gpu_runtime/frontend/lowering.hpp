@@ -111,7 +111,6 @@ private:
     Value value(const Node& node);
     ExprP number(const Node& node);
     ExprP number(const Value& value, const Place& place);
-    ExprP condition(const Node& node);
     std::vector<Value> operands(const std::vector<const Node*>& nodes);
     void settle(std::vector<Value*> earlier, std::size_t mark);
     std::pair<Value, ir::Body> aside(const std::function<Value()>& lower);
@@ -121,14 +120,17 @@ private:
     Value tuple(const Node& node);
     Value binary(const Node& node);
     Value unary(const Node& node);
+    Value subscript(const Node& node);
+    Value from_meaning(const Meaning& meaning, const std::string& written, const Place& place);
+    const Meaning* meaning_of(const Node& node, std::string* written);
+
+    // lower_logic.cpp
+    ExprP condition(const Node& node);
     Value boolean(const Node& node, bool truth_only);
     Value compare(const Node& node);
     Value compare_pair(const std::string& op, const Value& a, const Value& b, const Place& place);
     Value conditional(const Node& node);
     Value choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::Body no_body, const Place& place);
-    Value subscript(const Node& node);
-    Value from_meaning(const Meaning& meaning, const std::string& written, const Place& place);
-    const Meaning* meaning_of(const Node& node, std::string* written);
 
     // lower_operators.cpp
     ExprP convert(ExprP value, const ir::Type& type);

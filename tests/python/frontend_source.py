@@ -5,7 +5,6 @@ import math
 import textwrap
 
 import numpy as np
-
 from xcuda import _runtime, core
 from xcuda.core.source import capture
 

@@ -9,7 +9,6 @@ import types
 import numpy as np
 import pytest
 from frontend_source import make
-
 from xcuda import core as cuda
 from xcuda.core import language
 from xcuda.core.source import capture, describe
@@ -47,7 +46,10 @@ def test_names_of_a_file():
         (0.1, {"kind": "constant", "type": "float", "value": (0.1).hex()}),
         (None, {"kind": "constant", "type": "None"}),
         ("hi", {"kind": "constant", "type": "str", "value": "hi"}),
-        (np.float32(0.1), {"kind": "scalar", "dtype": "float32", "type": "float", "value": float(np.float32(0.1)).hex()}),
+        (
+            np.float32(0.1),
+            {"kind": "scalar", "dtype": "float32", "type": "float", "value": float(np.float32(0.1)).hex()},
+        ),
         (np.uint8(7), {"kind": "scalar", "dtype": "uint8", "type": "int", "value": "7"}),
         (np.bool_(True), {"kind": "scalar", "dtype": "bool", "type": "bool", "value": True}),
         (np.dtype("int16"), {"kind": "dtype", "dtype": "int16"}),
@@ -148,7 +150,8 @@ def test_a_new_name_over_a_builtin_is_seen():
 
 
 def test_a_changed_cell_is_seen():
-    f, change = make("""
+    f, change = make(
+        """
         def factory():
             n = 1
             def change(value):
@@ -158,7 +161,9 @@ def test_a_changed_cell_is_seen():
                 a[0] = n
             return f, change
         made = factory()
-    """, name="made")
+    """,
+        name="made",
+    )
     c = capture(f)
     assert names(f)["n"]["value"] == "1" and not c.changed()
     change(2)
@@ -188,7 +193,9 @@ def test_an_attribute_of_a_users_module_is_seen():
 def test_no_source_is_said():
     space = {}
     exec("def f(a): pass", space)
-    with pytest.raises(OSError, match="no source text for f\\(\\).*Define it in a notebook cell or in a file"):
+    with pytest.raises(
+        OSError, match="no source text for f\\(\\).*Define it in a notebook cell or in a file"
+    ):
         capture(space["f"])
 
 
@@ -202,16 +209,25 @@ def test_a_file_that_changed_is_said():
 
 
 def test_what_is_no_function_is_said():
-    with pytest.raises(TypeError, match="a kernel is made from a plain Python function, not from a builtin_function_or_method"):
+    with pytest.raises(
+        TypeError,
+        match="a kernel is made from a plain Python function, not from a builtin_function_or_method",
+    ):
         capture(print)
     with pytest.raises(TypeError, match="a lambda can't be a kernel or a helper: give it a name with def"):
         capture(lambda a: a)
 
 
-@pytest.mark.parametrize("use", [
-    lambda: cuda.grid(1), lambda: cuda.threadIdx.x, lambda: cuda.shared.array(3, np.float32),
-    lambda: cuda.atomic.add(None, 0, 1), lambda: cuda.syncthreads(),
-])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: cuda.grid(1),
+        lambda: cuda.threadIdx.x,
+        lambda: cuda.shared.array(3, np.float32),
+        lambda: cuda.atomic.add(None, 0, 1),
+        lambda: cuda.syncthreads(),
+    ],
+)
 def test_intrinsics_outside_a_kernel(use):
     with pytest.raises(RuntimeError, match="has a meaning inside a kernel only"):
         use()

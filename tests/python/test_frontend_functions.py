@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 from frontend_source import ir, make, run
-
 from xcuda import _runtime
 
 FUNCTIONS = {name: (spellings, twin, doc) for name, spellings, twin, doc in _runtime.kernel_functions()}
@@ -27,7 +26,11 @@ def resolve(spelling):
     module, _, name = spelling.rpartition(".")
     if module == "scipy.special":
         return None
-    return getattr({"math": math, "numpy": np, "builtins": __builtins__}[module], name, None) if module != "builtins" else 1
+    return (
+        getattr({"math": math, "numpy": np, "builtins": __builtins__}[module], name, None)
+        if module != "builtins"
+        else 1
+    )
 
 
 def test_every_spelling_exists_and_every_function_is_documented():
@@ -40,7 +43,9 @@ def test_every_spelling_exists_and_every_function_is_documented():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int32"])
-@pytest.mark.parametrize("name", [n for n, (s, twin, _) in FUNCTIONS.items() if twin and s and n not in OWN_TESTS])
+@pytest.mark.parametrize(
+    "name", [n for n, (s, twin, _) in FUNCTIONS.items() if twin and s and n not in OWN_TESTS]
+)
 def test_a_function_is_numpys(name, dtype):
     twin = getattr(np, FUNCTIONS[name][1].removeprefix("numpy."))
     args = [samples(dtype, seed) for seed in range(2 if name in TWO else 1)]
@@ -51,8 +56,13 @@ def test_a_function_is_numpys(name, dtype):
     want = twin(*args)
     got = np.zeros_like(want)
     passed = ", ".join(f"{v}[i]" for v in "ab"[: len(args)])
-    run(make(f"def f(a, b, o):\n    i = cuda.grid(1)\n    o[i] = twin({passed})\n", twin=twin), args[0], args[-1], got,
-        block=COUNT)
+    run(
+        make(f"def f(a, b, o):\n    i = cuda.grid(1)\n    o[i] = twin({passed})\n", twin=twin),
+        args[0],
+        args[-1],
+        got,
+        block=COUNT,
+    )
     if want.dtype.kind == "f":
         np.testing.assert_allclose(got, want, rtol=4 * np.finfo(want.dtype).eps, atol=0)
     else:

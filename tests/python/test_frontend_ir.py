@@ -216,7 +216,10 @@ def test_bounds_tests_short_circuit_as_plain_logic():
         """,
         "float32[1], weak int64",
     )
-    assert "if (((0 <= (i - 1)) and ((i - 1) < n)) and (a[i!] > float32(0.0))) and (not (a[0!] == float32(3.0))):" in text
+    assert (
+        "if (((0 <= (i - 1)) and ((i - 1) < n)) and (a[i!] > float32(0.0))) and (not (a[0!] == float32(3.0))):"
+        in text
+    )
 
 
 def test_a_swap_reads_before_it_assigns():
@@ -286,7 +289,10 @@ def test_a_helper_may_return_a_tuple():
         """,
         "float32[1]",
     )
-    assert "function minmax(x: float32, y: int64 (weak), result_0: local float32[1], result_1: local float32[1]):" in text
+    assert (
+        "function minmax(x: float32, y: int64 (weak), result_0: local float32[1], result_1: local float32[1]):"
+        in text
+    )
 
 
 @pytest.mark.parametrize(

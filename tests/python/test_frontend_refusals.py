@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from frontend_source import lower, make
-
 from xcuda.core.errors import KernelSyntaxError
 
 ARGUMENTS = "float32[2], float32[1], weak int64"
@@ -22,7 +21,12 @@ def refusal(body, types=ARGUMENTS, **names):
 
 
 STATEMENTS = [
-    ("try:\n    n = 1\nexcept ValueError:\n    pass", "try/except can't run", "test the condition with if", "try:"),
+    (
+        "try:\n    n = 1\nexcept ValueError:\n    pass",
+        "try/except can't run",
+        "test the condition with if",
+        "try:",
+    ),
     ("with b: pass", "a with statement can't run", "outside the kernel", "with b: pass"),
     ("x = lambda y: y", "lambda is not part", "with def outside", "lambda y: y"),
     ("x = [1, 2]", "a list can't live in a kernel", "cuda.local.array", "[1, 2]"),
@@ -63,7 +67,12 @@ NAMES = [
     ("b[0] = np.dot(A, b)", "numpy.dot() can't run", "for loop", "np.dot(A, b)"),
     ("print(n)", "print() in a kernel is not available yet", "array argument", "print(n)"),
     ("b[0] = things[0]", "'things' is a list of 3 items, made outside", "pass it as an argument", "things"),
-    ("b[0] = table[0]", "'table' is a float64 array of shape (4,), made outside", "pass it as an argument", "table"),
+    (
+        "b[0] = table[0]",
+        "'table' is a float64 array of shape (4,), made outside",
+        "pass it as an argument",
+        "table",
+    ),
     ("b[0] = np", "'np' is a module, not a number", "", "np"),
     ("b[0] = math.sin", "'math.sin' is a function, not a number", "call it", "math.sin"),
     ("b[0] = Thing()", "'Thing' is a class", "arguments", "Thing"),
@@ -103,7 +112,12 @@ TYPES = [
     ("x = cuda.grid(4)", "cuda.grid() takes 1, 2 or 3", "", "4"),
     ("x = cuda.threadIdx.w", "threadIdx has no 'w'", "x, y and z", "cuda.threadIdx.w"),
     ("x = cuda.threadIdx + 1", "is a function, not a number", "", "cuda.threadIdx"),
-    ("t = cuda.shared.array(n, np.float32)", "must be known when the kernel is compiled", "global constant", "n"),
+    (
+        "t = cuda.shared.array(n, np.float32)",
+        "must be known when the kernel is compiled",
+        "global constant",
+        "n",
+    ),
     ("t = cuda.shared.array(4, 4)", "expected a dtype", "np.float32", "4"),
     ("t = cuda.local.array(-1, np.float32)", "length -1", "", "-1"),
     ("cuda.atomic.add(n, 0, 1)", "works on an array's element", "cuda.atomic.add(A, i, value)", "n"),
@@ -135,16 +149,32 @@ def test_refusal(body, found, hint, under):
 @pytest.mark.parametrize(
     ("source", "found", "under"),
     [
-        ("def h(x): return h(x - 1)\ndef f(a):\n    a[0] = h(3)\n", "h() calls itself: recursion", "h(x - 1)"),
+        (
+            "def h(x): return h(x - 1)\ndef f(a):\n    a[0] = h(3)\n",
+            "h() calls itself: recursion",
+            "h(x - 1)",
+        ),
         ("def h(*x): return 1\ndef f(a):\n    a[0] = h(3)\n", "h() takes *args", "h(3)"),
         ("def h(x): return x\ndef f(a):\n    a[0] = h()\n", "h() needs its argument 'x'", "h()"),
         ("def h(x): return x\ndef f(a):\n    a[0] = h(1, 2)\n", "h() takes 1 argument, found 2", "h(1, 2)"),
         ("def h(x): return x\ndef f(a):\n    a[0] = h(y=2)\n", "h() has no argument 'y'", "2"),
-        ("def h(x):\n    if x: return 1\ndef f(a):\n    a[0] = h(a[1])\n", "h() returns a value on some paths", "def h(x):"),
-        ("def h(x):\n    if x: return 1\n    return\ndef f(a):\n    a[0] = h(a[1])\n", "returns a value in line 2", "return"),
+        (
+            "def h(x):\n    if x: return 1\ndef f(a):\n    a[0] = h(a[1])\n",
+            "h() returns a value on some paths",
+            "def h(x):",
+        ),
+        (
+            "def h(x):\n    if x: return 1\n    return\ndef f(a):\n    a[0] = h(a[1])\n",
+            "returns a value in line 2",
+            "return",
+        ),
         ("def h(x): pass\ndef f(a):\n    a[0] = h(a[1])\n", "expected a number, found None", "h(a[1])"),
         ("def h(x): return x\ndef f(a):\n    a[0] = h(a)\n", "h() returns an array", "x"),
-        ("def h(x):\n    cuda.syncthreads()\ndef f(a):\n    h(a)\n", "syncthreads() inside a helper", "cuda.syncthreads()"),
+        (
+            "def h(x):\n    cuda.syncthreads()\ndef f(a):\n    h(a)\n",
+            "syncthreads() inside a helper",
+            "cuda.syncthreads()",
+        ),
         ("def h(x): return x + [1]\ndef f(a):\n    a[0] = h(1)\n", "a list can't live", "[1]"),
         ("def f(*a): pass\n", "a kernel can't take *args", "def f(*a): pass"),
     ],

@@ -51,10 +51,20 @@ def test_the_type_of_every_operator_is_numpys(operator):
     assert not wrong
 
 
-@pytest.mark.parametrize(("a", "b"), [(t, t) for t in DTYPES[1:]] + [
-    ("int8", "uint8"), ("int32", "float32"), ("int64", "uint64"), ("uint64", "int32"), ("float32", "float64"),
-    ("int16", "float32"), ("uint32", "int64"), ("uint8", "float64"),
-])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [(t, t) for t in DTYPES[1:]]
+    + [
+        ("int8", "uint8"),
+        ("int32", "float32"),
+        ("int64", "uint64"),
+        ("uint64", "int32"),
+        ("float32", "float64"),
+        ("int16", "float32"),
+        ("uint32", "int64"),
+        ("uint8", "float64"),
+    ],
+)
 def test_the_value_of_every_operator_is_numpys(a, b):
     operators = ["+", "-", "*", "/", "//", "%", "<", "<=", "==", ">", ">=", "!="]
     lines = "".join(f"    o{i}[i] = a[i] {op} b[i]\n" for i, op in enumerate(operators))
@@ -129,8 +139,31 @@ def test_uint64_never_goes_through_float():
 
 
 def test_casts_out_of_range_are_numpys():
-    values = [0, 1.5, -1.5, 255, 256, 300, -1, -129, 3e9, -3e9, 5e9, -1e10, 9.3e18, -9.3e18, 1.9e19, 1e20, 65536.7,
-              np.nan, np.inf, -np.inf, -0.0, 2147483648.0, -2147483649.0]
+    values = [
+        0,
+        1.5,
+        -1.5,
+        255,
+        256,
+        300,
+        -1,
+        -129,
+        3e9,
+        -3e9,
+        5e9,
+        -1e10,
+        9.3e18,
+        -9.3e18,
+        1.9e19,
+        1e20,
+        65536.7,
+        np.nan,
+        np.inf,
+        -np.inf,
+        -0.0,
+        2147483648.0,
+        -2147483649.0,
+    ]
     for source, target in itertools.product(("float32", "float64"), DTYPES):
         a = np.array(values, source)
         out = np.zeros(len(a), target)
@@ -254,7 +287,8 @@ def test_a_while_with_an_effect_in_its_test():
 
 
 def test_comparisons_chain_and_logic_short_circuits():
-    f = make("""
+    f = make(
+        """
         def touch(h):
             h[0] += 1
             return h[0]
@@ -265,7 +299,9 @@ def test_comparisons_chain_and_logic_short_circuits():
             o[2] = a[0] or 7
             o[3] = a[0] and 7
             o[4] = 5 if not a[0] else a[10**6]
-    """, name="f")
+    """,
+        name="f",
+    )
     a, out, calls = np.arange(10), np.full(5, 3), np.ones(1)
     run(f, a, out, calls)
     assert calls[0] == 2
@@ -315,12 +351,15 @@ def test_faults_are_pythons(body, argument, error, message):
 
 def test_an_index_past_a_helpers_array_names_the_kernels_shape():
     function = make("def put(x, i):\n    x[i] = 1\ndef f(a, n):\n    put(a, n)\n", name="f")
-    with pytest.raises(IndexError, match=r"index 7 is out of range for axis 0 of x with shape \(3,\), at line 2"):
+    with pytest.raises(
+        IndexError, match=r"index 7 is out of range for axis 0 of x with shape \(3,\), at line 2"
+    ):
         run(function, np.zeros(3), 7)
 
 
 def test_helpers_with_tuples_and_defaults_and_none():
-    f = make("""
+    f = make(
+        """
         def scaled(x, scale=None, by=2):
             if scale is not None:
                 return x * scale
@@ -338,7 +377,9 @@ def test_helpers_with_tuples_and_defaults_and_none():
             pair = (pair[1], pair[0])
             o[3] = pair[0] * 10 + pair[1]
             o[4], o[5] = divmod(17, -5)
-    """, name="f")
+    """,
+        name="f",
+    )
     out = np.zeros(6)
     run(f, np.array([3.0, 2.0]), out)
     assert out.tolist() == [2, 3, 126, 32, -4, -3]

@@ -48,8 +48,6 @@ def _cells(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-
-
 def kernel_syntax_error(
     found: str,
     hint: str = "",
@@ -70,7 +68,11 @@ def kernel_syntax_error(
     text = text.rstrip("\n")
     offset = display_column(text, column)
     same_line = end_line in (None, line)
-    end = display_column(text, end_column) if same_line and end_column is not None else display_column(text, 10**9)
+    end = (
+        display_column(text, end_column)
+        if same_line and end_column is not None
+        else display_column(text, 10**9)
+    )
     message = f"{found}; {hint}" if hint else found
     error = KernelSyntaxError(message, (filename, line, offset, text, line, max(end, offset + 1)))
     error.found, error.hint = found, hint

@@ -24,7 +24,9 @@ __all__ = [
 
 
 def _outside(name: str) -> RuntimeError:
-    return RuntimeError(f"cuda.{name} has a meaning inside a kernel only: use it in a function under @cuda.kernel")
+    return RuntimeError(
+        f"cuda.{name} has a meaning inside a kernel only: use it in a function under @cuda.kernel"
+    )
 
 
 class Intrinsic:
@@ -110,7 +112,9 @@ gridsize = Intrinsic(
     "Threads of the whole grid: an int for gridsize(1), a tuple for 2 and 3. The stride of a grid-stride loop.",
 )
 syncthreads = Intrinsic(
-    "syncthreads", "()", "Waits until every thread of the block is here; writes to shared memory are seen after it."
+    "syncthreads",
+    "()",
+    "Waits until every thread of the block is here; writes to shared memory are seen after it.",
 )
 
 shared = Namespace(

@@ -19,7 +19,6 @@ import types
 from dataclasses import dataclass, field
 from typing import Any
 
-from xcuda.core.errors import kernel_syntax_error
 from xcuda.core.language import Intrinsic, Namespace
 
 _MISSING = object()
@@ -94,7 +93,9 @@ def parse(function: types.FunctionType) -> tuple[ast.FunctionDef, list[str], int
     block = inspect.getblock(lines[first - 1 :])
     tree = _definition(block, first, code.co_name)
     if tree is None or [a.arg for a in _arguments(tree)] != _argument_names(code):
-        raise OSError(f"the source of {name}() in {file!r} changed since it was defined: run the definition again")
+        raise OSError(
+            f"the source of {name}() in {file!r} changed since it was defined: run the definition again"
+        )
     return tree, block, first
 
 
@@ -412,7 +413,7 @@ def _is_library(module: types.ModuleType) -> bool:
 
 
 def _has_members(value: Any) -> bool:
-    return isinstance(value, (types.ModuleType, Namespace)) or isinstance(value, type)
+    return isinstance(value, (types.ModuleType, Namespace, type))
 
 
 def _read(holder: Any, name: str) -> Any:
@@ -445,16 +446,3 @@ def describe(value: Any) -> str:
     if isinstance(value, types.FunctionType):
         return f"function {value.__name__}()"
     return f"{article} {kind}"
-
-
-def to_exception(error: dict[str, Any]) -> BaseException:
-    """The Python exception of a front-end error given as a dict: found, hint, file, line, column, end_line, end_column."""
-    return kernel_syntax_error(
-        error["found"],
-        error.get("hint", ""),
-        filename=error["file"],
-        line=error["line"],
-        column=error["column"],
-        end_line=error["end_line"],
-        end_column=error["end_column"],
-    )

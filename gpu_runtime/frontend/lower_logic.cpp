@@ -1,0 +1,156 @@
+// Truth: conditions, and/or, chains of comparisons, x if c else y. Only what Python would evaluate is.
+#include <fmt/format.h>
+
+#include "frontend/lowering.hpp"
+
+namespace xcuda::frontend {
+
+using ir::ExprP;
+using ir::Op;
+
+ExprP Lowering::condition(const Node& node) {
+    if (node.kind == "BoolOp") return number(boolean(node, true), node.place);
+    if (node.kind == "UnaryOp" && node.text("op") == "Not")
+        return negate(Op::logic_not, condition(node.one("operand")), node.place);
+    const Value v = value(node);
+    if (v.kind == Value::Kind::none) return ir::constant(false, ir::scalar(DType::b1, true), node.place);
+    if (v.is_array() || v.kind == Value::Kind::row)
+        throw refused(node.place, "the truth of an array is not defined", "test one element: A[i]");
+    return truth(number(v, node.place));
+}
+
+// `a and b` is b where a is true and a elsewhere; b is touched only then.
+Value Lowering::boolean(const Node& node, bool truth_only) {
+    const bool is_and = node.text("op") == "And";
+    const ir::Type weak_bool = ir::scalar(DType::b1, true);
+    const auto part = [&](const Node& n) { return truth_only ? scalar_value(condition(n)) : value(n); };
+    const std::vector<ast::NodeP>& nodes = node.list("values");
+    Value left = part(*nodes[0]);
+    for (std::size_t i = 1; i < nodes.size(); ++i) {
+        ExprP a = left.kind == Value::Kind::none ? ir::constant(false, weak_bool, node.place)
+                                                 : number(left, nodes[i - 1]->place);
+        if (is_constant(*a)) {
+            if (truthy(ir::number_of(*a)) != is_and) return left;
+            left = part(*nodes[i]);
+            continue;
+        }
+        auto [right, body] = aside([&] { return part(*nodes[i]); });
+        ExprP b = number(right, nodes[i]->place);
+        if (a->type.is_none() || b->type.is_none()) {
+            left = scalar_value(ir::make(Op::constant, ir::Type{}, {}, node.place));
+            continue;
+        }
+        const ir::Type type = ir::join(a->type, b->type);
+        if (type.dtype == DType::b1 && body.empty()) {
+            left = scalar_value(ir::make(is_and ? Op::logic_and : Op::logic_or, type, {a, b}, node.place));
+            continue;
+        }
+        if (!repeatable(*a) || a->op != Op::var) a = spill(a);
+        ExprP test = truth(a);
+        if (!is_and) test = negate(Op::logic_not, test, node.place);
+        left = choose(test, scalar_value(b), std::move(body), scalar_value(a), {}, node.place);
+    }
+    return left;
+}
+
+Value Lowering::compare(const Node& node) {
+    const std::vector<ast::NodeP>& ops = node.list("ops");
+    const std::vector<ast::NodeP>& rights = node.list("comparators");
+    std::vector<Value> first = operands({&node.one("left"), rights[0].get()});
+    Value left = std::move(first[0]), right = std::move(first[1]);
+    const auto keep = [&](Value& v) {  // the middle of a chain is evaluated once
+        if (v.is_scalar() && !repeatable(*v.expr)) v.expr = spill(v.expr);
+    };
+    if (ops.size() > 1) keep(right);
+    Value result = compare_pair(ops[0]->string, left, right, node.place);
+    for (std::size_t i = 1; i < ops.size(); ++i) {
+        if (is_constant(*result.expr) && !truthy(ir::number_of(*result.expr))) return result;
+        left = right;
+        Value next_right;
+        auto [pair, body] = aside([&] {
+            next_right = value(*rights[i]);
+            if (i + 1 < ops.size()) keep(next_right);
+            return compare_pair(ops[i]->string, left, next_right, node.place);
+        });
+        right = next_right;
+        if (result.expr->type.is_none() || pair.expr->type.is_none()) {
+            result = scalar_value(ir::make(Op::constant, ir::Type{}, {}, node.place));
+        } else if (is_constant(*result.expr)) {
+            for (ir::Stmt& s : body) emit(std::move(s));
+            result = pair;
+        } else if (body.empty()) {
+            result = scalar_value(ir::make(Op::logic_and, ir::join(result.expr->type, pair.expr->type),
+                                           {result.expr, pair.expr}, node.place));
+        } else {
+            const ExprP test = spill(result.expr);
+            result = choose(test, pair, std::move(body), scalar_value(test), {}, node.place);
+        }
+    }
+    return result;
+}
+
+Value Lowering::compare_pair(const std::string& op, const Value& a, const Value& b, const Place& place) {
+    const auto constant = [&](bool value) {
+        return scalar_value(ir::constant(value, ir::scalar(DType::b1, true), place));
+    };
+    if (op == "Is" || op == "IsNot") {
+        const bool none_a = a.kind == Value::Kind::none, none_b = b.kind == Value::Kind::none;
+        if (!none_a && !none_b)
+            throw refused(place, "'is' compares identities, which numbers in a kernel don't have", "write == or !=");
+        return constant((none_a == none_b) == (op == "Is"));
+    }
+    if (op == "In" || op == "NotIn") {
+        if (!b.is_tuple()) throw refused(place, "'in' needs a tuple on its right, found " + spoken(b), "write x in (a, b)");
+        const ExprP x = number(a, place);
+        ExprP found = ir::constant(false, ir::scalar(DType::b1, true), place);
+        for (const Value& item : b.items) {
+            const ExprP equal = comparison(Op::eq, x, number(item, place), place);
+            if (equal->type.is_none()) return scalar_value(equal);
+            const bool first = is_constant(*found) && !truthy(ir::number_of(*found));
+            found = first ? equal : ir::make(Op::logic_or, ir::join(found->type, equal->type), {found, equal}, place);
+        }
+        return scalar_value(op == "In" ? found : negate(Op::logic_not, found, place));
+    }
+    const auto order = operator_named(op);
+    if (!order) throw bug("a comparison " + op);
+    const bool equality = *order == Op::eq || *order == Op::ne;
+    if (equality && (a.kind == Value::Kind::none || b.kind == Value::Kind::none))
+        return constant((a.kind == b.kind) == (*order == Op::eq));
+    if (equality && a.kind == Value::Kind::dtype && b.kind == Value::Kind::dtype)
+        return constant((a.dtype == b.dtype) == (*order == Op::eq));
+    if (equality && a.kind == Value::Kind::string && b.kind == Value::Kind::string)
+        return constant((a.text == b.text) == (*order == Op::eq));
+    return scalar_value(comparison(*order, number(a, place), number(b, place), place));
+}
+
+Value Lowering::conditional(const Node& node) {
+    const ExprP test = condition(node.one("test"));
+    if (is_constant(*test)) return value(node.one(truthy(ir::number_of(*test)) ? "body" : "orelse"));
+    auto [yes, yes_body] = aside([&] { return value(node.one("body")); });
+    auto [no, no_body] = aside([&] { return value(node.one("orelse")); });
+    return choose(test, std::move(yes), std::move(yes_body), std::move(no), std::move(no_body), node.place);
+}
+
+Value Lowering::choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::Body no_body, const Place& place) {
+    if (yes.is_tuple() && no.is_tuple() && yes.items.size() == no.items.size() && yes_body.empty() && no_body.empty()) {
+        if (!repeatable(*test)) test = spill(test);
+        std::vector<Value> items;
+        for (std::size_t i = 0; i < yes.items.size(); ++i)
+            items.push_back(choose(test, yes.items[i], {}, no.items[i], {}, place));
+        return tuple_value(std::move(items));
+    }
+    if (!yes.is_scalar() && same_fixed(yes, no)) return yes;
+    const ExprP a = number(yes, yes.place.known() ? yes.place : place);
+    const ExprP b = number(no, no.place.known() ? no.place : place);
+    const ir::Type type = ir::join(a->type, b->type);
+    if (type.is_none() || test->type.is_none()) return scalar_value(ir::make(Op::constant, ir::Type{}, {}, place));
+    if (yes_body.empty() && no_body.empty())
+        return scalar_value(ir::make(Op::select, type, {test, convert(a, type), convert(b, type)}, place));
+    const ir::VarId id = hidden(type, place);
+    yes_body.push_back(ir::assign(id, convert(a, type), place));
+    no_body.push_back(ir::assign(id, convert(b, type), place));
+    emit(ir::branch(std::move(test), std::move(yes_body), std::move(no_body), place));
+    return scalar_value(ir::var(id, type, place));
+}
+
+}  // namespace xcuda::frontend
