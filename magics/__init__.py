@@ -14,7 +14,7 @@ def register(shell, hooks: bool = True) -> None:
     hooks: also show each cell's report through the shell's own events, as ipykernel and IPython need it. A
     shell of the xcuda kernel shows reports by itself and never gets them.
     """
-    from xcuda.magics.register import register
+    from xcuda.magics.shell import register
 
     register(shell, hooks)
 

@@ -9,7 +9,7 @@ import textwrap
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
-from report_documents import valid
+from report_documents import document, valid
 from xcuda.magics.render import MIME
 
 KERNEL = """
@@ -65,6 +65,15 @@ def test_other_cells_show_none(shell):
 def test_loading_twice_shows_no_second_report(shell):
     shell.run_line_magic("reload_ext", "xcuda")
     assert report_of(run(shell, "triple(np.ones(10, np.float32))")) is not None
+
+
+def test_the_function_is_not_hidden_by_a_module_of_its_name(shell):
+    import xcuda.magics
+
+    for _ in range(2):
+        xcuda.magics.register(shell)
+        xcuda.magics.render_report(document())
+        xcuda.magics.kernel_completions("x", 1)
 
 
 def test_a_failed_cell_keeps_its_report(shell):
@@ -174,7 +183,7 @@ def test_names_tell_who_serves_them(shell):
 
 
 def test_each_magic_has_its_help(shell):
-    from xcuda.magics.register import NAMES
+    from xcuda.magics.shell import NAMES
 
     for kind, names in NAMES.items():
         for name in names:
@@ -199,7 +208,7 @@ def test_registering_loads_neither_the_runtime_nor_the_commands():
 
 
 def test_a_shell_of_the_xcuda_kernel_gets_no_hooks():
-    from xcuda.magics.register import shows_reports_itself
+    from xcuda.magics.shell import shows_reports_itself
 
     theirs = type("Shell", (), {"__module__": "xcuda.kernel.shell"})
     assert shows_reports_itself(theirs()) and not shows_reports_itself(object())
