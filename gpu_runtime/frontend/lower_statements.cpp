@@ -136,6 +136,13 @@ void Lowering::augmented(const Node& node) {
         return assign_target(target, tuple_arithmetic(*op, sides[0], sides[1], node.place));
     const ExprP result = arithmetic(*op, number(sides[0], target.place),
                                     number(sides[1], node.one("value").place), node.place);
+    // NumPy's scalars do the same, but say so at run time.
+    const ir::Type& type = result->type;
+    const bool sums = *op == Op::add || *op == Op::sub || *op == Op::mul;
+    if (sums && !loops.empty() && type.is_scalar() && is_integer(type.dtype) && info(type.dtype).size <= 2)
+        warn(node.place, fmt::format("'{0}' is {1} and wraps around at {2} bits, as NumPy's {1} does; start it as "
+                                     "np.int64(0) to sum more",
+                                     target.text("id"), info(type.dtype).name, info(type.dtype).size * 8));
     assign(target.text("id"), scalar_value(result), node.place);
 }
 

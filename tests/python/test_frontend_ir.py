@@ -346,3 +346,17 @@ def test_a_weak_number_meets_an_unsigned_one():
         "uint64",
     )
     assert "var val: uint64\n" in text
+
+
+def test_a_narrow_sum_is_warned_of():
+    source = """
+        def f(image, out):
+            s = {start}
+            for i in range(len(image)):
+                s += image[i]
+            out[0] = s
+    """
+    said = "line 4: 's' is uint8 and wraps around at 8 bits, as NumPy's uint8 does; start it as np.int64(0) to sum more"
+    assert said in ir(source.format(start="0"), "uint8[1], int64[1]")
+    assert "wraps" not in ir(source.format(start="np.int64(0)"), "uint8[1], int64[1]")
+    assert "wraps" not in ir(source.format(start="0"), "int32[1], int64[1]")
