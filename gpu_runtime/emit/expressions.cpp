@@ -189,7 +189,7 @@ std::string narrow(const Type& t, std::string text) {  // C++ computes in int wh
 
 std::string coordinate(Writer& w, const Coord& c) {
     static constexpr const char* axes[] = {"x", "y", "z"};
-    const char* axis = axes[c.axis];
+    const char* axis = axes[w.cpu() ? c.axis : w.module.hardware_axis[static_cast<std::size_t>(c.axis)]];
     if (w.cpu()) {
         switch (c.kind) {
             case Coord::Kind::block_dim: return fmt::format("L->block[{}]", c.axis);
@@ -286,13 +286,17 @@ std::string Writer::element(const Expr& array, const ExprP* indices, const Acces
             index = fmt::format("{}({}, {}, {}, {}, XC_HERE)", wraps ? "xc_index" : "xc_index_nowrap", index, n,
                                 access.site, d);
         else if (wraps) index = fmt::format("xc_wrap({}, {})", index, n);
+        const auto narrow = [&](const std::string& text) {  // 32-bit address arithmetic where every array allows it
+            return !cpu() && module.narrow_index ? "(i32)(" + text + ")" : text;
+        };
+        index = narrow(index);
         const bool plain = t.layout == Layout::strided || (t.layout == Layout::inner && d + 1 < t.ndim);
         if (plain) {
-            offset += fmt::format("{}{} * {}", d ? " + " : "", index, stride_name(name, d));
+            offset += fmt::format("{}{} * {}", d ? " + " : "", index, narrow(stride_name(name, d)));
         } else if (t.layout == Layout::inner) {
             offset += (d ? " + " : "") + index;
         } else {
-            offset = d ? fmt::format("({}) * {} + {}", offset, n, index) : index;
+            offset = d ? fmt::format("({}) * {} + {}", offset, narrow(n), index) : index;
         }
     }
     return fmt::format("{}[{}]", name, t.ndim ? offset : "0");

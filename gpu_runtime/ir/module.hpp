@@ -67,6 +67,10 @@ struct Module {
     std::optional<BoxWork> boxes;   // the kernel runs boxes of the grid's threads, thread by thread; else whole blocks
     std::optional<Function> tiles;  // the same box as vector tiles; false: it can't be, and nothing was done
     std::optional<Function> fiber;  // one thread of the kernel, where it must run as fibers
+    // After passes/cuda.
+    bool narrow_index = false;                  // every global array has fewer than 2^31 elements between its ends
+    std::array<int, 3> hardware_axis{0, 1, 2};  // which of x, y, z an axis of cuda.grid is
+
     std::string how;                // "threads", "tiles 8x2x16", "regions", "fibers": for the report
 
     Function& kernel() { return functions.front(); }

@@ -29,6 +29,7 @@ struct Type {
     Layout layout = Layout::contiguous;
     Space space = Space::global;
     bool readonly = false;
+    bool wide = false;  // 2^31 elements or more lie between its first and its last
     std::vector<std::int64_t> extents;  // shared and local arrays: fixed lengths; empty: dynamic shared memory
 
     bool is_none() const { return kind == Kind::none; }

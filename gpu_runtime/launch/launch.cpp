@@ -86,7 +86,15 @@ device::Shape shape_for(const Lowered& lowered, std::span<const Argument> argume
                         " does not tell how many threads it wants: it has no guard such as `if i < n` over "
                         "cuda.grid and no written array that cuda.grid indexes",
                     std::nullopt, "give the shape yourself: " + kernel + "[grid, block](...)");
-    return automatic_shape({lengths.data(), axes}, device, kernel);
+    if (device.kind == "cpu") return automatic_shape({lengths.data(), axes}, device, kernel);
+    std::array<std::int64_t, 3> along{1, 1, 1};  // by hardware axis
+    std::size_t used = axes;
+    for (std::size_t i = 0; i < axes; ++i) {
+        const auto axis = static_cast<std::size_t>(lowered.order[i]);
+        along[axis] = lengths[i];
+        used = std::max(used, axis + 1);
+    }
+    return automatic_shape({along.data(), used}, device, kernel);
 }
 
 std::optional<Error> Started::error() const {

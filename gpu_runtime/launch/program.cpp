@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "ir/walk.hpp"
 #include "launch/cache.hpp"
+#include "passes/cuda.hpp"
 
 namespace xcuda::launch {
 namespace {
@@ -69,6 +70,7 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature) {
     made->layout = emit::argument_layout(made->module.kernel());
     made->shared_bytes = static_shared_bytes(made->module);
     made->fixed_block = passes::wants_fixed_block(made->module);
+    made->order = passes::coalescing_order(made->module);
     made->seconds = now() - begin;
     lowered_.push_back(made);
     return made;
@@ -76,16 +78,19 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature) {
 
 std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<const Lowered>& lowered,
                                                           const std::shared_ptr<device::Device>& device,
-                                                          const device::Dim3& block) {
+                                                          const device::Dim3& block, bool automatic) {
+    automatic = automatic && device->info().kind != "cpu";  // the CPU device lays the axes as it likes anyway
     std::lock_guard lock(mutex_);
     for (const auto& known : specialised_)
-        if (known->lowered == lowered && known->device == device && (!known->block || *known->block == block))
+        if (known->lowered == lowered && known->device == device && known->automatic == automatic &&
+            (!known->block || *known->block == block))
             return known;
 
     const double begin = now();
     auto made = std::make_shared<Specialisation>();
     made->lowered = lowered;
     made->device = device;
+    made->automatic = automatic;
     if (lowered->fixed_block) made->block = block;
 
     const device::Info& info = device->info();
@@ -102,6 +107,8 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
         }
         if (info.vector_bytes > 0) options.vector_bytes = info.vector_bytes;
         module = passes::for_cpu(std::move(module), options);
+    } else {
+        module = passes::for_cuda(std::move(module), {automatic});
     }
     made->text = emit::emit(module, cpu ? emit::Target::cpu : emit::Target::cuda);
     made->sites = module.sites;

@@ -1,6 +1,7 @@
 // A kernel's source with everything made from it: one lowering a signature, one compiled kernel a device and block.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,7 +33,8 @@ struct Lowered {
     std::vector<ir::ExprP> domain;           // passes::launch_domain
     emit::ArgumentLayout layout;
     std::int64_t shared_bytes = 0;  // of its shared.array's
-    bool fixed_block = false;       // passes::wants_fixed_block
+    bool fixed_block = false;                // passes::wants_fixed_block
+    std::array<int, 3> order{0, 1, 2};       // passes::coalescing_order, for launches whose shape is ours
     double seconds = 0;
 
     bool writes(std::size_t parameter) const { return parameter < uses.size() && uses[parameter].written; }
@@ -45,6 +47,7 @@ struct Specialisation {
     std::shared_ptr<const Lowered> lowered;
     std::shared_ptr<device::Device> device;
     std::optional<device::Dim3> block;
+    bool automatic = false;                  // made for launches whose shape is ours
     std::vector<ir::Site> sites;  // of the module as compiled: what a FaultRecord points into
     emit::Text text;
     std::shared_ptr<device::Function> function;
@@ -63,10 +66,11 @@ public:
 
     /// Throws refused() for what the kernel language does not have.
     std::shared_ptr<const Lowered> lower(const Signature& signature);
-    /// Compiles where there is none yet. `block` counts only where `lowered.fixed_block`.
+    /// Compiles where there is none yet. `block` counts only where `lowered.fixed_block`; `automatic`: the launch shape
+    /// is shape_for's.
     std::shared_ptr<const Specialisation> specialise(const std::shared_ptr<const Lowered>& lowered,
                                                      const std::shared_ptr<device::Device>& device,
-                                                     const device::Dim3& block);
+                                                     const device::Dim3& block, bool automatic = false);
     std::vector<std::shared_ptr<const Specialisation>> specialisations() const;
     /// What the device's compiler makes of one of them, as text for people.
     std::string assembly(const Specialisation& kernel) const;

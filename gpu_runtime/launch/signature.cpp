@@ -46,7 +46,9 @@ Signature signature(std::span<const Argument> arguments) {
 ir::Type type_of(Key key) {
     const auto dtype = static_cast<DType>(key >> 4 & 0xff);
     if ((key & 0x1u) == 0) return ir::scalar(dtype, (key & 0x2u) != 0);
-    return ir::array(dtype, static_cast<int>(key >> 12 & 0xff), static_cast<ir::Layout>(key >> 20 & 0xf));
+    ir::Type type = ir::array(dtype, static_cast<int>(key >> 12 & 0xff), static_cast<ir::Layout>(key >> 20 & 0xf));
+    type.wide = (key >> 24 & 1u) != 0;
+    return type;
 }
 
 Key key(const ir::Type& type) {
@@ -56,6 +58,8 @@ Key key(const ir::Type& type) {
     a.dtype = type.dtype;
     a.ndim = static_cast<std::int8_t>(type.ndim);
     a.layout = type.layout;
+    a.lengths.fill(1);  // a signature that a user writes is of arrays below 2^31 elements
+    a.strides.fill(1);
     return key(a);
 }
 

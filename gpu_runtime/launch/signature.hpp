@@ -43,13 +43,20 @@ XCUDA_API Extent extent(const Argument& array);
 /// The densest layout that lengths and strides allow; axes of length 1 don't count, nor do arrays without elements.
 XCUDA_API ir::Layout layout_of(int ndim, const std::int64_t* lengths, const std::int64_t* strides);
 
-/// What a specialisation depends on, in one word an argument.
+//// 2^31 elements or more lie between its first and its last: kernels then need 64-bit indices.
+inline bool is_wide(const Argument& a) {
+    std::int64_t span = 0;
+    for (int i = 0; i < a.ndim; ++i) span += (a.lengths[i] - 1) * (a.strides[i] < 0 ? -a.strides[i] : a.strides[i]);
+    return span >= std::int64_t{1} << 31;
+}
+
+// What a specialisation depends on, in one word an argument.
 using Key = std::uint32_t;
 using Signature = std::vector<Key>;
 
 inline Key key(const Argument& a) {
     return a.is_array ? 0x1u | static_cast<Key>(a.dtype) << 4 | static_cast<Key>(a.ndim) << 12 |
-                            static_cast<Key>(a.layout) << 20
+                            static_cast<Key>(a.layout) << 20 | static_cast<Key>(is_wide(a)) << 24
                       : (a.weak ? 0x2u : 0x0u) | static_cast<Key>(a.dtype) << 4;
 }
 inline bool matches(const Signature& signature, std::span<const Argument> arguments) {

@@ -42,6 +42,7 @@ Linear scaled(const Linear& a, const ExprP& factor) {
 bool fixed(const Expr& e, const LinearScope& scope) {
     switch (e.op) {
         case Op::coord:
+            if (scope.threads_fixed) return true;
             if (coord_of(e).kind == Coord::Kind::thread || coord_of(e).kind == Coord::Kind::global) return false;
             break;
         case Op::var:

@@ -41,7 +41,7 @@ struct KernelState {
     std::shared_ptr<const launch::Lowered> lowered_for(std::span<const launch::Argument> arguments);
     std::shared_ptr<const launch::Specialisation> specialised_for(
         const std::shared_ptr<const launch::Lowered>& lowered, const std::shared_ptr<device::Device>& device,
-        const device::Dim3& block);
+        const device::Dim3& block, bool automatic);
 };
 
 /// Where and how a call runs; nothing given: chosen at the call.

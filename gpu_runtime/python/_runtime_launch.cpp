@@ -150,14 +150,16 @@ std::shared_ptr<const launch::Lowered> KernelState::lowered_for(std::span<const 
 
 std::shared_ptr<const launch::Specialisation> KernelState::specialised_for(
     const std::shared_ptr<const launch::Lowered>& lowered, const std::shared_ptr<device::Device>& device,
-    const device::Dim3& block) {
-    if (last && last->lowered == lowered && last->device == device && (!last->block || *last->block == block))
+    const device::Dim3& block, bool automatic) {
+    automatic = automatic && device->info().kind != "cpu";
+    if (last && last->lowered == lowered && last->device == device && last->automatic == automatic &&
+        (!last->block || *last->block == block))
         return last;
     const auto keep = program;
     std::shared_ptr<const launch::Specialisation> found;
     {
         nb::gil_scoped_release released;
-        found = keep->specialise(lowered, device, block);
+        found = keep->specialise(lowered, device, block, automatic);
     }
     last = found;
     return found;
@@ -191,7 +193,7 @@ std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& whe
         shape.dynamic_shared_bytes = where.dynamic_shared_bytes;
     }
     launch::check_shape(shape, lowered->shared_bytes, device->info(), k.name);
-    const auto specialised = k.specialised_for(lowered, device, shape.block);
+    const auto specialised = k.specialised_for(lowered, device, shape.block, !where.shape);
     k.last_shape = shape;
     k.last_automatic = !where.shape;
     ++k.launches;

@@ -1,0 +1,113 @@
+#include "passes/hoist.hpp"
+
+#include "passes/build.hpp"
+#include "passes/cpu_tile_plan.hpp"
+
+namespace xcuda::passes {
+
+using namespace ir;
+
+namespace {
+
+struct Hoister {
+    Function& f;
+
+    // The test that makes every linear access of the loop safe, and the loop without those checks.
+    struct Split { ExprP test; Stmt fast; };
+
+    static std::optional<Range> range_of(const ExprP& index, const LinearScope& scope) {
+        const auto sum = linear(index, scope);
+        if (!sum) return std::nullopt;
+        return range_over(*sum, Box{}, scope);
+    }
+
+    // Clears what the test covers. Walks as each_access does, so that the loops around an access are open.
+    struct Clear {
+        const std::vector<bool>& assigned;
+        const std::vector<int>& counts;
+        Function& f;
+        std::map<VarId, LoopRange> loops{};
+
+        Access cleared(Access access, const ExprP& array, const ExprP* indices) const {
+            const LinearScope scope{f, assigned, &loops, true};
+            for (int d = 0; d < array->type.ndim; ++d) {
+                if (!range_of(indices[d], scope)) continue;
+                access.checked &= static_cast<std::uint8_t>(~(1u << d));
+                access.wrap &= static_cast<std::uint8_t>(~(1u << d));
+            }
+            return access;
+        }
+
+        ExprP expr(const ExprP& e) const {
+            if (e->args.empty()) return e;
+            auto node = std::make_shared<Expr>(*e);
+            for (ExprP& a : node->args) a = expr(a);
+            if (e->op == Op::load) node->payload = cleared(access_of(*e), e->args[0], &e->args[1]);
+            if (auto* atomic = std::get_if<Atomic>(&node->payload))
+                atomic->access = cleared(atomic->access, e->args[0], &e->args[1]);
+            return node;
+        }
+
+        void stmt(Stmt& s) {
+            for (ExprP& e : s.exprs) e = expr(e);
+            if (s.kind == Stmt::Kind::store) s.access = cleared(s.access, s.exprs[0], &s.exprs[1]);
+            const bool named = s.kind == Stmt::Kind::loop_range && counts[s.var] == 1;
+            if (named) loops[s.var] = {s.exprs[0], s.exprs[1], s.exprs[2]};
+            for (Stmt& inner : s.body) stmt(inner);
+            if (named) loops.erase(s.var);
+            for (Stmt& inner : s.orelse) stmt(inner);
+        }
+    };
+
+    void body(Body& b) {
+        for (Stmt& s : b) {
+            if (s.kind != Stmt::Kind::loop_range) {
+                body(s.body);
+                body(s.orelse);
+                continue;
+            }
+            split(s);
+        }
+    }
+
+    void split(Stmt& loop) {
+        const Body alone{loop};
+        const std::vector<bool> assigned = assigned_vars(f, alone);
+        const std::vector<int> counts = assignment_counts(f, alone);
+        ExprP test;
+        std::vector<ExprP> seen_tests;
+        const auto require = [&](ExprP condition) {
+            for (const ExprP& old : seen_tests)
+                if (same(*old, *condition)) return;
+            seen_tests.push_back(condition);
+            test = both(test, std::move(condition));
+        };
+        each_access(f, alone, assigned, counts, [&](const AccessSeen& seen) {
+            if (seen.depth == 0) return;  // the loop's own bounds
+            LinearScope scope = seen.scope;
+            scope.threads_fixed = true;
+            for (std::size_t d = 0; d < seen.indices.size(); ++d) {
+                const bool checked = seen.access.checked >> d & 1, wraps = seen.access.wrap >> d & 1;
+                if (!checked && !wraps) continue;
+                const auto range = range_of(seen.indices[d], scope);
+                if (!range) continue;
+                const auto least = integer_of(range->least);
+                if (!least || *least < 0) require(compare(Op::ge, range->least, int_constant(0)));
+                if (checked) require(compare(Op::lt, range->greatest, dim(seen.array, static_cast<int>(d))));
+            }
+        });
+        if (!test) return;
+        Stmt fast = loop;
+        Clear{assigned, counts, f}.stmt(fast);
+        Body quick, careful;
+        quick.push_back(std::move(fast));
+        careful.push_back(std::move(loop));
+        loop = branch(test, std::move(quick), std::move(careful));
+    }
+};
+
+}  // namespace
+
+void hoist_checks(Function& function) { Hoister{function}.body(function.body); }
+
+}  // namespace xcuda::passes
