@@ -128,6 +128,12 @@ std::string nearest(std::string_view name, const std::vector<std::string_view>& 
     return std::string(found);
 }
 
+bool refused_everywhere(std::string_view kind) {
+    for (const std::string_view somewhere : {"List", "JoinedStr", "Starred", "Slice"})
+        if (kind == somewhere) return false;
+    return std::any_of(std::begin(nodes), std::end(nodes), [kind](const Refusal& r) { return r.what == kind; });
+}
+
 void refuse_node(const ast::Node& node) {
     for (const Refusal& r : nodes)
         if (r.what == node.kind) throw refused(node.place, std::string(r.found), std::string(r.instead));

@@ -13,6 +13,9 @@ namespace xcuda::frontend {
 /// For a class of ast's ("Try", "Lambda"): a SyntaxError at the node.
 [[noreturn]] void refuse_node(const ast::Node& node);
 
+/// True for the classes of refuse_node's table that no place in a kernel takes; a list or a string has places.
+bool refused_everywhere(std::string_view kind);
+
 /// For a call of a function that the table of kernel functions lacks ("builtins.print", "numpy.dot").
 [[noreturn]] void refuse_function(const std::string& spelling, const std::string& written, const Place& place);
 

@@ -8,6 +8,7 @@
 
 #include "_runtime_dtype.hpp"
 #include "_runtime_kernel.hpp"
+#include "frontend/check.hpp"
 #include "frontend/functions.hpp"
 #include "ir/print.hpp"
 #include "launch/cache.hpp"
@@ -161,6 +162,9 @@ void bind_kernel(nb::module_& module) {
         out["automatic"] = k.last_automatic;
         out["launches"] = k.launches;
         return out;
+    });
+    module.def("check", [](const std::string& ast_json, const std::string& file) {
+        frontend::check(*frontend::ast::from_json(ast_json, file, 1));
     });
     module.def("compile", &compile, nb::arg("kernel"), nb::arg("types"), nb::arg("block").none());
     module.def("ir_text", [](nb::handle kernel) {

@@ -142,30 +142,41 @@ def test_a_kernel_that_does_not_tell_its_shape():
     assert out[0] == 1
 
 
-def test_unknown_names_and_unsupported_statements_point_into_the_source():
+def test_unknown_names_and_host_objects_point_into_the_source():
     @cuda.kernel
     def unknown(out):
         out[0] = mth.sin(1.0)
 
     @cuda.kernel
-    def statement(out):
-        with open("x") as f:
-            out[0] = 1
-
-    @cuda.kernel
     def host_object(out):
         out[0] = CONFIG["a"]
 
-    for k, words, text in [
-        (unknown, "mth", "mth.sin"),
-        (statement, "with", "with open"),
-        (host_object, "CONFIG", 'CONFIG["a"]'),
-    ]:
+    for k, words, text in [(unknown, "mth", "mth.sin"), (host_object, "CONFIG", 'CONFIG["a"]')]:
         with pytest.raises(SyntaxError, match=words) as raised:
             k[1, 1](np.zeros(1))
         assert raised.value.filename == __file__ and text in raised.value.text
         assert raised.value.offset >= 1 and raised.value.end_offset > raised.value.offset
     refused(SyntaxError, "mth", unknown[1, 1], np.zeros(1))
+
+
+def test_unsupported_statements_are_refused_at_the_decorator():
+    def statement(out):
+        with open("x") as f:
+            out[0] = f
+
+    with pytest.raises(
+        SyntaxError, match="a with statement can't run in a kernel; put it around the launch"
+    ) as raised:
+        cuda.kernel(statement)
+    assert raised.value.filename == __file__ and "with open" in raised.value.text
+
+    def under_a_branch_that_is_never_taken(out):
+        if False:
+            with open("x") as f:
+                out[0] = f
+        out[0] = 1
+
+    assert cuda.kernel(under_a_branch_that_is_never_taken).__name__ == "under_a_branch_that_is_never_taken"
 
 
 CONFIG = {"a": 1}

@@ -63,6 +63,7 @@ def _made(function, signature, checked, fastmath):
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             stars = "*" if p.kind is p.VAR_POSITIONAL else "**"
             raise TypeError(f"{function.__name__}: a kernel can't have '{stars}{p.name}'; name each argument")
+    _check(function)
     defaults = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
     about = About(function)
     made = _runtime.Kernel(about, function.__name__, tuple(parameters), defaults, checked, fastmath)
@@ -73,6 +74,19 @@ def _made(function, signature, checked, fastmath):
     if signature is not None:
         made.compile(signature)
     return made
+
+
+def _check(function):
+    """Refuses at once what no kernel can have; a source that can't be read is told at the first call."""
+    import json
+
+    from xcuda.core.source import encode, parse
+
+    try:
+        tree, _, _ = parse(function)
+    except (OSError, TypeError):
+        return
+    _runtime.check(json.dumps(encode(tree)), function.__code__.co_filename)
 
 
 class About:
