@@ -1,5 +1,6 @@
 #include "passes/hoist.hpp"
 
+#include "ir/walk.hpp"
 #include "passes/build.hpp"
 #include "passes/cpu_tile_plan.hpp"
 
@@ -61,7 +62,9 @@ struct Hoister {
 
     void body(Body& b) {
         for (Stmt& s : b) {
-            if (s.kind != Stmt::Kind::loop_range) {
+            bool barrier = false;  // its threads must stay together: only the loops inside may stand twice
+            each_stmt(s.body, [&](const Stmt& inner) { barrier |= inner.kind == Stmt::Kind::barrier; });
+            if (s.kind != Stmt::Kind::loop_range || barrier) {
                 body(s.body);
                 body(s.orelse);
                 continue;
