@@ -249,9 +249,11 @@ std::string load(Writer& w, const Expr& e) {
     const std::string pointer = (mask ? "(const i8*)&" : "&") + at;
     std::string tail;
     if (access.masked) tail = ", " + w.name(w.function.tail);
-    std::string text = contiguous ? fmt::format("xc_vload{}<{}>({}{})", access.masked ? "_n" : "", w.type(e.type), pointer, tail)
+    const char* how = access.masked ? "_n" : w.cpu() || access.aligned ? "" : "_unaligned";
+    std::string text = contiguous ? fmt::format("xc_vload{}<{}>({}{})", how, w.type(e.type), pointer, tail)
                                   : fmt::format("xc_vgather{}<{}>({}, {}{})", access.masked ? "_n" : "", w.type(e.type),
                                                 pointer, w.expr(stride), tail);
+    if (mask && !w.cpu()) return fmt::format("xc_each<{}>([](i8 xc_0) {{ return (i8)-xc_0; }}, {})", w.type(e.type), text);
     return mask ? "(-" + text + ")" : text;
 }
 
@@ -302,8 +304,42 @@ std::string Writer::element(const Expr& array, const ExprP* indices, const Acces
     return fmt::format("{}[{}]", name, t.ndim ? offset : "0");
 }
 
+namespace {
+
+// CUDA has no vector arithmetic: each operation lane by lane, which costs nothing; loads and stores are vectors.
+std::string cuda_vector(Writer& w, const Expr& e) {
+    std::vector<std::string> args;
+    for (const ExprP& a : e.args) args.push_back(w.expr(*a));
+    const auto types = types_of(e);
+    const auto n = lane_names(types);
+    const auto lanes = [&](const std::string& text) { return each_lane(w, e.type, types, text, args); };
+    switch (e.op) {
+        case Op::ramp: return fmt::format("xc_ramp<{}>({})", w.type(e.type), args[0]);
+        case Op::splat:
+            return e.type.dtype == DType::b1 ? fmt::format("xc_splat<{}>((i8)-(i8)({}))", w.type(e.type), args[0])
+                                             : fmt::format("xc_splat<{}>({})", w.type(e.type), args[0]);
+        case Op::neg: return lanes(narrow(e.type, "(-" + n[0] + ")"));
+        case Op::bit_not: return lanes(narrow(e.type, "(~" + n[0] + ")"));
+        case Op::logic_not: return lanes("(!" + n[0] + ")");
+        case Op::logic_and: return lanes(fmt::format("({} && {})", n[0], n[1]));
+        case Op::logic_or: return lanes(fmt::format("({} || {})", n[0], n[1]));
+        case Op::cast: return lanes(fmt::format("xc_cast<{}>({})", info(e.type.dtype).cpp, n[0]));
+        case Op::select:
+            if (e.args[0]->type.lanes == 1) return fmt::format("({} ? {} : {})", args[0], args[1], args[2]);
+            return lanes(fmt::format("({} ? {} : {})", n[0], n[1], n[2]));
+        case Op::call: return lanes(substitute(frontend::overload(std::get<OverloadId>(e.payload)).cuda, n));
+        default: break;
+    }
+    if (const char* op = infix(e.op)) return lanes(compares(e.op) ? fmt::format("({} {} {})", n[0], op, n[1])
+                                                                  : narrow(e.type, fmt::format("({} {} {})", n[0], op, n[1])));
+    return lanes(fmt::format("{}<{}>({}, {})", named(e.op), info(e.type.dtype).cpp, n[0], n[1]));
+}
+
+}  // namespace
+
 std::string Writer::expr(const Expr& e) {
     const bool vector = e.type.lanes > 1;
+    if (vector && !cpu() && e.op != Op::var && e.op != Op::load) return cuda_vector(*this, e);
     switch (e.op) {
         case Op::constant: return number(number_of(e), e.type.dtype);
         case Op::var: return name(var_of(e));

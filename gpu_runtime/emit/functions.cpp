@@ -250,10 +250,11 @@ std::string cuda_kernel(const Module& module, Needs& needs) {
 }
 
 // "f32x16": its element and its lanes.
-std::string vector_typedef(const std::string& name) {
+std::string vector_typedef(const std::string& name, bool cpu) {
     const auto x = name.find('x');
     std::string element = name.substr(0, x);
     if (element == "b1") element = "i8";  // a mask's lane is 0 or -1
+    if (!cpu) return fmt::format("typedef xc_vec<{}, {}> {};\n", element, name.substr(x + 1), name);
     return fmt::format("typedef {} {} __attribute__((ext_vector_type({})));\n", element, name, name.substr(x + 1));
 }
 
@@ -270,7 +271,7 @@ Text emit(const Module& module, Target target) {
     const std::string kernel = cpu ? cpu_kernel(module, needs) : cuda_kernel(module, needs);
     Text text;
     text.entry = entry_name(module);
-    for (const std::string& name : needs.vector_types) text.kernel += vector_typedef(name);
+    for (const std::string& name : needs.vector_types) text.kernel += vector_typedef(name, cpu);
     for (const std::string& declaration : needs.declarations) text.kernel += declaration + "\n";
     text.kernel += argument_struct(module) + prototypes;
     if (!functions.empty())

@@ -56,6 +56,59 @@ XC_DEVICE i64 xc_dynamic_shared_bytes() {
     return bytes;
 }
 
+// Vectors of a thread: the unit of loads and stores.
+template <class T, int N> struct alignas(sizeof(T) * N) xc_vec { T v[N]; };
+template <class V, class T> XC_DEVICE V xc_vload(const T* p) { return *(const V*)p; }
+template <class T, int N> XC_DEVICE void xc_vstore(T* p, xc_vec<T, N> v) { *(xc_vec<T, N>*)p = v; }
+template <class V> struct xc_parts;
+template <class T, int N> struct xc_parts<xc_vec<T, N>> { typedef T type; static constexpr int n = N; };
+template <class V, class T> XC_DEVICE V xc_vload_unaligned(const T* p) {
+    V r;
+#pragma unroll
+    for (int l = 0; l < xc_parts<V>::n; ++l) r.v[l] = p[l];
+    return r;
+}
+template <class T, int N> XC_DEVICE void xc_vstore_unaligned(T* p, xc_vec<T, N> v) {
+#pragma unroll
+    for (int l = 0; l < N; ++l) p[l] = v.v[l];
+}
+template <class T, int N> XC_DEVICE void xc_vstore_m(T* p, xc_vec<T, N> v, xc_vec<i8, N> mask) {
+#pragma unroll
+    for (int l = 0; l < N; ++l)
+        if (mask.v[l]) p[l] = v.v[l];
+}
+template <class T, int N> XC_DEVICE void xc_vstore_m_unaligned(T* p, xc_vec<T, N> v, xc_vec<i8, N> mask) { xc_vstore_m(p, v, mask); }
+template <class V, class T> XC_DEVICE V xc_splat(T x) {
+    V r;
+#pragma unroll
+    for (int l = 0; l < xc_parts<V>::n; ++l) r.v[l] = (typename xc_parts<V>::type)x;
+    return r;
+}
+template <class V> XC_DEVICE V xc_ramp(i64 base) {
+    V r;
+#pragma unroll
+    for (int l = 0; l < xc_parts<V>::n; ++l) r.v[l] = (typename xc_parts<V>::type)(base + l);
+    return r;
+}
+template <class R, class F, class A> XC_DEVICE R xc_each(F f, A a) {
+    R r;
+#pragma unroll
+    for (int l = 0; l < xc_parts<R>::n; ++l) r.v[l] = f(a.v[l]);
+    return r;
+}
+template <class R, class F, class A, class B> XC_DEVICE R xc_each(F f, A a, B b) {
+    R r;
+#pragma unroll
+    for (int l = 0; l < xc_parts<R>::n; ++l) r.v[l] = f(a.v[l], b.v[l]);
+    return r;
+}
+template <class R, class F, class A, class B, class C> XC_DEVICE R xc_each(F f, A a, B b, C c) {
+    R r;
+#pragma unroll
+    for (int l = 0; l < xc_parts<R>::n; ++l) r.v[l] = f(a.v[l], b.v[l], c.v[l]);
+    return r;
+}
+
 // Atomics give the old value. NaN in max and min: kept where the cell holds one, ignored where the value is one.
 template <class T> struct xc_bits;
 template <> struct xc_bits<i32> { typedef u32 type; };

@@ -137,7 +137,10 @@ void store_stmt(Writer& w, const Stmt& s) {
     std::string text = contiguous ? "xc_vstore" : "xc_vscatter";
     if (masked) text += "_m";
     if (s.access.masked) text += "_n";
-    text += bits ? fmt::format("((i8*)&{}, ({} & (i8)1)", at, w.expr(value)) : fmt::format("(&{}, {}", at, w.expr(value));
+    if (!w.cpu() && !s.access.aligned) text += "_unaligned";
+    if (bits && !w.cpu())
+        text += fmt::format("((i8*)&{}, xc_each<{}>([](i8 xc_0) {{ return (i8)-xc_0; }}, {})", at, w.type(value.type), w.expr(value));
+    else text += bits ? fmt::format("((i8*)&{}, ({} & (i8)1)", at, w.expr(value)) : fmt::format("(&{}, {}", at, w.expr(value));
     if (!contiguous) text += ", " + w.expr(stride);
     if (masked) text += ", " + w.expr(*s.exprs[ndim + 3]);
     if (s.access.masked) text += ", " + w.name(w.function.tail);

@@ -44,6 +44,7 @@ struct Access {
     int site = -1;             // index into Module::sites
     std::uint8_t checked = 0;  // bit per axis: tested at the access
     std::uint8_t wrap = 0;     // bit per axis: may be negative and then counts from the end
+    bool aligned = false;      // of lanes: lane 0 lies at a multiple of the vector's size
     bool masked = false;       // CPU passes: only the first `tail` lanes are touched (see Function::tail)
     bool operator==(const Access&) const = default;
 };

@@ -94,6 +94,7 @@ device::Shape shape_for(const Lowered& lowered, std::span<const Argument> argume
         along[axis] = lengths[i];
         used = std::max(used, axis + 1);
     }
+    along[0] = (along[0] + lowered.elements_a_thread - 1) / lowered.elements_a_thread;
     return automatic_shape({along.data(), used}, device, kernel);
 }
 

@@ -71,6 +71,7 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature) {
     made->shared_bytes = static_shared_bytes(made->module);
     made->fixed_block = passes::wants_fixed_block(made->module);
     made->order = passes::coalescing_order(made->module);
+    made->elements_a_thread = passes::elements_a_thread(made->module);
     made->seconds = now() - begin;
     lowered_.push_back(made);
     return made;

@@ -35,6 +35,7 @@ struct Lowered {
     std::int64_t shared_bytes = 0;  // of its shared.array's
     bool fixed_block = false;                // passes::wants_fixed_block
     std::array<int, 3> order{0, 1, 2};       // passes::coalescing_order, for launches whose shape is ours
+    int elements_a_thread = 1;               // passes::elements_a_thread, likewise
     double seconds = 0;
 
     bool writes(std::size_t parameter) const { return parameter < uses.size() && uses[parameter].written; }

@@ -48,6 +48,7 @@ ir::Type type_of(Key key) {
     if ((key & 0x1u) == 0) return ir::scalar(dtype, (key & 0x2u) != 0);
     ir::Type type = ir::array(dtype, static_cast<int>(key >> 12 & 0xff), static_cast<ir::Layout>(key >> 20 & 0xf));
     type.wide = (key >> 24 & 1u) != 0;
+    type.aligned = (key >> 25 & 1u) != 0;
     return type;
 }
 
@@ -60,7 +61,7 @@ Key key(const ir::Type& type) {
     a.layout = type.layout;
     a.lengths.fill(1);  // a signature that a user writes is of arrays below 2^31 elements
     a.strides.fill(1);
-    return key(a);
+    return key(a) | (type.aligned ? Key{1} << 25 : 0);
 }
 
 std::vector<ir::Type> types_of(const Signature& signature) {

@@ -50,13 +50,22 @@ inline bool is_wide(const Argument& a) {
     return span >= std::int64_t{1} << 31;
 }
 
+// Every row starts at a multiple of 16 bytes: kernels may then load vectors.
+inline bool is_aligned(const Argument& a) {
+    const auto size = static_cast<std::int64_t>(info(a.dtype).size);
+    bool aligned = a.address && reinterpret_cast<std::uintptr_t>(a.address) % 16 == 0;
+    for (int i = 0; i + 1 < a.ndim; ++i) aligned &= a.strides[i] * size % 16 == 0;
+    return aligned;
+}
+
 // What a specialisation depends on, in one word an argument.
 using Key = std::uint32_t;
 using Signature = std::vector<Key>;
 
 inline Key key(const Argument& a) {
     return a.is_array ? 0x1u | static_cast<Key>(a.dtype) << 4 | static_cast<Key>(a.ndim) << 12 |
-                            static_cast<Key>(a.layout) << 20 | static_cast<Key>(is_wide(a)) << 24
+                            static_cast<Key>(a.layout) << 20 | static_cast<Key>(is_wide(a)) << 24 |
+                            static_cast<Key>(is_aligned(a)) << 25
                       : (a.weak ? 0x2u : 0x0u) | static_cast<Key>(a.dtype) << 4;
 }
 inline bool matches(const Signature& signature, std::span<const Argument> arguments) {

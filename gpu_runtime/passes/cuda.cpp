@@ -5,6 +5,7 @@
 #include "ir/verify.hpp"
 #include "ir/walk.hpp"
 #include "passes/cpu_tile_plan.hpp"
+#include "passes/cuda_vectors.hpp"
 #include "passes/hoist.hpp"
 #include "passes/inline.hpp"
 #include "passes/propagate.hpp"
@@ -41,25 +42,46 @@ std::array<int, 3> order_of(const Module& module) {
     return order;
 }
 
+int elements_of(const Module& module, const std::array<int, 3>& order) {
+    if (names_threads(module) || module.functions.size() > 1) return 1;
+    const auto along_x = static_cast<int>(std::find(order.begin(), order.end(), 0) - order.begin());
+    return vector_elements(module.kernel(), along_x);
+}
+
+Module prepared(Module module) {
+    inline_calls(module);
+    structure_returns(module.kernel().body);
+    propagate(module.kernel());
+    return module;
+}
+
 }  // namespace
 
+int elements_a_thread(const Module& module) {
+    const Module ready = prepared(module);
+    return elements_of(ready, order_of(ready));
+}
+
 std::array<int, 3> coalescing_order(const Module& module) {
-    Module copy = module;
-    inline_calls(copy);
-    structure_returns(copy.kernel().body);
-    propagate(copy.kernel());
-    return order_of(copy);
+    return order_of(prepared(module));
 }
 
 Module for_cuda(Module module, const CudaOptions& options) {
-    inline_calls(module);
+    module = prepared(std::move(module));
     Function& f = module.kernel();
-    structure_returns(f.body);
-    propagate(f);
-    if (options.automatic) module.hardware_axis = order_of(module);
+    module.narrow_index = narrow(f);
+    if (options.automatic) {
+        module.hardware_axis = order_of(module);
+        const int elements = elements_of(module, module.hardware_axis);
+        if (elements > 1) {
+            const auto& order = module.hardware_axis;
+            vectorise(f, static_cast<int>(std::find(order.begin(), order.end(), 0) - order.begin()), elements);
+            verify(module, Stage::cpu, "passes/cuda");
+            return module;
+        }
+    }
     prove_bounds(f);
     hoist_checks(f);
-    module.narrow_index = narrow(f);
     verify(module, Stage::typed, "passes/cuda");
     return module;
 }
