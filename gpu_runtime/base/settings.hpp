@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/export.hpp"
 
@@ -16,6 +17,9 @@ struct Settings {
     std::int64_t cache_bytes = 1 << 30;  // XCUDA_CACHE_BYTES: the folder's bound; 0 turns the disk cache off
     std::filesystem::path
         cpu_compiler;  // XCUDA_CPU_COMPILER: libxcuda_cpu_jit.so; else the one beside the runtime
+    std::vector<std::filesystem::path>
+        python_paths;  // the running Python's sys.path, where NVIDIA's wheels lie; set by the binding, never read
+                       // from the environment
     std::string dump;  // XCUDA_DUMP: comma list of ir, text, asm, passes
 };
 

@@ -6,7 +6,12 @@
 #include "base/settings.hpp"
 #ifdef XCUDA_CPU_DEVICE
 #include "device/cpu/cpu_device.hpp"
-#include "device/cpu/interrupt.hpp"
+#endif
+#ifdef XCUDA_CUDA_DEVICE
+#include "device/cuda/compile.hpp"
+#include "device/cuda/cuda_device.hpp"
+#include "device/cuda/describe.hpp"
+#include "device/cuda/libraries.hpp"
 #endif
 
 namespace xcuda::device {
@@ -15,6 +20,9 @@ namespace {
 
 std::vector<std::shared_ptr<Device>> find_devices() {
     std::vector<std::shared_ptr<Device>> found;
+#ifdef XCUDA_CUDA_DEVICE
+    found = cuda::make_devices();
+#endif
 #ifdef XCUDA_CPU_DEVICE
     found.push_back(cpu::make_device());
 #endif
@@ -52,9 +60,27 @@ std::shared_ptr<Device> default_device() {
         fmt::format("XCUDA_DEVICE is \"{}\", which is not a device here; there are: {}", wanted, names));
 }
 
-void interrupt_all() noexcept {
-#ifdef XCUDA_CPU_DEVICE
-    cpu::interrupt_all();
+Image compile_for([[maybe_unused]] const std::string& architecture, [[maybe_unused]] const Source& source) {
+#ifdef XCUDA_CUDA_DEVICE
+    return cuda::compile(source, architecture);
+#else
+    throw missing("the CUDA device, which compiles for " + architecture, "build xcuda with -DXCUDA_CUDA_DEVICE=ON");
+#endif
+}
+
+std::optional<Info> describe_target([[maybe_unused]] const std::string& architecture) {
+#ifdef XCUDA_CUDA_DEVICE
+    return cuda::describe_architecture(architecture);
+#else
+    return std::nullopt;
+#endif
+}
+
+std::vector<Library> libraries() {
+#ifdef XCUDA_CUDA_DEVICE
+    return cuda::libraries();
+#else
+    return {};
 #endif
 }
 

@@ -139,6 +139,8 @@ public:
     virtual std::shared_ptr<Stream> make_stream(int priority) = 0;
     virtual void synchronize(
         Stream* stream) = 0;  // may be interrupted: then Error python_type KeyboardInterrupt
+    /// True where nothing is under way. Looking also finds out which launches are done, where the device does not
+    /// tell by itself; the default stream's order is that of the device's own library.
     virtual bool finished(Stream* stream) const = 0;
     virtual std::shared_ptr<Event> make_event(bool timing) = 0;
     virtual void record(Event& event, Stream* stream) = 0;
@@ -159,6 +161,7 @@ public:
         std::atomic<bool> done{false};
         FaultRecord fault{-1, 0, {}, {}, {}};
         double begin = 0, end = 0;  // seconds on base/clock's scale, once done
+        bool timed = true;          // false: not measured; both are when it was asked for
     };
     virtual std::shared_ptr<Launch> launch(const std::shared_ptr<Function>& function, const Shape& shape,
                                            std::span<const std::byte> arguments, Stream* stream) = 0;
@@ -169,6 +172,19 @@ public:
 XCUDA_API std::span<const std::shared_ptr<Device>> devices();
 /// The device that is current where none is named: XCUDA_DEVICE ("cpu", "cuda:0"), else the first.
 XCUDA_API std::shared_ptr<Device> default_device();
+/// Compiles for a named architecture ("sm_90") that need not be here. Throws missing() without its compiler.
+XCUDA_API Image compile_for(const std::string& architecture, const Source& source);
+/// The limits of a named architecture, for occupancy; nothing where it is not known.
+XCUDA_API std::optional<Info> describe_target(const std::string& architecture);
+
+/// A library that a device needs: what was found where, or what is missing and how to get it. For people.
+struct Library {
+    std::string name, purpose;
+    std::string version, file, from;  // empty where it is missing
+    std::string problem, advice;      // empty where it is usable
+};
+XCUDA_API std::vector<Library> libraries();
+
 /// Stops the kernels that run and drops those that wait, where a device can: their launches end with
 /// FaultKind::interrupted. Async-signal-safe, from any thread.
 XCUDA_API void interrupt_all() noexcept;

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "device/interrupt.hpp"
+
 namespace xcuda::device::cpu {
 
 enum class Stop : std::int32_t { no, fault, interrupt };
@@ -24,23 +26,7 @@ private:
     int slot_;
 };
 
-/// Stops every launch that runs and drops those that wait in streams. Async-signal-safe.
-void interrupt_all() noexcept;
-/// How often interrupt_all was called; what was asked for under an older number is dropped.
-std::uint64_t interrupts();
-
-/// While it lives on the process' main thread, SIGINT first stops all kernels, then goes to the handler that
-/// was there (CPython's). Where SIGINT was ignored or had no handler, and on other threads, it changes
-/// nothing.
-class InterruptGuard {
-public:
-    InterruptGuard();
-    ~InterruptGuard();
-    InterruptGuard(const InterruptGuard&) = delete;
-    InterruptGuard& operator=(const InterruptGuard&) = delete;
-
-private:
-    bool installed_ = false;
-};
+/// Stops every launch that runs. Async-signal-safe; a part of device::interrupt_all().
+void stop_all() noexcept;
 
 }  // namespace xcuda::device::cpu

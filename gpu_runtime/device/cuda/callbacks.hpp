@@ -1,0 +1,13 @@
+// Calls that a stream makes when it gets there, on a thread of our own: the driver's thread must not call CUDA.
+#pragma once
+
+#include <memory>
+
+#include "device/cuda/queue.hpp"
+
+namespace xcuda::device::cuda {
+
+/// Once the stream is there: its launches so far are settled, then the callback runs. The stream does not wait for it.
+void call_on_host(const std::shared_ptr<Queue>& queue, Callback callback);
+
+}  // namespace xcuda::device::cuda

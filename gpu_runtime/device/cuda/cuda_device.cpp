@@ -1,0 +1,209 @@
+#include "device/cuda/cuda_device.hpp"
+
+#include <atomic>
+#include <mutex>
+
+#include "device/cuda/callbacks.hpp"
+#include "device/cuda/compile.hpp"
+#include "device/cuda/context.hpp"
+#include "device/cuda/copies.hpp"
+#include "device/cuda/describe.hpp"
+#include "device/cuda/event.hpp"
+#include "device/cuda/function.hpp"
+#include "device/cuda/memory.hpp"
+
+namespace xcuda::device::cuda {
+
+namespace {
+
+/// What a GPU has once it is in use.
+struct Gpu {
+    CUcontext context;
+    MemoryPool memory;
+    Staging staging;
+    std::shared_ptr<Queue> default_queue;
+
+    Gpu(CUdevice device, const Info& info, CUcontext c)
+        : context(c), memory(device, info.name), default_queue(std::make_shared<Queue>(c, nullptr)) {}
+};
+
+CudaEvent& event_of(Event& event) {
+    if (auto* own = dynamic_cast<CudaEvent*>(&event)) return *own;
+    throw bug("an event of another device was given to a GPU");
+}
+const CudaEvent& event_of(const Event& event) { return event_of(const_cast<Event&>(event)); }
+
+CUdeviceptr address_of(const void* on_device) { return reinterpret_cast<CUdeviceptr>(on_device); }
+
+class CudaDevice : public Device {
+public:
+    CudaDevice(CUdevice device, int ordinal) : device_(device), info_(describe(device, ordinal)) {}
+
+    const Info& info() const override { return info_; }
+
+    void* allocate(std::size_t bytes, Stream* stream) override {
+        const Use use(*this);
+        return use.gpu.memory.allocate(bytes, queue_of(stream, use.gpu)->stream());
+    }
+    void release(void* address, Stream* stream) noexcept override {
+        try {
+            const Use use(*this);
+            use.gpu.memory.release(address, queue_of(stream, use.gpu)->stream());
+        } catch (...) {
+            // A lost context has nothing to give back.
+        }
+    }
+    bool host_accessible() const override { return false; }
+
+    void copy_to_device(void* to, const void* from, std::size_t bytes, Stream* stream) override {
+        if (bytes == 0) return;
+        const Use use(*this);
+        use.gpu.staging.to_device(to, from, bytes, *queue_of(stream, use.gpu), stream == nullptr);
+    }
+    void copy_to_host(void* to, const void* from, std::size_t bytes, Stream* stream) override {
+        if (bytes == 0) return;
+        const Use use(*this);
+        use.gpu.staging.to_host(to, from, bytes, *queue_of(stream, use.gpu), stream == nullptr);
+    }
+    void copy_on_device(void* to, const void* from, std::size_t bytes, Stream* stream) override {
+        if (bytes == 0) return;
+        const Use use(*this);
+        check(driver().cuMemcpyAsync(address_of(to), address_of(from), bytes, queue_of(stream, use.gpu)->stream()),
+              "copying on the GPU");
+    }
+    void fill(void* to, int byte, std::size_t bytes, Stream* stream) override {
+        if (bytes == 0) return;
+        const Use use(*this);
+        check(driver().cuMemsetD8Async(address_of(to), static_cast<unsigned char>(byte), bytes,
+                                       queue_of(stream, use.gpu)->stream()),
+              "filling memory on the GPU");
+    }
+    Memory memory() const override {
+        const Use use(*this);
+        return use.gpu.memory.statistics();
+    }
+
+    std::shared_ptr<Stream> make_stream(int priority) override {
+        const Use use(*this);
+        retire_streams();
+        const Driver& d = driver();
+        int least = 0, greatest = 0;  // the most urgent has the lowest number
+        check(d.cuCtxGetStreamPriorityRange(&least, &greatest), "asking for stream priorities");
+        CUstream made = nullptr;
+        // In order with the default stream, as numba's and CuPy's: an array filled there may be used here at once.
+        check(d.cuStreamCreateWithPriority(&made, CU_STREAM_DEFAULT, std::clamp(priority, greatest, least)),
+              "making a stream");
+        return std::make_shared<CudaStream>(std::make_shared<Queue>(use.gpu.context, made));
+    }
+    void synchronize(Stream* stream) override {
+        const Use use(*this);
+        queue_of(stream, use.gpu)->wait();
+        if (!stream) retire_streams();
+    }
+    bool finished(Stream* stream) const override {
+        const Use use(*this);
+        return queue_of(stream, use.gpu)->poll();
+    }
+    std::shared_ptr<Event> make_event(bool timing) override {
+        const Use use(*this);
+        return std::make_shared<CudaEvent>(use.gpu.context, timing);
+    }
+    void record(Event& event, Stream* stream) override {
+        const Use use(*this);
+        event_of(event).record(queue_of(stream, use.gpu));
+    }
+    void wait(Event& event, Stream* stream) override {
+        const Use use(*this);
+        event_of(event).wait_on(*queue_of(stream, use.gpu));
+    }
+    void synchronize(Event& event) override {
+        const Use use(*this);
+        event_of(event).wait();
+    }
+    bool happened(const Event& event) const override {
+        const Use use(*this);
+        return event_of(event).happened();
+    }
+    double seconds(const Event& from, const Event& to) const override {
+        const Use use(*this);
+        return cuda::seconds(event_of(from), event_of(to));
+    }
+    void call_on_host(Stream* stream, Callback callback) override {
+        const Use use(*this);
+        cuda::call_on_host(queue_of(stream, use.gpu), std::move(callback));
+    }
+
+    std::string toolchain() const override { return cuda::toolchain(info_.architecture); }
+    Image compile(const Source& source) override {
+        const Use use(*this);  // the driver's compiler may be needed
+        return cuda::compile(source, info_.architecture);
+    }
+    std::string assembly(const Source& source) override { return cuda::assembly(source, info_.architecture); }
+    std::shared_ptr<Function> load(const Image& image) override {
+        const Use use(*this);
+        return std::make_shared<CudaFunction>(image, use.gpu.context);
+    }
+
+    std::shared_ptr<Launch> launch(const std::shared_ptr<Function>& function, const Shape& shape,
+                                   std::span<const std::byte> arguments, Stream* stream) override {
+        const Use use(*this);
+        auto* kernel = dynamic_cast<CudaFunction*>(function.get());
+        if (!kernel || kernel->context() != use.gpu.context) [[unlikely]]
+            throw bug("a kernel of another device was launched on a GPU");
+        kernel->prepare(shape, info_.limits);
+        static constexpr std::int64_t nothing = 0;  // what a kernel without parameters reads
+        return queue_of(stream, use.gpu)
+            ->launch(kernel->handle(), function, shape,
+                     arguments.empty() ? static_cast<const void*>(&nothing) : arguments.data());
+    }
+
+private:
+    /// The GPU with its context current on this thread.
+    struct Use {
+        explicit Use(const CudaDevice& device) : gpu(device.gpu()), current(gpu.context) {}
+        Gpu& gpu;
+        const Current current;
+    };
+
+    Gpu& gpu() const {
+        if (Gpu* made = gpu_.load(std::memory_order_acquire)) [[likely]]
+            return *made;
+        const std::lock_guard lock(mutex_);
+        if (!gpu_.load()) {
+            const CUcontext context = primary_context(device_);
+            const Current here(context);
+            gpu_ = new Gpu(device_, info_, context);  // as long as the process: arrays may outlive everything
+        }
+        return *gpu_.load();
+    }
+
+    const std::shared_ptr<Queue>& queue_of(Stream* stream, Gpu& gpu) const {
+        if (!stream) return gpu.default_queue;
+        auto* own = dynamic_cast<CudaStream*>(stream);
+        if (!own || own->queue->context() != gpu.context) [[unlikely]]
+            throw bug("a stream of another device was given to a GPU");
+        return own->queue;
+    }
+
+    const CUdevice device_;
+    const Info info_;
+    mutable std::mutex mutex_;  // while the context is made
+    mutable std::atomic<Gpu*> gpu_{nullptr};
+};
+
+}  // namespace
+
+std::vector<std::shared_ptr<Device>> make_devices() {
+    std::vector<std::shared_ptr<Device>> made;
+    const Driver* d = find_driver();
+    int count = 0;
+    if (!d || d->cuDeviceGetCount(&count) != CUDA_SUCCESS) return made;
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+        CUdevice device = 0;
+        check(d->cuDeviceGet(&device, ordinal), "asking for a GPU");
+        made.push_back(std::make_shared<CudaDevice>(device, ordinal));
+    }
+    return made;
+}
+
+}  // namespace xcuda::device::cuda

@@ -1,0 +1,108 @@
+#include "device/cuda/locate.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "base/settings.hpp"
+
+namespace xcuda::device::cuda {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int majors[] = {13, 12};
+// Below a folder of site-packages: CUDA 13's wheels share one, those of CUDA 12 have one each.
+constexpr const char* wheel_folders[] = {"nvidia/cu13", "nvidia/cuda_"};
+
+std::string environment(const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return value ? value : "";
+}
+
+std::string upper(std::string text) {
+    for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    return text;
+}
+
+bool is_file(const fs::path& path) {
+    std::error_code none;
+    return fs::is_regular_file(path, none);
+}
+
+int major_of(const fs::path& file) {
+    const std::string name = file.filename().string();
+    const auto at = name.find(".so.");
+    return at == std::string::npos ? 0 : std::atoi(name.c_str() + at + 4);
+}
+
+struct Place {
+    fs::path folder;
+    std::string from;
+};
+
+std::vector<Place> library_places(const std::string& stem) {
+    std::vector<Place> places;
+    for (const fs::path& path : settings().python_paths)
+        for (const char* below : wheel_folders) {
+            const std::string name = below;
+            places.push_back({path / (name.ends_with('_') ? name + stem : name) / "lib", "a wheel of this Python"});
+        }
+    if (const std::string conda = environment("CONDA_PREFIX"); !conda.empty()) {
+        places.push_back({fs::path(conda) / "lib", "conda"});
+        places.push_back({fs::path(conda) / "targets/x86_64-linux/lib", "conda"});
+    }
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+        if (const std::string home = environment(variable); !home.empty())
+            places.push_back({fs::path(home) / "lib64", std::string("the CUDA toolkit of ") + variable});
+    places.push_back({"/usr/local/cuda/lib64", "the CUDA toolkit"});
+    return places;
+}
+
+}  // namespace
+
+std::vector<Candidate> candidates(const std::string& stem) {
+    std::vector<Candidate> found;
+    const auto look_in = [&](const fs::path& folder, const std::string& from) {
+        for (const int major : majors)
+            if (const fs::path file = folder / fmt::format("lib{}.so.{}", stem, major); is_file(file))
+                found.push_back({file, from, major});
+    };
+    const std::string variable = "XCUDA_" + upper(stem);
+    if (const std::string named = environment(variable); !named.empty()) {
+        if (is_file(named)) found.push_back({named, variable, major_of(named)});
+        else look_in(named, variable);
+    }
+    for (const Place& place : library_places(stem)) look_in(place.folder, place.from);
+    for (const int major : majors)
+        found.push_back({fmt::format("lib{}.so.{}", stem, major), "the loader's path", major});
+    return found;
+}
+
+std::string identity(const fs::path& file) {
+    std::error_code error;
+    const fs::path real = fs::canonical(file, error);
+    if (error) return file.string();
+    const auto size = fs::file_size(real, error);
+    const auto time = fs::last_write_time(real, error).time_since_epoch().count();
+    return fmt::format("{} {} {}", real.filename().string(), size, time);
+}
+
+fs::path find_tool(const std::string& name) {
+    std::vector<fs::path> folders;
+    for (const fs::path& path : settings().python_paths) folders.push_back(path / "nvidia/cu13/bin");
+    for (const char* variable : {"CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH"})
+        if (const std::string home = environment(variable); !home.empty()) folders.push_back(fs::path(home) / "bin");
+    folders.emplace_back("/usr/local/cuda/bin");
+    std::istringstream path(environment("PATH"));
+    for (std::string each; std::getline(path, each, ':');)
+        if (!each.empty()) folders.emplace_back(each);
+    for (const fs::path& folder : folders)
+        if (const fs::path file = folder / name; is_file(file) && access(file.c_str(), X_OK) == 0) return file;
+    return {};
+}
+
+}  // namespace xcuda::device::cuda

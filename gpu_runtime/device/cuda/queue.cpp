@@ -1,0 +1,166 @@
+#include "device/cuda/queue.hpp"
+
+#include <utility>
+
+#include "base/clock.hpp"
+#include "device/cuda/context.hpp"
+#include "device/cuda/wait.hpp"
+
+namespace xcuda::device::cuda {
+
+Queue::~Queue() {
+    const Driver& d = driver();
+    for (const CUevent event : spare_) d.cuEventDestroy(event);
+    if (base_) d.cuEventDestroy(base_);
+    if (stream_) d.cuStreamDestroy(stream_);
+}
+
+CUevent Queue::take_event() {
+    CUevent event = nullptr;
+    if (!spare_.empty()) {
+        event = spare_.back();
+        spare_.pop_back();
+    } else {
+        check(driver().cuEventCreate(&event, CU_EVENT_DEFAULT), "making an event");
+    }
+    return event;
+}
+
+std::shared_ptr<Device::Launch> Queue::launch(CUfunction function, std::shared_ptr<Function> keep, const Shape& shape,
+                                              const void* arguments) {
+    const Driver& d = driver();
+    auto launch = std::make_shared<Device::Launch>();
+    std::unique_lock lock(mutex_);
+    if (!faults_) [[unlikely]] {
+        faults_ = std::make_unique<FaultRing>();
+        entries_.resize(FaultRing::size);
+    }
+    while (next_ - first_ == FaultRing::size) [[unlikely]] {
+        lock.unlock();
+        make_room();
+        lock.lock();
+    }
+    faults_->prepare(next_);
+    Entry& mine = entry(next_);
+    mine.asked = now();
+    const bool timed = next_ - waited_ < timed_after_wait || next_ % timed_each == 0;
+    if (timed) {
+        mine.begin = take_event();
+        mine.end = take_event();
+        check(d.cuEventRecord(mine.begin, stream_), "recording an event");
+    }
+    CUdeviceptr fault = faults_->address(next_);
+    void* parameters[] = {const_cast<void*>(arguments), &fault};
+    const CUresult result = d.cuLaunchKernel(
+        function, static_cast<unsigned>(shape.grid.x), static_cast<unsigned>(shape.grid.y),
+        static_cast<unsigned>(shape.grid.z), static_cast<unsigned>(shape.block.x), static_cast<unsigned>(shape.block.y),
+        static_cast<unsigned>(shape.block.z), static_cast<unsigned>(shape.dynamic_shared_bytes), stream_, parameters,
+        nullptr);
+    if (result != CUDA_SUCCESS) [[unlikely]] {
+        if (timed) {
+            spare_.insert(spare_.end(), {mine.begin, mine.end});
+            mine.begin = mine.end = nullptr;
+        }
+        throw driver_error(result, "launching a kernel");
+    }
+    if (timed) check(d.cuEventRecord(mine.end, stream_), "recording an event");
+    if (timed && first_ == next_) {  // nothing before it: it begins now
+        if (base_) spare_.push_back(base_);
+        base_ = mine.begin;
+        base_time_ = mine.asked;
+    }
+    mine.launch = launch;
+    mine.keep = std::move(keep);
+    ++next_;
+    return launch;
+}
+
+std::uint64_t Queue::next() const {
+    const std::lock_guard lock(mutex_);
+    return next_;
+}
+
+void Queue::time(Entry& e) {
+    Device::Launch& launch = *e.launch;
+    launch.begin = launch.end = e.asked;
+    launch.timed = false;
+    if (!e.begin) return;
+    const Driver& d = driver();
+    float since_base = 0, long_it_took = 0;  // milliseconds
+    if (base_ && d.cuEventElapsedTime(&since_base, base_, e.begin) == CUDA_SUCCESS &&
+        d.cuEventElapsedTime(&long_it_took, e.begin, e.end) == CUDA_SUCCESS) {
+        launch.begin = base_time_ + since_base * 1e-3;
+        launch.end = launch.begin + long_it_took * 1e-3;
+        launch.timed = true;
+    }
+    if (e.begin != base_) spare_.push_back(e.begin);
+    spare_.push_back(e.end);
+}
+
+void Queue::settle(std::uint64_t until) {
+    std::vector<Entry> over;  // released without the lock: the last one to use a kernel unloads it
+    const std::lock_guard lock(mutex_);
+    if (until <= first_) return;
+    over.reserve(static_cast<std::size_t>(until - first_));
+    for (; first_ < until; ++first_) {
+        Entry& e = entry(first_);
+        const FaultSlot& slot = faults_->at(first_);
+        if (slot.taken != 0) [[unlikely]] e.launch->fault = slot.record;
+        time(e);
+        e.launch->done.store(true, std::memory_order_release);
+        over.push_back(std::exchange(e, {}));
+    }
+}
+
+// The newest launch with an event that has happened, found by halving: all before it are over too.
+void Queue::settle_passed() {
+    const Driver& d = driver();
+    std::uint64_t passed = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        std::vector<std::uint64_t> timed;
+        for (std::uint64_t i = first_; i < next_; ++i)
+            if (entry(i).end) timed.push_back(i);
+        std::size_t low = 0, high = timed.size();
+        while (low < high) {
+            const std::size_t middle = (low + high) / 2;
+            if (d.cuEventQuery(entry(timed[middle]).end) == CUDA_SUCCESS) low = middle + 1;
+            else high = middle;
+        }
+        if (low > 0) passed = timed[low - 1] + 1;
+    }
+    settle(passed);
+}
+
+bool Queue::poll() {
+    const std::uint64_t asked = next();
+    const CUresult result = driver().cuStreamQuery(stream_);
+    if (result == CUDA_SUCCESS) {
+        settle(asked);
+        return true;
+    }
+    if (result != CUDA_ERROR_NOT_READY) throw driver_error(result, "looking at a stream");
+    settle_passed();
+    return false;
+}
+
+void Queue::make_room() {
+    wait_until(
+        [this] {
+            poll();
+            const std::lock_guard lock(mutex_);
+            return next_ - first_ < FaultRing::size ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+        },
+        "waiting for earlier launches");
+}
+
+void Queue::wait() {
+    const std::uint64_t asked = next();
+    const Driver& d = driver();
+    wait_until([&] { return d.cuStreamQuery(stream_); }, "waiting for the GPU");
+    settle(asked);
+    const std::lock_guard lock(mutex_);
+    waited_ = next_;
+}
+
+}  // namespace xcuda::device::cuda

@@ -1,0 +1,68 @@
+// A CUDA stream with the launches under way on it: what each needs until it is over, and how it ended.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "device/cuda/driver.hpp"
+#include "device/cuda/faults.hpp"
+#include "device/device.hpp"
+
+namespace xcuda::device::cuda {
+
+class Queue {
+public:
+    /// `stream` null is the context's default stream, which is not the queue's to destroy.
+    Queue(CUcontext context, CUstream stream) : context_(context), stream_(stream) {}
+    ~Queue();
+    Queue(const Queue&) = delete;
+    Queue& operator=(const Queue&) = delete;
+
+    CUstream stream() const { return stream_; }
+    CUcontext context() const { return context_; }
+
+    /// The context is current. `keep` lives until the launch is over.
+    std::shared_ptr<Device::Launch> launch(CUfunction function, std::shared_ptr<Function> keep, const Shape& shape,
+                                           const void* arguments);
+    /// The number that the next launch will have.
+    std::uint64_t next() const;
+    /// Launches with a number under `until` are known to be over: their records are read and they are done.
+    void settle(std::uint64_t until);
+    /// Settles what is over; true where nothing is under way on the stream at all.
+    bool poll();
+    /// Waits for all work on the stream. May be interrupted.
+    void wait();
+
+private:
+    struct Entry {
+        std::shared_ptr<Device::Launch> launch;
+        std::shared_ptr<Function> keep;
+        CUevent begin = nullptr, end = nullptr;  // where it is timed
+        double asked = 0;                        // when launch() was called
+    };
+    // Each launch after a wait is timed, then one in many: a pair of events costs most of a launch.
+    static constexpr std::uint64_t timed_after_wait = 32, timed_each = 32;
+
+    CUevent take_event();
+    void make_room();
+    void settle_passed();
+    Entry& entry(std::uint64_t number) { return entries_[number % FaultRing::size]; }
+    void time(Entry& entry);
+
+    CUcontext context_;
+    CUstream stream_;
+    mutable std::mutex mutex_;  // of all below; never held while waiting
+    std::unique_ptr<FaultRing> faults_;
+    std::vector<Entry> entries_;         // by number, FaultRing::size of them
+    std::uint64_t first_ = 0, next_ = 0;  // of the launches under way
+    std::uint64_t waited_ = 0;            // next_ at the last wait
+    std::vector<CUevent> spare_;
+    CUevent base_ = nullptr;  // the begin of the launch that found the stream idle, at base_time_
+    double base_time_ = 0;
+};
+
+}  // namespace xcuda::device::cuda
