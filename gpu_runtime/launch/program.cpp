@@ -31,7 +31,11 @@ bool writes_var(const ir::Expr& e, ir::VarId id) {
                        [id](const ir::ExprP& a) { return a->op == ir::Op::var && ir::var_of(*a) == id; });
 }
 
-std::string compile_options(const Options& options) { return options.fastmath ? "fastmath" : ""; }
+std::string compile_options(const Options& options, const ir::Module& module) {
+    std::string words = options.fastmath ? "fastmath" : "";
+    if (module.how.find("tiles") != std::string::npos) words += " tiles";  // device/cpu's short pipeline
+    return words;
+}
 
 }  // namespace
 
@@ -112,11 +116,12 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
         module = passes::for_cuda(std::move(module), {automatic});
     }
     made->text = emit::emit(module, cpu ? emit::Target::cpu : emit::Target::cuda);
+    made->options = compile_options(options_, module);
     made->sites = module.sites;
 
     CompileInfo compile;
     made->function =
-        get_or_compile(*device, {made->text.source, made->text.entry, compile_options(options_)}, &compile);
+        get_or_compile(*device, {made->text.source, made->text.entry, made->options}, &compile);
     made->source = compile.source;
     made->seconds = now() - begin;
 
@@ -145,7 +150,7 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
 }
 
 std::string Program::assembly(const Specialisation& kernel) const {
-    return kernel.device->assembly({kernel.text.source, kernel.text.entry, compile_options(options_)});
+    return kernel.device->assembly({kernel.text.source, kernel.text.entry, kernel.options});
 }
 
 std::vector<std::shared_ptr<const Specialisation>> Program::specialisations() const {

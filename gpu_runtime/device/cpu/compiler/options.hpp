@@ -8,6 +8,7 @@ namespace xcuda::device::cpu {
 
 struct CompileOptions {
     int level = 2;                         // O0..O3
+    bool tiles = false;                    // "tiles": vector code already, a short pipeline serves
     std::vector<std::string> clang_words;  // further cc1 options, as written
 };
 
