@@ -7,6 +7,7 @@
 #include "_runtime_kernel.hpp"
 #include "_runtime_profile.hpp"
 #include "_runtime_stream.hpp"
+#include "_runtime_target.hpp"
 
 NB_MODULE(_runtime, module) {
     using namespace xcuda::python;
@@ -17,5 +18,5 @@ NB_MODULE(_runtime, module) {
     bind_array(module);
     bind_kernel(module);
     bind_profile(module);
-    bind_profile(module);
+    bind_target(module);
 }

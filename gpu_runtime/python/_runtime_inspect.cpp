@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "_runtime_dtype.hpp"
+#include "_runtime_inspect.hpp"
 #include "_runtime_kernel.hpp"
 #include "frontend/check.hpp"
 #include "frontend/functions.hpp"
@@ -15,13 +16,34 @@
 #include "passes/cpu.hpp"
 
 namespace xcuda::python {
-namespace {
 
 KernelState& state_of(nb::handle kernel) {
     KernelState* state = kernel_state(kernel.ptr());
     if (!state) raise("TypeError", "a kernel is wanted here");
     return *state;
 }
+
+launch::Signature signature_from(nb::handle types) {
+    launch::Signature signature;
+    for (nb::handle type : types) {
+        const nb::object kind = type[0];
+        const auto dtype = dtype_named(nb::cast<std::string>(nb::object(type[1])));
+        if (nb::cast<std::string>(kind) == "scalar") {
+            signature.push_back(launch::key(ir::scalar(dtype, nb::cast<bool>(nb::object(type[2])))));
+            continue;
+        }
+        const auto name = nb::cast<std::string>(nb::object(type[3]));
+        const auto layout = name == "contiguous" ? ir::Layout::contiguous
+                            : name == "inner"    ? ir::Layout::inner
+                                                 : ir::Layout::strided;
+        const int ndim = nb::cast<int>(nb::object(type[2]));
+        if (ndim < 0 || ndim > launch::max_ndim) raise("ValueError", "arrays have 0 to 8 dimensions");
+        signature.push_back(launch::key(ir::array(dtype, ndim, layout)));
+    }
+    return signature;
+}
+
+namespace {
 
 nb::dict about(const launch::Specialisation& s) {
     nb::dict out;
@@ -43,27 +65,6 @@ nb::dict about(const launch::Specialisation& s) {
     if (a.shared_bytes) out["shared_bytes"] = *a.shared_bytes;
     if (a.max_threads_per_block) out["max_threads_per_block"] = *a.max_threads_per_block;
     return out;
-}
-
-// [("array", "float32", 2, "contiguous", readonly) or ("scalar", "int64", weak)]
-launch::Signature signature_from(nb::handle types) {
-    launch::Signature signature;
-    for (nb::handle type : types) {
-        const nb::object kind = type[0];
-        const auto dtype = dtype_named(nb::cast<std::string>(nb::object(type[1])));
-        if (nb::cast<std::string>(kind) == "scalar") {
-            signature.push_back(launch::key(ir::scalar(dtype, nb::cast<bool>(nb::object(type[2])))));
-            continue;
-        }
-        const auto name = nb::cast<std::string>(nb::object(type[3]));
-        const auto layout = name == "contiguous" ? ir::Layout::contiguous
-                            : name == "inner"    ? ir::Layout::inner
-                                                 : ir::Layout::strided;
-        const int ndim = nb::cast<int>(nb::object(type[2]));
-        if (ndim < 0 || ndim > launch::max_ndim) raise("ValueError", "arrays have 0 to 8 dimensions");
-        signature.push_back(launch::key(ir::array(dtype, ndim, layout)));
-    }
-    return signature;
 }
 
 frontend::Source source_from(const std::string& name, const std::string& file, const std::string& ast_json,

@@ -116,14 +116,18 @@ class About:
         """`async_call` of kernel[grid, block]."""
         return lambda *args, **kwargs: start(configured, args, kwargs)
 
-    def compile(self, signature, block=None):
+    def compile(self, signature, block=None, *, target=None):
         """Compiles for argument types without launching; gives the compiled version's figures as a dict.
 
-        signature: "float32[:, ::1], int64", or the arguments of a call as a tuple. block: (x, y, z), needed where
-        the kernel has barriers; None is given back where it is missing.
+        signature: "float32[:, ::1], int64", or the arguments of a call as a tuple. block: (x, y, z), needed on the
+        CPU device where the kernel has barriers; None is given back where it is missing. target: "sm_90" and the
+        like compiles for a GPU that need not be here, and tells registers, local_bytes, shared_bytes and, for blocks
+        of `block` (256 threads where left out), the occupancy.
         """
         from xcuda.core.signatures import types_from
 
+        if target is not None:
+            return _runtime.compile_for(self.kernel, types_from(signature), target, block)
         return _runtime.compile(self.kernel, types_from(signature), block)
 
     @property

@@ -1,0 +1,19 @@
+#include "launch/target.hpp"
+
+#include "base/clock.hpp"
+#include "passes/cuda.hpp"
+
+namespace xcuda::launch {
+
+Targeted compile_for(const Program& program, const Lowered& lowered, const std::string& architecture) {
+    const double begin = now();
+    Targeted made;
+    made.architecture = architecture;
+    made.text = emit::emit(passes::for_cuda(lowered.module, {}), emit::Target::cuda);
+    made.image = device::compile_for(architecture, {made.text.source, made.text.entry,
+                                                    program.options().fastmath ? "fastmath" : ""});
+    made.seconds = now() - begin;
+    return made;
+}
+
+}  // namespace xcuda::launch

@@ -1,0 +1,14 @@
+// What the bindings that look into kernels share.
+#pragma once
+
+#include "_runtime_kernel.hpp"
+#include "launch/signature.hpp"
+
+namespace xcuda::python {
+
+/// The state of a Kernel or Configured object; raises a TypeError for another.
+KernelState& state_of(nb::handle kernel);
+/// From [("array", "float32", 2, "contiguous") or ("scalar", "int64", weak)].
+launch::Signature signature_from(nb::handle types);
+
+}  // namespace xcuda::python

@@ -1,0 +1,89 @@
+#include "_runtime_target.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include "_runtime_inspect.hpp"
+#include "_runtime_kernel.hpp"
+#include "base/settings.hpp"
+#include "launch/target.hpp"
+#include "profile/occupancy.hpp"
+
+namespace xcuda::python {
+namespace {
+
+constexpr std::int64_t usual_block = 256;
+
+device::Dim3 block_from(nb::handle block) {
+    if (block.is_none()) return {usual_block, 1, 1};
+    return {nb::cast<std::int64_t>(nb::object(block[0])), nb::cast<std::int64_t>(nb::object(block[1])),
+            nb::cast<std::int64_t>(nb::object(block[2]))};
+}
+
+nb::dict compile_for(nb::handle kernel, nb::handle types, const std::string& target, nb::handle block) {
+    KernelState& k = state_of(kernel);
+    k.current_program();
+    const auto program = k.program;
+    const launch::Signature signature = signature_from(types);
+    if (signature.size() != k.parameters.size())
+        raise("TypeError", k.name + " takes " + std::to_string(k.parameters.size()) + " arguments, the signature has " +
+                               std::to_string(signature.size()));
+    const device::Dim3 threads = block_from(block);
+    launch::Targeted made;
+    {
+        nb::gil_scoped_release released;
+        made = launch::compile_for(*program, *program->lower(signature), target);
+    }
+    nb::dict out;
+    const device::Attributes& a = made.image.attributes;
+    out["signature"] = launch::to_string(signature);
+    out["target"] = made.architecture;
+    out["block"] = nb::make_tuple(threads.x, threads.y, threads.z);
+    out["seconds"] = made.seconds;
+    out["bytes"] = made.image.bytes.size();
+    out["text"] = made.text.kernel;
+    out["full_text"] = made.text.source;
+    out["entry"] = made.text.entry;
+    out["cubin"] = nb::bytes(reinterpret_cast<const char*>(made.image.bytes.data()), made.image.bytes.size());
+    if (a.registers) out["registers"] = *a.registers;
+    if (a.local_bytes) out["local_bytes"] = *a.local_bytes;
+    if (a.shared_bytes) out["shared_bytes"] = *a.shared_bytes;
+    if (const auto limits = device::describe_target(target)) {
+        const auto occupancy = profile::occupancy(*limits, a, {{1, 1, 1}, threads, 0});
+        if (occupancy && a.registers) {
+            out["occupancy"] = occupancy->share;
+            out["resident_blocks"] = occupancy->blocks;
+            out["occupancy_limit"] = std::string(occupancy->limit);
+        }
+    }
+    return out;
+}
+
+void learn_python_paths() {
+    for (nb::handle path : nb::module_::import_("sys").attr("path"))
+        if (nb::isinstance<nb::str>(path)) settings().python_paths.emplace_back(nb::cast<std::string>(path));
+}
+
+}  // namespace
+
+void bind_target(nb::module_& module) {
+    learn_python_paths();
+    module.def("compile_for", &compile_for, nb::arg("kernel"), nb::arg("types"), nb::arg("target"),
+               nb::arg("block").none());
+    module.def("libraries", [] {  // those that devices need; opens them
+        nb::list out;
+        for (const device::Library& l : device::libraries()) {
+            nb::dict row;
+            row["name"] = l.name;
+            row["purpose"] = l.purpose;
+            row["version"] = l.version;
+            row["file"] = l.file;
+            row["from"] = l.from;
+            row["problem"] = l.problem;
+            row["advice"] = l.advice;
+            out.append(row);
+        }
+        return out;
+    });
+}
+
+}  // namespace xcuda::python
