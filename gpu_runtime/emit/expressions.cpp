@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 
@@ -257,6 +258,16 @@ std::string load(Writer& w, const Expr& e) {
     return mask ? "(-" + text + ")" : text;
 }
 
+std::string bound(Writer& w, const Expr& e) {
+    const Access& access = access_of(e);
+    const std::string index = w.expr(*e.args[0]);
+    if (!access.checked && !access.wrap) return index;
+    const std::string length = w.expr(*e.args[1]);
+    if (!access.checked) return fmt::format("xc_wrap({}, {})", index, length);
+    return fmt::format("{}({}, {}, {}, {}, XC_HERE)", access.wrap ? "xc_index" : "xc_index_nowrap", index, length,
+                       access.site, std::countr_zero(access.checked));
+}
+
 std::string invoke(Writer& w, const Expr& e) {
     const Function& callee = w.module.functions[static_cast<std::size_t>(std::get<FunctionId>(e.payload).value)];
     std::string text = fmt::format("xc_fn_{}_{}(XC_HERE", identifier(callee.name), std::get<FunctionId>(e.payload).value);
@@ -350,6 +361,7 @@ std::string Writer::expr(const Expr& e) {
         case Op::invoke: return invoke(*this, e);
         case Op::call: return call(*this, e);
         case Op::ramp: return ramp(*this, e);
+        case Op::bound: return bound(*this, e);
         case Op::splat: {
             const std::string x = expr(*e.args[0]);
             if (e.type.dtype == DType::b1) return fmt::format("(({})(i8)-(i8)({}))", type(e.type), x);

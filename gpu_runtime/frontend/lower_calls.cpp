@@ -85,7 +85,7 @@ Value Lowering::call(const Node& node) {
         std::string written;
         if (!meaning_of(function, &written)) {
             const Value base = value(function.one("value"));
-            if (base.is_array() || base.is_scalar() || base.is_tuple() || base.kind == Value::Kind::row ||
+            if (base.is_array() || base.is_scalar() || base.is_tuple() || base.kind == Value::Kind::view ||
                 base.kind == Value::Kind::string)
                 throw refused(node.place, spoken(base) + " has no method '" + function.text("attr") + "' in a kernel",
                               base.is_scalar() && function.text("attr") == "astype" ? "write np.float32(x)"
@@ -123,6 +123,7 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
     if (spelling == "builtins.divmod" || spelling == "numpy.divmod") return call_divmod(node);
     if (spelling == "math.log") return call_log(node);
     if (spelling == "numpy.where") return call_where(node);
+    if (spelling == "builtins.slice") return call_slice(node);
     if (spelling == "builtins.tuple") {
         const Value v = value(*bind(node, "tuple", {"items"}, 1)[0]);
         if (v.is_tuple()) return v;
@@ -257,13 +258,26 @@ Value Lowering::call_number(const Node& node, DType dtype) {
 Value Lowering::call_len(const Node& node) {
     const auto args = bind(node, "len", {"x"}, 1);
     const Value v = value(*args[0]);
-    if (v.is_array() || v.kind == Value::Kind::row) {
-        const int axis = static_cast<int>(v.indices.size());
-        if (v.expr->type.ndim == 0) throw refused(node.place, "len() of an array without dimensions");
-        return scalar_value(ir::dim(v.expr, axis, node.place));
+    if (v.is_indexed()) {
+        if (rank(v) == 0) throw refused(node.place, "len() of an array without dimensions");
+        return scalar_value(length(v, 0, node.place));
     }
     if (v.is_tuple()) return scalar_value(ir::int_constant(static_cast<std::int64_t>(v.items.size()), node.place));
     throw refused(args[0]->place, "len() of " + spoken(v) + " has no meaning", "write len(A) for an array");
+}
+
+Value Lowering::call_slice(const Node& node) {
+    std::vector<const Node*> args = bind(node, "slice", {"start", "stop", "step"}, 0);
+    if (args[0] && !args[1] && call_of(node).keywords.empty()) std::swap(args[0], args[1]);  // slice(stop)
+    std::vector<const Node*> given;
+    for (const Node* n : args)
+        if (n) given.push_back(n);
+    const std::vector<Value> values = operands(given);
+    Value v;
+    v.kind = Value::Kind::slice;
+    std::size_t taken = 0;
+    for (const Node* n : args) v.items.push_back(n ? values[taken++] : Value{});
+    return v;
 }
 
 Value Lowering::call_least(const Node& node, const KernelFunction& function, const std::string& spelling) {

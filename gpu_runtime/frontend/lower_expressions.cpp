@@ -1,4 +1,5 @@
 // Expressions, in Python's order of evaluation: what has an effect becomes a statement before the rest goes on.
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
@@ -56,6 +57,7 @@ Value Lowering::value(const Node& node) {
         Row{"Attribute", &Lowering::attribute}, Row{"Call", &Lowering::call},
         Row{"Compare", &Lowering::compare},   Row{"UnaryOp", &Lowering::unary},
         Row{"IfExp", &Lowering::conditional}, Row{"Tuple", &Lowering::tuple},
+        Row{"Slice", &Lowering::slice},
     };
     Value v;
     if (node.kind == "BoolOp") {
@@ -77,10 +79,14 @@ ExprP Lowering::number(const Value& v, const Place& place) {
     if (v.kind == Value::Kind::array)
         throw refused(place, "a whole array where a number is needed",
                       v.expr->type.ndim == 1 ? "index it: A[i]" : "index it: A[i, j]");
-    if (v.kind == Value::Kind::row)
-        throw refused(place,
-                      fmt::format("found {} of {} indices", v.indices.size(), v.expr->type.ndim),
-                      "index every axis: A[i, j]");
+    if (v.kind == Value::Kind::view && v.axes.empty())  // a[..., i] of one dimension: NumPy's array of none
+        return load(element(v, {}, place), place);
+    if (v.kind == Value::Kind::view) {
+        const std::size_t ndim = v.indices.size(), given = ndim - v.axes.size();
+        const bool row = std::none_of(v.axes.begin(), v.axes.end(), [](const ViewAxis& a) { return a.start || a.base < 0; });
+        throw refused(place, row ? fmt::format("found {} of {} indices", given, ndim) : "a slice where a number is needed",
+                      row ? "index every axis: A[i, j]" : "index it");
+    }
     throw refused(place, "expected a number, found " + spoken(v));
 }
 
@@ -100,18 +106,24 @@ std::vector<Value> Lowering::operands(const std::vector<const Node*>& nodes) {
 void Lowering::settle(std::vector<Value*> earlier, std::size_t mark) {
     if (out->size() == mark) return;
     for (Value* v : earlier) {
-        if (v->is_tuple()) {
+        if (v->is_tuple() || v->kind == Value::Kind::slice) {
             std::vector<Value*> items;
             for (Value& item : v->items) items.push_back(&item);
             const std::size_t before = out->size();
             settle(items, mark);
             mark += out->size() - before;
-        } else if (v->is_scalar() && holds_load(*v->expr)) {
-            const ir::Type type = v->expr->type;
-            if (type.is_none()) continue;
-            const ir::VarId id = hidden(type, v->expr->place);
-            out->insert(out->begin() + static_cast<std::ptrdiff_t>(mark++), ir::assign(id, v->expr, v->expr->place));
-            v->expr = ir::var(id, type, v->expr->place);
+        } else {
+            std::vector<ExprP*> parts;
+            if (v->is_scalar()) parts = {&v->expr};
+            if (v->kind == Value::Kind::view) parts = view_parts(*v);
+            for (ExprP* part : parts) {
+                const ir::Type type = (*part)->type;
+                if (type.is_none() || !holds_load(**part)) continue;
+                const Place place = (*part)->place;
+                const ir::VarId id = hidden(type, place);
+                out->insert(out->begin() + static_cast<std::ptrdiff_t>(mark++), ir::assign(id, *part, place));
+                *part = ir::var(id, type, place);
+            }
         }
     }
 }
@@ -145,8 +157,11 @@ Value Lowering::literal(const Node& node) {
         case Constant::imaginary:
             throw refused(node.place, "complex numbers are not part of the kernel language yet",
                           "keep real and imaginary parts in two arrays");
-        case Constant::ellipsis:
-            throw refused(node.place, "... is not part of the kernel language", "write the indices out: A[i, j]");
+        case Constant::ellipsis: {
+            Value v;
+            v.kind = Value::Kind::ellipsis;
+            return v;
+        }
         case Constant::other: break;
     }
     throw refused(node.place, "a " + node.string + " literal can't live in a kernel");
@@ -214,13 +229,16 @@ Value Lowering::attribute(const Node& node) {
     if (const Meaning* m = meaning_of(node, &written)) return from_meaning(*m, written, node.place);
     const Value base = value(node.one("value"));
     const std::string& attr = node.text("attr");
-    if (base.is_array() || base.kind == Value::Kind::row) {
-        const int ndim = base.expr->type.ndim;
-        const int first = static_cast<int>(base.indices.size());
+    if (base.is_indexed()) {
         std::vector<Value> shape;
-        for (int axis = first; axis < ndim; ++axis) shape.push_back(scalar_value(ir::dim(base.expr, axis, node.place)));
+        for (std::size_t axis = 0; axis < rank(base); ++axis) shape.push_back(scalar_value(length(base, axis, node.place)));
+        if (attr == "ndim") return scalar_value(ir::int_constant(static_cast<std::int64_t>(shape.size()), node.place));
         if (attr == "shape") return tuple_value(std::move(shape));
-        if (attr == "ndim") return scalar_value(ir::int_constant(ndim - first, node.place));
+        if (attr == "T") {
+            Value turned = view_of(base);
+            std::reverse(turned.axes.begin(), turned.axes.end());
+            return turned;
+        }
         if (attr == "size") {
             ExprP size = ir::int_constant(1, node.place);
             for (std::size_t i = 0; i < shape.size(); ++i)
@@ -234,7 +252,7 @@ Value Lowering::attribute(const Node& node) {
             return v;
         }
         throw refused(node.place, "an array in a kernel has no '" + attr + "'",
-                      "it has shape, size, ndim and dtype; index its elements");
+                      "it has shape, size, ndim, dtype and T; index its elements");
     }
     if (base.kind == Value::Kind::meaning) {
         if (base.meaning->kind == Meaning::Kind::intrinsic) return coordinates(base.meaning->text, attr, node.place);
@@ -269,15 +287,35 @@ Value Lowering::unary(const Node& node) {
     return scalar_value(negate(op == "USub" ? Op::neg : Op::bit_not, std::move(a), node.place));
 }
 
+Value Lowering::tuple_slice(const Value& base, const Value& slice, const Place& place) const {
+    std::optional<std::int64_t> given[3];
+    for (int i = 0; i < 3; ++i) {
+        if (slice.items[i].kind == Value::Kind::none) continue;
+        given[i] = constant_int(slice.items[i]);
+        if (!given[i]) throw refused(place, "a tuple's slice must be of constants, found " + spoken(slice.items[i]));
+    }
+    const auto count = static_cast<std::int64_t>(base.items.size()), step = given[2].value_or(1);
+    if (step == 0) throw Error(Fault::user, "ValueError", "slice step cannot be zero", place, "write 1 or -1");
+    const auto end = [&](const std::optional<std::int64_t>& e, std::int64_t otherwise) {
+        if (!e) return otherwise;
+        const std::int64_t at = *e < 0 ? *e + count : *e;
+        return std::clamp<std::int64_t>(at, step > 0 ? 0 : -1, step > 0 ? count : count - 1);
+    };
+    const std::int64_t start = end(given[0], step > 0 ? 0 : count - 1), stop = end(given[1], step > 0 ? count : -1);
+    std::vector<Value> items;
+    for (std::int64_t i = start; step > 0 ? i < stop : i > stop; i += step) items.push_back(base.items[i]);
+    return tuple_value(std::move(items));
+}
+
 Value Lowering::subscript(const Node& node) {
     const Value base = value(node.one("value"));
-    if (base.is_array() || base.kind == Value::Kind::row) return element_or_row(base, node);
+    if (base.is_indexed()) return element_or_row(base, node);
     if (!base.is_tuple()) {
         if (base.kind == Value::Kind::meaning) refuse_meaning(*base.meaning, base.text, node.one("value").place);
         throw refused(node.place, spoken(base) + " can't be indexed");
     }
-    if (node.one("slice").kind == "Slice") refuse_node(node.one("slice"));
     const Value at = value(node.one("slice"));
+    if (at.kind == Value::Kind::slice) return tuple_slice(base, at, node.one("slice").place);
     const auto constant = constant_int(at);
     if (!constant)
         throw refused(node.one("slice").place, "a tuple's index must be a constant, found " + spoken(at),

@@ -109,6 +109,17 @@ Value Lowering::parameter(const std::string& name, const Argument& argument) {
     const ir::VarId id = fn.add({name, argument.type, ir::Var::Role::parameter, source.function.place, false});
     fn.params.push_back(id);
     const ExprP var = ir::var(id, argument.type, source.function.place);
+    if (argument.kind == Argument::Kind::view) {
+        roots[id] = argument.root;
+        Value v = argument.fixed;
+        v.expr = var;
+        std::size_t i = 0;
+        for (ExprP* part : view_parts(v)) {
+            *part = parameter(fmt::format("{}_{}", name, i), argument.items[i]).expr;
+            ++i;
+        }
+        return v;
+    }
     if (argument.kind == Argument::Kind::scalar) return scalar_value(var);
     roots[id] = argument.root;
     Value v;

@@ -13,6 +13,13 @@ std::string Argument::key() const {
     switch (kind) {
         case Kind::scalar: return ir::to_string(type);
         case Kind::array: return fmt::format("{}@{}", ir::to_string(type), root);
+        case Kind::view: {
+            std::string text = fmt::format("{}@{}:{}", ir::to_string(type), root, fixed.tested);
+            for (const ir::ExprP& index : fixed.indices) text += index ? 'i' : ':';
+            for (const ViewAxis& a : fixed.axes) text += fmt::format(" {}{}{}", a.base, a.start ? '/' : ':', a.step);
+            for (const Argument& a : items) text += "," + a.key();
+            return text;
+        }
         case Kind::tuple: {
             std::string text = "(";
             for (const Argument& a : items) text += a.key() + ",";
@@ -47,9 +54,16 @@ Argument Lowering::argument_from(const Value& v, std::vector<ExprP>& flat, const
             a.kind = Argument::Kind::tuple;
             for (const Value& item : v.items) a.items.push_back(argument_from(item, flat, place));
             return a;
-        case Value::Kind::row:
-            throw refused(place, "a row of an array can't be passed to a helper yet",
-                          "pass the array and the row's index");
+        case Value::Kind::view: {
+            const ir::VarId id = ir::var_of(*v.expr);
+            a.kind = Argument::Kind::view;
+            a.type = v.expr->type;
+            a.root = roots.count(id) ? roots.at(id) : -1;
+            flat.push_back(v.expr);
+            a.fixed = v;
+            for (ExprP* part : view_parts(a.fixed)) a.items.push_back(argument_from(scalar_value(*part), flat, place));
+            return a;
+        }
         default:
             a.kind = Argument::Kind::fixed;
             a.fixed = v;

@@ -41,50 +41,64 @@ std::vector<ExprP> Lowering::index_list(const Value& at, const Node& node) {
 
 namespace {
 
-void refuse_slices(const ast::Node& slice) {
-    const auto check = [](const ast::Node& n) {
-        if (n.kind == "Slice") refuse_node(n);
-        if (n.kind == "Constant" && n.constant_kind == ast::Node::Constant::none)
-            throw refused(n.place, "None as an index makes a new axis, which kernels don't have", "leave it out");
-    };
-    if (slice.kind == "Tuple")
-        for (const ast::NodeP& e : slice.list("elts")) check(*e);
-    else
-        check(slice);
+// What stands between the brackets, each with its place.
+std::vector<Value> items_of(const Value& at, const ast::Node& slice) {
+    if (!at.is_tuple()) {
+        std::vector<Value> one = {at};
+        one[0].place = slice.place;
+        return one;
+    }
+    std::vector<Value> items = at.items;
+    for (std::size_t i = 0; i < items.size(); ++i)
+        items[i].place = slice.kind == "Tuple" ? slice.list("elts")[i]->place : slice.place;
+    return items;
+}
+
+bool all_numbers(const std::vector<Value>& items) {
+    return std::none_of(items.begin(), items.end(), [](const Value& v) {
+        return v.kind == Value::Kind::slice || v.kind == Value::Kind::ellipsis || v.kind == Value::Kind::none;
+    });
 }
 
 }  // namespace
 
 Value Lowering::element_or_row(const Value& base, const Node& node) {
     const Node& slice = node.one("slice");
-    refuse_slices(slice);
     Value b = base;
     const std::size_t mark = out->size();
     const Value at = value(slice);
     settle({&b}, mark);
-    std::vector<ExprP> indices = index_list(at, slice);
-    if (b.indices.size() + indices.size() < static_cast<std::size_t>(b.expr->type.ndim)) {
-        b.kind = Value::Kind::row;
-        b.indices.insert(b.indices.end(), indices.begin(), indices.end());
-        return b;
-    }
-    return scalar_value(load(element(b, std::move(indices), node.place), node.place));
+    const std::vector<Value> items = items_of(at, slice);
+    if (all_numbers(items) && items.size() >= rank(b))
+        return scalar_value(load(element(b, index_list(at, slice), node.place), node.place));
+    return sliced(b, items, node.place);
 }
 
 Lowering::Element Lowering::element(const Value& base, std::vector<ExprP> indices, const Place& place) {
-    Element e;
-    e.array = base.expr;
-    e.indices = base.indices;
-    e.indices.insert(e.indices.end(), indices.begin(), indices.end());
     const ir::Type& type = base.expr->type;
     const ir::VarId id = ir::var_of(*base.expr);
     const std::string& name = fn.vars[id].name;
-    const int found = static_cast<int>(e.indices.size());
-    if (found != type.ndim)
-        throw refused(place, fmt::format("'{}' has {} dimension{}, found {} ind{}", name, type.ndim,
-                                         type.ndim == 1 ? "" : "s", found, found == 1 ? "ex" : "ices"),
-                      found < type.ndim ? "index every axis" : "");
+    const std::size_t wanted = rank(base), found = indices.size();
+    if (found != wanted) {
+        const bool row = base.kind == Value::Kind::view && base.axes.size() < base.indices.size();
+        const std::string what = (row ? "this view of '" : "'") + name + "'";
+        throw refused(place, fmt::format("{} has {} dimension{}, found {} ind{}", what, wanted, wanted == 1 ? "" : "s", found,
+                                         found == 1 ? "ex" : "ices"),
+                      found < wanted ? "index every axis" : "");
+    }
+    Element e;
+    e.array = base.expr;
+    if (base.kind == Value::Kind::view) {
+        Value v = base;
+        for (std::size_t i = 0; i < found; ++i)
+            fix_axis(v, base.axes[i], indices[i], length(base, i, place), static_cast<int>(i), place);
+        e.indices = v.indices;
+        e.tested = v.tested;
+    } else {
+        e.indices = std::move(indices);
+    }
     for (int axis = 0; axis < type.ndim; ++axis) {
+        if (e.tested >> axis & 1) continue;
         const ExprP& at = e.indices[axis];
         // A uint64 above int64's range turns negative: it must fail the test, not count from the end.
         const bool from_u64 = at->op == Op::cast && at->args[0]->type.dtype == DType::u64;
@@ -118,30 +132,34 @@ void Lowering::store_subscript(const Node& target, const Value& v) {
     Value kept = v;
     const std::size_t mark = out->size();
     const Value base = value(target.one("value"));
-    if (!base.is_array() && base.kind != Value::Kind::row) {
+    if (!base.is_indexed()) {
         if (base.is_tuple()) throw refused(target.place, "a tuple's items can't be assigned", "make a new tuple");
         if (base.kind == Value::Kind::meaning) refuse_meaning(*base.meaning, base.text, target.one("value").place);
         throw refused(target.place, spoken(base) + " can't be indexed");
     }
     const Node& slice = target.one("slice");
-    refuse_slices(slice);
     const Value at = value(slice);
     settle({&kept}, mark);
     const Place value_place = kept.place.known() ? kept.place : target.place;
+    const std::vector<Value> items = items_of(at, slice);
+    if (!all_numbers(items)) return fill(sliced(base, items, target.place), kept, target.place);
     const Element e = element(base, index_list(at, slice), target.place);
     store(e, number(kept, value_place), target.place);
 }
 
 void Lowering::augment_subscript(const Node& target, Op op, const Node& rhs, const Place& place) {
-    const Value base = value(target.one("value"));
-    if (!base.is_array() && base.kind != Value::Kind::row)
-        throw refused(target.place, spoken(base) + " can't be assigned by index");
+    Value base = value(target.one("value"));
+    if (!base.is_indexed()) throw refused(target.place, spoken(base) + " can't be assigned by index");
+    const auto settled = [&](ExprP& i) {
+        if (!i->type.is_none() && (i->op == Op::load || !repeatable(*i) || ir::may_fault(*i))) i = spill(i);
+    };
+    for (ExprP* part : view_parts(base)) settled(*part);
     const Node& slice = target.one("slice");
-    refuse_slices(slice);
     Value at = value(slice);
+    if (!all_numbers(items_of(at, slice)))
+        throw refused(target.place, "a slice can't be changed in place", "write a for loop over its elements");
     std::vector<ExprP> indices = index_list(at, slice);
-    for (ExprP& i : indices)
-        if (i->op == Op::load || !repeatable(*i) || ir::may_fault(*i)) i = spill(i);
+    for (ExprP& i : indices) settled(i);
     const Element e = element(base, indices, target.place);
     Value old = scalar_value(load(e, target.place));
     const std::size_t mark = out->size();

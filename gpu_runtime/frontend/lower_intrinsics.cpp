@@ -152,7 +152,7 @@ Value Lowering::atomic_on(std::vector<Value> values, const std::vector<const Nod
                                   [&](const AtomicName& a) { return name == a.name; });
     if (row == atomic_names.end()) throw refused(place, "cuda." + name + " is not part of the kernel language");
     const Value& base = values[0];
-    if (!base.is_array() && base.kind != Value::Kind::row)
+    if (!base.is_array() && base.kind != Value::Kind::view)
         throw refused(nodes[0]->place, "cuda." + name + " works on an array's element, found " + spoken(base),
                       "write cuda." + name + "(A, i, value)");
     const DType dtype = base.expr->type.dtype;

@@ -14,7 +14,7 @@ ExprP Lowering::condition(const Node& node) {
         return negate(Op::logic_not, condition(node.one("operand")), node.place);
     const Value v = value(node);
     if (v.kind == Value::Kind::none) return ir::constant(false, ir::scalar(DType::b1, true), node.place);
-    if (v.is_array() || v.kind == Value::Kind::row)
+    if (v.is_indexed())
         throw refused(node.place, "the truth of an array is not defined", "test one element: A[i]");
     return truth(number(v, node.place));
 }

@@ -25,7 +25,7 @@ void Lowering::for_statement(const Node& node) {
     }
     const Value items = value(iter);
     if (items.is_tuple()) return for_tuple(node, items);
-    if (items.is_array() || items.kind == Value::Kind::row)
+    if (items.is_indexed())
         throw refused(iter.place, "a kernel can't loop over an array", "write for i in range(A.shape[0]), then A[i]");
     if (items.kind == Value::Kind::meaning) refuse_meaning(*items.meaning, items.text, iter.place);
     throw refused(iter.place, "a for loop needs range(...) or a tuple, found " + spoken(items),

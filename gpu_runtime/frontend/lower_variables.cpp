@@ -15,7 +15,7 @@ std::string root_of(const std::string& path) { return path.substr(0, path.find('
 const char* kind_name(const Slot& slot) {
     if (slot.kind == Slot::Kind::scalar) return "a number";
     if (slot.kind == Slot::Kind::tuple) return "a tuple";
-    return slot.fixed.is_array() ? "an array" : "a fixed name";
+    return slot.fixed.is_indexed() ? "an array" : "a fixed name";
 }
 
 }  // namespace
@@ -69,14 +69,23 @@ Value Lowering::read(const Node& node) {
         if (!untyped) untyped = {node.place, name};
         return scalar_value(ir::make(Op::constant, ir::Type{}, {}, node.place));
     }
-    if (!flow.bound.count(name) && slot->kind != Slot::Kind::fixed) check_bound(name, nullptr, node.place);
+    const bool numbers = slot->kind != Slot::Kind::fixed || slot->fixed.kind == Value::Kind::view;
+    if (!flow.bound.count(name) && numbers) check_bound(name, nullptr, node.place);
     return read_slot(name, *slot, node.place);
 }
 
 Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place& place) {
     if (slot.kind == Slot::Kind::fixed) {
         const auto fresh = next.find(path);
-        return fresh == next.end() ? slot.fixed : fresh->second.fixed;
+        Value fixed = fresh == next.end() ? slot.fixed : fresh->second.fixed;
+        if (fixed.kind == Value::Kind::view) {
+            std::size_t i = 0;
+            for (ExprP* part : view_parts(fixed)) {
+                const std::string item = path + "." + std::to_string(i++);
+                if (const Slot* known = slot_of(item)) *part = read_slot(item, *known, place).expr;
+            }
+        }
+        return fixed;
     }
     if (slot.kind == Slot::Kind::tuple) {
         std::vector<Value> items;
@@ -120,8 +129,6 @@ void Lowering::assign(const std::string& path, const Value& value, const Place& 
     Slot::Kind kind = Slot::Kind::fixed;
     if (value.is_scalar()) kind = Slot::Kind::scalar;
     if (value.is_tuple()) kind = Slot::Kind::tuple;
-    if (value.kind == Value::Kind::row)
-        throw refused(place, "a row of an array can't be kept in a variable yet", "index the array in full: A[i, j]");
     if (slot.kind != Slot::Kind::unknown && slot.kind != kind) {
         Slot now;
         now.kind = kind;
@@ -149,11 +156,20 @@ void Lowering::assign(const std::string& path, const Value& value, const Place& 
                                              spoken(value), slot.place.line),
                           "use two names: what is no number is fixed while the kernel is compiled");
         slot.fixed = value;
+        if (value.kind == Value::Kind::view) assign_view(path, slot.fixed, place);
     }
     if (path.find('.') != std::string::npos) return;
     flow.bound.insert(path);
     if (const auto flag = flags.find(path); flag != flags.end())
         emit(ir::assign(flag->second, ir::constant(true, ir::scalar(DType::b1, true), place), place));
+}
+
+// The numbers of a view are variables: `row = A[i]` in a loop is another row each time.
+void Lowering::assign_view(const std::string& path, Value view, const Place& place) {
+    const std::vector<ExprP*> parts = view_parts(view);
+    for (ExprP* part : parts)  // all are read before the first is written
+        if (!(*part)->type.is_none()) *part = (*part)->op == Op::dim ? *part : spill(convert(*part, ir::scalar(DType::i64, true)));
+    for (std::size_t i = 0; i < parts.size(); ++i) assign(path + "." + std::to_string(i), scalar_value(*parts[i]), place);
 }
 
 void Lowering::assign_scalar(const std::string& path, const Value& value, const Place& place) {

@@ -16,11 +16,11 @@ namespace xcuda::frontend {
 
 /// What a parameter is given: a number or array type, a tuple of such, or one fixed thing (None, a function).
 struct Argument {
-    enum class Kind { scalar, array, tuple, fixed } kind = Kind::scalar;
+    enum class Kind { scalar, array, view, tuple, fixed } kind = Kind::scalar;
     ir::Type type;
     int root = -1;  // array: which of the kernel's parameters it is, for messages
-    std::vector<Argument> items;
-    Value fixed;
+    std::vector<Argument> items;  // tuple; view: its numbers
+    Value fixed;                  // view: its form
     std::string key() const;  // equal keys share one compiled helper
 };
 
@@ -73,6 +73,7 @@ private:
     Value read(const Node& name);
     Value read_slot(const std::string& path, const Slot& slot, const Place& place);
     void assign(const std::string& path, const Value& value, const Place& place);
+    void assign_view(const std::string& path, Value view, const Place& place);
     void assign_scalar(const std::string& path, const Value& value, const Place& place);
     const Slot* slot_of(const std::string& path) const;
     ir::VarId variable(const std::string& path, const ir::Type& type, const Place& place);
@@ -121,6 +122,7 @@ private:
     Value binary(const Node& node);
     Value unary(const Node& node);
     Value subscript(const Node& node);
+    Value tuple_slice(const Value& base, const Value& slice, const Place& place) const;
     Value from_meaning(const Meaning& meaning, const std::string& written, const Place& place);
     const Meaning* meaning_of(const Node& node, std::string* written);
 
@@ -145,7 +147,7 @@ private:
     static std::optional<ir::Op> operator_named(const std::string& ast_name);
 
     // lower_index.cpp
-    struct Element { ExprP array; std::vector<ExprP> indices; ir::Access access; };
+    struct Element { ExprP array; std::vector<ExprP> indices; ir::Access access; std::uint8_t tested = 0; };
     Value element_or_row(const Value& base, const Node& node);
     std::vector<ExprP> index_list(const Value& index, const Node& node);
     Element element(const Value& base, std::vector<ExprP> indices, const Place& place);
@@ -155,6 +157,17 @@ private:
     void augment_subscript(const Node& target, ir::Op op, const Node& rhs, const Place& place);
     ExprP index(ExprP value, const Place& place);
     std::optional<std::int64_t> constant_int(const Value& value) const;
+
+    // lower_views.cpp
+    Value view_of(const Value& array) const;
+    static std::size_t rank(const Value& array);
+    ExprP length(const Value& array, std::size_t axis, const Place& place) const;
+    Value slice(const Node& node);
+    ViewAxis slice_run(const Value& slice, const ExprP& n, const Place& place);
+    Value sliced(const Value& base, const std::vector<Value>& items, const Place& place);
+    void fix_axis(Value& view, const ViewAxis& axis, ExprP at, const ExprP& n, int number_of_axis, const Place& place);
+    ExprP within(const Value& view, ExprP at, const ExprP& n, int axis, const Place& place);
+    void fill(const Value& view, const Value& v, const Place& place);
 
     // lower_calls.cpp
     struct Call { std::vector<const Node*> positional; std::vector<std::pair<std::string, const Node*>> keywords; };
@@ -169,6 +182,7 @@ private:
     Value dtype_call(DType dtype, const Node& node);
     Value special_call(const std::string& spelling, const Node& node, bool* known);
     Value call_len(const Node& node);
+    Value call_slice(const Node& node);
     Value call_least(const Node& node, const KernelFunction& function, const std::string& spelling);
     Value call_round(const Node& node, bool builtin);
     Value call_number(const Node& node, DType dtype);

@@ -36,7 +36,6 @@ constexpr Refusal nodes[] = {
     {"YieldFrom", "yield can't run in a kernel", "write results into an array argument"},
     {"JoinedStr", "an f-string can't be made in a kernel", "write a plain string"},
     {"Starred", "a starred expression is not part of the kernel language", "write the items out"},
-    {"Slice", "a slice is not part of the kernel language yet", "index one element: A[i, j]"},
     {"NamedExpr", "the := operator is not part of the kernel language", "assign on a line of its own"},
     {"Delete", "del can't run in a kernel", "leave it out: variables end with the kernel"},
     {"Global", "a kernel can't assign a global", "write into an array argument"},
@@ -186,7 +185,9 @@ std::string spoken(const Value& value) {
         case Value::Kind::scalar: return spoken(value.expr->type);
         case Value::Kind::tuple: return "a tuple of " + std::to_string(value.items.size());
         case Value::Kind::array: return "an array (" + ir::to_string(value.expr->type) + ")";
-        case Value::Kind::row: return "a row of an array (" + ir::to_string(value.expr->type) + ")";
+        case Value::Kind::view: return "a view of an array (" + ir::to_string(value.expr->type) + ")";
+        case Value::Kind::slice: return "a slice";
+        case Value::Kind::ellipsis: return "...";
         case Value::Kind::none: return "None";
         case Value::Kind::string: return "a string";
         case Value::Kind::dtype: return "the dtype " + std::string(info(value.dtype).name);

@@ -23,7 +23,18 @@ bool same_fixed(const Value& a, const Value& b) {
     if (a.kind != b.kind) return false;
     switch (a.kind) {
         case Value::Kind::array: return ir::same(*a.expr, *b.expr);
-        case Value::Kind::none: return true;
+        case Value::Kind::view: {  // the numbers are variables
+            if (!ir::same(*a.expr, *b.expr) || a.tested != b.tested || a.axes.size() != b.axes.size()) return false;
+            for (std::size_t i = 0; i < a.indices.size(); ++i)
+                if (!a.indices[i] != !b.indices[i]) return false;
+            for (std::size_t i = 0; i < a.axes.size(); ++i)
+                if (a.axes[i].base != b.axes[i].base || a.axes[i].step != b.axes[i].step ||
+                    !a.axes[i].start != !b.axes[i].start)
+                    return false;
+            return true;
+        }
+        case Value::Kind::none:
+        case Value::Kind::ellipsis: return true;
         case Value::Kind::string: return a.text == b.text;
         case Value::Kind::dtype: return a.dtype == b.dtype;
         case Value::Kind::meaning:

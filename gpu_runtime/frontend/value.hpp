@@ -12,19 +12,30 @@
 
 namespace xcuda::frontend {
 
+/// One axis of a view: which axis of the array it is, and where it lies there; without start the whole of it.
+struct ViewAxis {
+    int base = -1;  // -1: an axis of length 1, made by None
+    ir::ExprP start, length;
+    std::int64_t step = 1;
+};
+
 struct Value {
     enum class Kind {
         scalar,   // `expr`; of type none while its type is not known yet
         tuple,    // `items`
         array,    // `expr` is the array's variable
-        row,      // an array with its first indices given: `expr`, `indices`
+        view,     // a part of an array: `expr`, `indices`, `axes`
+        slice,    // start:stop:step, each a number or none: `items`
+        ellipsis,
         none, string, dtype,
         meaning,  // a function, module, host object: `meaning`, written `text`
     };
     Kind kind = Kind::none;
     ir::ExprP expr;
     std::vector<Value> items;
-    std::vector<ir::ExprP> indices;
+    std::vector<ir::ExprP> indices;  // view: by axis of the array; null where the view has an axis of its own
+    std::vector<ViewAxis> axes;      // view
+    std::uint8_t tested = 0;         // view: bit per axis of the array whose index needs no test any more
     DType dtype = DType::i64;
     std::string text;
     const Meaning* meaning = nullptr;
@@ -32,11 +43,13 @@ struct Value {
 
     bool is_scalar() const { return kind == Kind::scalar; }
     bool is_array() const { return kind == Kind::array; }
+    bool is_indexed() const { return kind == Kind::array || kind == Kind::view; }
     bool is_tuple() const { return kind == Kind::tuple; }
 };
 
 Value scalar_value(ir::ExprP expr);
 Value tuple_value(std::vector<Value> items);
+std::vector<ir::ExprP*> view_parts(Value& view);  // every number it is made of
 bool same_fixed(const Value& a, const Value& b);  // both name the same array, function, dtype, string or None
 
 /// What a name holds through the whole function: one number type, a tuple of such, or one fixed thing.

@@ -64,7 +64,7 @@ bool has_effect(const Expr& e) {
 
 bool may_fault(const Expr& e) {
     return any_node(e, [](const Expr& n) {
-        return divides_by_zero_maybe(n) || n.op == Op::invoke || (n.op == Op::load && access_of(n).checked != 0) ||
+        return divides_by_zero_maybe(n) || n.op == Op::invoke || ((n.op == Op::load || n.op == Op::bound) && access_of(n).checked != 0) ||
                (n.op == Op::atomic && std::get<Atomic>(n.payload).access.checked != 0);
     });
 }

@@ -29,6 +29,7 @@ enum class Op : std::uint8_t {
     dim,                     // (array var); payload Axis: its length there, a weak int
     coord,                   // payload Coord, a weak int
     atomic,                  // (array var, index per axis, value[, compare]); payload Atomic; gives the old value
+    bound,                   // (index, length): the index in a view; payload Access, whose bit is the view's axis
     // From here on: only after the CPU passes.
     ramp,    // (base): base, base + 1, ... over the node's lanes
     splat,   // (scalar): the same in each lane

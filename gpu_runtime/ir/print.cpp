@@ -131,6 +131,11 @@ struct Printer {
                 return std::string("atomic.") + atomics[static_cast<int>(a.kind)] + "(" +
                        element(e.args, indices, a.access) + ", " + list(e.args, indices + 1, e.args.size()) + ")";
             }
+            case Op::bound: {
+                const Access& access = access_of(e);
+                return std::string("within(") + (access.wrap ? "~" : "") + expr(*e.args[0]) + (access.checked ? "!, " : ", ") +
+                       expr(*e.args[1]) + ")";
+            }
             case Op::ramp: return "ramp(" + expr(*e.args[0]) + ", " + std::to_string(e.type.lanes) + ")";
             case Op::splat: return "splat(" + expr(*e.args[0]) + ", " + std::to_string(e.type.lanes) + ")";
             default: return "<operation " + std::to_string(static_cast<int>(e.op)) + ">";

@@ -161,6 +161,12 @@ const char* coord(const Checker&, const Expr& e) {
     return coord_of(e).axis >= 0 && coord_of(e).axis < 3 && e.type.dtype == DType::i64 ? nullptr : "axes are 0, 1, 2";
 }
 
+const char* bound(const Checker& c, const Expr& e) {
+    if (!std::holds_alternative<Access>(e.payload)) return "a view's index says how it is tested";
+    if (const char* broken = access_known(c, access_of(e))) return broken;
+    return is_index(c.arg(e, 0)) && is_index(c.arg(e, 1)) && e.type.dtype == DType::i64 ? nullptr : "a view's index and length are integers";
+}
+
 const char* widened(const Checker& c, const Expr& e) {
     return c.arg(e, 0).is_scalar() && c.arg(e, 0).lanes == 1 && c.arg(e, 0).dtype == e.type.dtype && e.type.lanes > 1
                ? nullptr
@@ -189,6 +195,7 @@ constexpr std::array rows{
     Row{Op::cast, 1, T, cast},           Row{Op::call, -1, T, call},            Row{Op::invoke, -1, T, invoke},
     Row{Op::load, -1, T, load},          Row{Op::dim, 1, T, dim},               Row{Op::coord, 0, T, coord},
     Row{Op::atomic, -1, T, atomic},      Row{Op::ramp, 1, C, widened},          Row{Op::splat, 1, C, widened},
+    Row{Op::bound, 2, T, bound},
 };
 
 struct Walker {

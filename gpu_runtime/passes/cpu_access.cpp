@@ -1,4 +1,5 @@
 #include "ir/walk.hpp"
+#include "passes/build.hpp"
 #include "passes/cpu_tile_plan.hpp"
 
 namespace xcuda::passes {
@@ -11,7 +12,8 @@ struct Visitor {
     const Function& function;
     const std::vector<bool>& assigned;
     const std::vector<int>& counts;
-    const std::function<void(const AccessSeen&)>& visit;
+    std::function<void(const AccessSeen&)> visit;
+    std::function<void(const Expr&, const LinearScope&)> visit_bound;
     std::map<VarId, LoopRange> loops{};
     int depth = 0;
 
@@ -19,7 +21,12 @@ struct Visitor {
 
     void expr(const ExprP& e) {
         each_expr(e, [&](const Expr& n) {
-            if (n.op != Op::load && n.op != Op::atomic) return;
+            if (n.op == Op::bound && visit_bound) {
+                LinearScope here = scope();
+                here.bounds_tested = true;
+                return visit_bound(n, here);
+            }
+            if ((n.op != Op::load && n.op != Op::atomic) || !visit) return;
             const auto ndim = static_cast<std::size_t>(n.args[0]->type.ndim);
             const LinearScope here = scope();
             const Access& access = n.op == Op::load ? access_of(n) : std::get<Atomic>(n.payload).access;
@@ -30,7 +37,7 @@ struct Visitor {
     void body(const Body& b) {
         for (const Stmt& s : b) {
             for (const ExprP& e : s.exprs) expr(e);
-            if (s.kind == Stmt::Kind::store) {
+            if (s.kind == Stmt::Kind::store && visit) {
                 const auto ndim = static_cast<std::size_t>(s.exprs[0]->type.ndim);
                 const LinearScope here = scope();
                 visit({s.exprs[0], std::span(s.exprs).subspan(1, ndim), s.access, here, depth, true});
@@ -51,7 +58,27 @@ struct Visitor {
 
 void each_access(const Function& function, const Body& body, const std::vector<bool>& assigned,
                  const std::vector<int>& counts, const std::function<void(const AccessSeen&)>& visit) {
-    Visitor{function, assigned, counts, visit}.body(body);
+    Visitor{function, assigned, counts, visit, nullptr}.body(body);
+}
+
+void each_bound(const Function& function, const Body& body, const std::vector<bool>& assigned,
+                const std::vector<int>& counts, const std::function<void(const Expr&, const LinearScope&)>& visit) {
+    Visitor{function, assigned, counts, nullptr, visit}.body(body);
+}
+
+std::optional<Range> bound_range(const Expr& bound, const Box& box, LinearScope scope) {
+    scope.bounds_tested = true;
+    const auto sum = linear(bound.args[0], scope), length = linear(bound.args[1], scope);
+    if (!sum || !length || !length->uniform()) return std::nullopt;
+    return range_over(*sum, box, scope);
+}
+
+void require_bound(const Expr& bound, const Range& range, const std::function<void(ExprP)>& require) {
+    const Access& access = access_of(bound);
+    if (!access.checked && !access.wrap) return;
+    const auto least = integer_of(range.least);
+    if (!least || *least < 0) require(compare(Op::ge, range.least, int_constant(0)));
+    if (access.checked) require(compare(Op::lt, range.greatest, bound.args[1]));
 }
 
 }  // namespace xcuda::passes

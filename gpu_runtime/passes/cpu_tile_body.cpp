@@ -65,6 +65,7 @@ struct Tiler {
             return var(copy_of(var_of(*e), r, c), e->type, e->place);
         }
         if (e->op == Op::load) return load(e, r, c);
+        if (e->op == Op::bound && bound_range(*e, box, scope())) return first(e->args[0], r, c);
         if (e->args.empty()) return e;
         std::vector<ExprP> args;
         for (const ExprP& a : e->args) args.push_back(first(a, r, c));
@@ -100,7 +101,7 @@ struct Tiler {
         return node;
     }
 
-    LinearScope scope() const { return {f, plan.assigned, &loops}; }
+    LinearScope scope() const { return {f, plan.assigned, &loops, false, true}; }
 
     // Which tests the box has made in place of this access.
     Access tested(Access access, std::span<const ExprP> indices) const {

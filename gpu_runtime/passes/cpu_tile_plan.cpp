@@ -31,7 +31,7 @@ struct Check {
     bool row(const Expr& e) const { return plan.vary.of(e) & bit(plan.row_axis); }
 
     bool indices(std::span<const ExprP> list) {
-        const LinearScope scope{function, plan.assigned, &loops};
+        const LinearScope scope{function, plan.assigned, &loops, false, true};
         bool any_vector = false;
         for (const ExprP& i : list) any_vector |= vector(*i);
         if (!any_vector) {
@@ -45,6 +45,9 @@ struct Check {
         switch (e.op) {
             case Op::invoke: case Op::atomic: return false;
             case Op::call: break;
+            case Op::bound:
+                if (vector(e)) return false;  // outside an index
+                break;
             case Op::dim: return true;
             case Op::load:
                 if (e.args[0]->type.space == Space::local) return false;
@@ -135,8 +138,10 @@ int best_vector_axis(const Function& function, const Body& body) {
     each_access(function, body, assigned, counts, [&](const AccessSeen& seen) {
         for (int axis = 0; axis < 3; ++axis) {
             bool last = false, other = false;
+            LinearScope scope = seen.scope;
+            scope.bounds_tested = true;
             for (std::size_t d = 0; d < seen.indices.size(); ++d) {
-                const auto sum = linear(seen.indices[d], seen.scope);
+                const auto sum = linear(seen.indices[d], scope);
                 if (!sum || !sum->coefficients[axis]) continue;
                 const bool step_one = integer_of(sum->coefficients[axis]) == 1;
                 if (d + 1 == seen.indices.size() && step_one && seen.array->type.layout != Layout::strided) last = true;
@@ -212,7 +217,9 @@ ExprP box_test(const Function& function, const Body& body, const TilePlan& plan,
         for (std::size_t d = 0; d < seen.indices.size(); ++d) {
             const bool checked = seen.access.checked >> d & 1, wraps = seen.access.wrap >> d & 1;
             if (!checked && !wraps) continue;
-            const auto range = tested_range(seen.indices[d], any_vector, box, seen.scope);
+            LinearScope scope = seen.scope;
+            scope.bounds_tested = true;
+            const auto range = tested_range(seen.indices[d], any_vector, box, scope);
             if (!range) {
                 covered &= !any_vector;  // a scalar access keeps its own test
                 continue;
@@ -221,6 +228,10 @@ ExprP box_test(const Function& function, const Body& body, const TilePlan& plan,
             if (!least || *least < 0) require(compare(Op::ge, range->least, int_constant(0)));
             if (checked) require(compare(Op::lt, range->greatest, dim(seen.array, static_cast<int>(d))));
         }
+    });
+    each_bound(function, body, plan.assigned, plan.counts, [&](const Expr& bound, const LinearScope& scope) {
+        if (const auto range = bound_range(bound, box, scope)) require_bound(bound, *range, require);
+        else covered &= (plan.vary.of(bound) & bit(plan.vector_axis)) == 0;
     });
     if (!covered) return constant(false, scalar(DType::b1));
     return test;

@@ -49,4 +49,13 @@ struct AccessSeen {
 void each_access(const ir::Function& function, const ir::Body& body, const std::vector<bool>& assigned,
                  const std::vector<int>& counts, const std::function<void(const AccessSeen&)>& visit);
 
+/// Visits each index into a view (Op::bound), its scope made to take such indices as they are.
+void each_bound(const ir::Function& function, const ir::Body& body, const std::vector<bool>& assigned,
+                const std::vector<int>& counts, const std::function<void(const ir::Expr&, const LinearScope&)>& visit);
+
+/// The range of an index into a view, where a test of the box (or of a loop) stands in for its own.
+std::optional<Range> bound_range(const ir::Expr& bound, const Box& box, LinearScope scope);
+/// What that test requires, one condition after the other.
+void require_bound(const ir::Expr& bound, const Range& range, const std::function<void(ir::ExprP)>& require);
+
 }  // namespace xcuda::passes

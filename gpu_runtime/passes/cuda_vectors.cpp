@@ -33,8 +33,10 @@ bool uses_grid_size(const Body& body) {
 bool contiguous(const Function& f, const Body& body, const TilePlan& plan) {
     bool good = true;
     each_access(f, body, plan.assigned, plan.counts, [&](const AccessSeen& seen) {
+        LinearScope scope = seen.scope;
+        scope.bounds_tested = true;
         for (std::size_t d = 0; d < seen.indices.size(); ++d) {
-            const auto sum = linear(seen.indices[d], seen.scope);
+            const auto sum = linear(seen.indices[d], scope);
             const ExprP step = sum ? sum->coefficients[static_cast<std::size_t>(plan.vector_axis)] : nullptr;
             if (!step) continue;
             good &= d + 1 == seen.indices.size() && integer_of(step) == 1 && seen.array->type.layout != Layout::strided;

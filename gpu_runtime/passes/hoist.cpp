@@ -30,7 +30,7 @@ struct Hoister {
         std::map<VarId, LoopRange> loops{};
 
         Access cleared(Access access, const ExprP& array, const ExprP* indices) const {
-            const LinearScope scope{f, assigned, &loops, true};
+            const LinearScope scope{f, assigned, &loops, true, true};
             for (int d = 0; d < array->type.ndim; ++d) {
                 if (!range_of(indices[d], scope)) continue;
                 access.checked &= static_cast<std::uint8_t>(~(1u << d));
@@ -43,6 +43,7 @@ struct Hoister {
             if (e->args.empty()) return e;
             auto node = std::make_shared<Expr>(*e);
             for (ExprP& a : node->args) a = expr(a);
+            if (e->op == Op::bound && bound_range(*e, Box{}, {f, assigned, &loops, true, true})) return node->args[0];
             if (e->op == Op::load) node->payload = cleared(access_of(*e), e->args[0], &e->args[1]);
             if (auto* atomic = std::get_if<Atomic>(&node->payload))
                 atomic->access = cleared(atomic->access, e->args[0], &e->args[1]);
@@ -88,7 +89,7 @@ struct Hoister {
         each_access(f, alone, assigned, counts, [&](const AccessSeen& seen) {
             if (seen.depth == 0) return;  // the loop's own bounds
             LinearScope scope = seen.scope;
-            scope.threads_fixed = true;
+            scope.threads_fixed = scope.bounds_tested = true;
             for (std::size_t d = 0; d < seen.indices.size(); ++d) {
                 const bool checked = seen.access.checked >> d & 1, wraps = seen.access.wrap >> d & 1;
                 if (!checked && !wraps) continue;
@@ -98,6 +99,10 @@ struct Hoister {
                 if (!least || *least < 0) require(compare(Op::ge, range->least, int_constant(0)));
                 if (checked) require(compare(Op::lt, range->greatest, dim(seen.array, static_cast<int>(d))));
             }
+        });
+        each_bound(f, alone, assigned, counts, [&](const Expr& bound, LinearScope scope) {
+            scope.threads_fixed = true;
+            if (const auto range = bound_range(bound, Box{}, scope)) require_bound(bound, *range, require);
         });
         if (!test) return;
         Stmt fast = loop;

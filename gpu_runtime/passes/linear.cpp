@@ -79,6 +79,8 @@ std::optional<Linear> linear(const ExprP& e, const LinearScope& scope) {
         case Op::cast:
             if (!wide_integer(e->type) || e->args[0]->type.dtype == DType::u64) return std::nullopt;
             return linear(e->args[0], scope);
+        case Op::bound:
+            return scope.bounds_tested ? linear(e->args[0], scope) : std::nullopt;
         case Op::neg: {
             const auto a = linear(e->args[0], scope);
             if (!a || !wide_integer(e->type)) return std::nullopt;

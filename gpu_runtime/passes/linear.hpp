@@ -34,6 +34,7 @@ struct LinearScope {
     const std::vector<bool>& assigned;               // variables that the body assigns: not fixed
     const std::map<ir::VarId, LoopRange>* loops = nullptr;  // open loops, if their variables may stand in the sum
     bool threads_fixed = false;  // one thread's view: its coordinates are fixed values, not axes
+    bool bounds_tested = false;  // an index into a view is taken as it is: the asker tests it (each_bound)
 };
 
 std::optional<Linear> linear(const ir::ExprP& e, const LinearScope& scope);

@@ -49,6 +49,10 @@ struct Propagation {
                 return f.vars[var_of(e)].type.is_scalar() && counts[var_of(e)] <= 1 &&
                        !f.vars[var_of(e)].maybe_unbound;
             case Op::add: case Op::sub: case Op::mul: case Op::neg: case Op::cast: break;
+            case Op::select:  // the ends of a slice
+                return is_integer(e.args[0]->args.empty() ? DType::b1 : e.args[0]->args[0]->type.dtype) &&
+                       e.args[0]->op >= Op::lt && e.args[0]->op <= Op::ne && stable(*e.args[0]->args[0]) &&
+                       stable(*e.args[0]->args[1]) && stable(*e.args[1]) && stable(*e.args[2]);
             case Op::floordiv: case Op::mod: case Op::shl: case Op::shr:
                 if (may_fault(e)) return false;
                 break;

@@ -79,6 +79,8 @@ struct Prover {
 
     ExprP expr(const ExprP& e) const {
         return rewrite(e, [&](const ExprP& n) -> ExprP {
+            if (n->op == Op::bound)
+                return not_negative(*n->args[0]) && known_below(*n->args[0], n->args[1]) ? n->args[0] : n;
             if (n->op != Op::load && n->op != Op::atomic) return n;
             auto node = std::make_shared<Expr>(*n);
             if (auto* atomic = std::get_if<Atomic>(&node->payload))
