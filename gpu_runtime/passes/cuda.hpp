@@ -12,7 +12,7 @@ struct CudaOptions {
     bool automatic = false;  // the launch shape is ours: the axes of cuda.grid may be mapped freely
 };
 
-ir::Module for_cuda(ir::Module module, const CudaOptions& options);
+XCUDA_API ir::Module for_cuda(ir::Module module, const CudaOptions& options);
 
 /// Which of x, y, z each axis of cuda.grid becomes in an automatic launch: the contiguous one becomes x.
 std::array<int, 3> coalescing_order(const ir::Module& module);

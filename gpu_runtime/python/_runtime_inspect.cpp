@@ -14,6 +14,7 @@
 #include "ir/print.hpp"
 #include "launch/cache.hpp"
 #include "passes/cpu.hpp"
+#include "passes/cuda.hpp"
 
 namespace xcuda::python {
 
@@ -194,7 +195,8 @@ void bind_kernel(nb::module_& module) {
             auto lowered = frontend::lower(source_from(name, file, ast_json, names_json),
                                            launch::types_of(signature_from(types)), checked);
             if (target != "cpu" && target != "cuda") raise("ValueError", "the target is cpu or cuda");
-            if (target == "cuda") return emit::emit(lowered, emit::Target::cuda).kernel;
+            if (target == "cuda")  // without a block, as a launch whose shape is ours
+                return emit::emit(passes::for_cuda(std::move(lowered), {block.is_none()}), emit::Target::cuda).kernel;
             passes::CpuOptions options;
             options.checked = checked;
             if (!block.is_none()) {
