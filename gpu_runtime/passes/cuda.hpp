@@ -15,8 +15,8 @@ struct CudaOptions {
 XCUDA_API ir::Module for_cuda(ir::Module module, const CudaOptions& options);
 
 /// Which of x, y, z each axis of cuda.grid becomes in an automatic launch: the contiguous one becomes x.
-std::array<int, 3> coalescing_order(const ir::Module& module);
+XCUDA_API std::array<int, 3> coalescing_order(const ir::Module& module);
 /// How many neighbouring elements along x a thread of an automatic launch takes, as one 16-byte vector; 1: no vectors.
-int elements_a_thread(const ir::Module& module);
+XCUDA_API int elements_a_thread(const ir::Module& module);
 
 }  // namespace xcuda::passes

@@ -37,12 +37,12 @@ struct LinearScope {
     bool bounds_tested = false;  // an index into a view is taken as it is: the asker tests it (each_bound)
 };
 
-std::optional<Linear> linear(const ir::ExprP& e, const LinearScope& scope);
+XCUDA_API std::optional<Linear> linear(const ir::ExprP& e, const LinearScope& scope);
 
 struct Range {
     ir::ExprP least, greatest;  // inclusive
 };
 /// Over all threads of the box and all iterations of the open loops; none where a bound is not linear itself.
-std::optional<Range> range_over(const Linear& sum, const Box& box, const LinearScope& scope);
+XCUDA_API std::optional<Range> range_over(const Linear& sum, const Box& box, const LinearScope& scope);
 
 }  // namespace xcuda::passes

@@ -7,6 +7,6 @@
 namespace xcuda::passes {
 
 /// Expects typed IR; leaves no `block * block_dim + thread` but Coord::global.
-void propagate(ir::Function& function);
+XCUDA_API void propagate(ir::Function& function);
 
 }  // namespace xcuda::passes

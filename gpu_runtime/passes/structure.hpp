@@ -6,8 +6,8 @@
 namespace xcuda::passes {
 
 /// Rewrites returns in tail position of a kernel's body; those inside loops stay.
-void structure_returns(ir::Body& body);
+XCUDA_API void structure_returns(ir::Body& body);
 /// True where a `leave` is still in the body.
-bool has_leave(const ir::Body& body);
+XCUDA_API bool has_leave(const ir::Body& body);
 
 }  // namespace xcuda::passes
