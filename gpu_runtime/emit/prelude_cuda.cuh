@@ -17,11 +17,11 @@ typedef double f64;
 #define XC_COLD
 #define XC_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-// device::FaultRecord, behind a word that the first thread to fault takes.
-struct xc_fault { i32 site, kind; i64 value[4]; i32 thread[3], block[3]; i32 taken; };
+// device::FaultRecord, then a word that the first thread to fault takes and one that the host sets to stop the launch.
+struct xc_fault { i32 site, kind; i64 value[4]; i32 thread[3], block[3]; i32 taken; volatile i32 stop; };
 #define XC_HERE_PARAMETERS xc_fault* F
 
-enum { XC_INDEX = 1, XC_ZERO_DIVISION = 2, XC_ASSERTION = 3, XC_RAISED = 4, XC_UNBOUND = 7 };
+enum { XC_INDEX = 1, XC_ZERO_DIVISION = 2, XC_ASSERTION = 3, XC_RAISED = 4, XC_INTERRUPTED = 5, XC_UNBOUND = 7 };
 
 // The thread ends here; the context stays usable. An exited thread counts as arrived at every later barrier.
 static __device__ __noinline__ void xc_fail(i32 site, i32 kind, i64 v0, i64 v1, xc_fault* F) {
@@ -34,6 +34,10 @@ static __device__ __noinline__ void xc_fail(i32 site, i32 kind, i64 v0, i64 v1, 
         F->kind = kind;
     }
     asm volatile("exit;");
+}
+// Reads host memory, a microsecond: once in many turns of a loop.
+XC_DEVICE void xc_poll(XC_HERE_PARAMETERS) {
+    if (XC_UNLIKELY(F->stop != 0)) xc_fail(-1, XC_INTERRUPTED, 0, 0, F);
 }
 template <class T> XC_DEVICE i64 xc_index(T i, i64 n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
     const i64 k = (i64)i < 0 ? (i64)i + n : (i64)i;
@@ -119,9 +123,8 @@ template <> struct xc_bits<u64> { typedef u64 type; };
 template <> struct xc_bits<f64> { typedef u64 type; };
 template <class To, class From> XC_DEVICE To xc_bit_cast(From x) {
     static_assert(sizeof(To) == sizeof(From));
-    To y;
-    __builtin_memcpy(&y, &x, sizeof y);
-    return y;
+    union { From from; To to; } both = {x};
+    return both.to;
 }
 template <class T, class F> XC_DEVICE T xc_atomic_update(T* p, F change) {
     if constexpr (sizeof(T) >= 4) {

@@ -47,7 +47,7 @@ def nothing_leaks():
 def bytes_in_use() -> int:
     """Device memory held by this process; 0 before it uses a device."""
     core = sys.modules.get("xcuda.core")
-    if core is None:
+    if core is None or not core.is_available():
         return 0
     gc.collect()
     core.synchronize()

@@ -58,7 +58,8 @@ def _from_value(value):
         return ("scalar", "bool", True)
     if isinstance(value, (int, float)) and type(value).__module__ == "builtins":
         return ("scalar", "int64" if isinstance(value, int) else "float64", True)
-    if hasattr(value, "strides") and hasattr(value, "shape"):
+    # NumPy's scalars have a shape too, but no items to set.
+    if hasattr(value, "strides") and hasattr(value, "shape") and hasattr(type(value), "__setitem__"):
         return ("array", name_of(value.dtype), len(value.shape), _layout(value))
     if hasattr(value, "dtype"):
         return ("scalar", name_of(value.dtype), False)

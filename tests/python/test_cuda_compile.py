@@ -1,0 +1,215 @@
+"""Every kernel of the kernel tests, compiled by NVRTC for GPUs that need not be here, and what the cubins tell."""
+
+import itertools
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import test_kernel_blocks
+import test_kernel_shapes
+
+from xcuda import _runtime
+from xcuda import core as cuda
+from xcuda.core.signatures import types_from
+
+TARGETS = ("sm_80", "sm_90", "sm_100")
+
+NVRTC = next((row for row in _runtime.libraries() if row["name"] == "NVRTC"), None)
+if NVRTC is None:
+    pytest.skip("this build has no CUDA device, so nothing compiles for one", allow_module_level=True)
+if NVRTC["problem"]:
+    pytest.skip(f"{NVRTC['problem']}; {NVRTC['advice']}", allow_module_level=True)
+
+
+class Recorder:
+    """Stands in for a kernel while a test runs: notes what it would have been launched with."""
+
+    def __init__(self, kernel, cases):
+        self.kernel, self.cases = kernel, cases
+
+    def __getitem__(self, shape):
+        def launch(*args):
+            types = tuple(types_from(args))
+            options = "" if self.kernel.checked else " unchecked"
+            name = f"{self.kernel.made.__name__} {_short(types)}{options}"
+            self.cases.setdefault(name, (self.kernel.made, types))
+
+        return launch
+
+
+class Made:
+    def __init__(self, made, checked=True):
+        self.made, self.checked = made, checked
+
+
+class Core:
+    """xcuda.core with a `kernel` that records."""
+
+    def __init__(self, cases):
+        self.cases = cases
+
+    def __getattr__(self, name):
+        return getattr(cuda, name)
+
+    def kernel(self, function=None, **options):
+        if function is None:
+            return lambda f: self.kernel(f, **options)
+        return Recorder(Made(cuda.kernel(function, **options), options.get("checked", True)), self.cases)
+
+
+def _short(types):
+    letters = {"contiguous": "c", "inner": "i", "strided": "s"}
+    return " ".join(f"{t[1]}[{t[2]}{letters[t[3]]}]" if t[0] == "array" else t[1] for t in types)
+
+
+def recorded(module):
+    """{name: (kernel, types)} of all launches in a module's tests, which run without a device."""
+    cases = {}
+    core = Core(cases)
+    stand_ins = {"cuda": core}
+    for name, value in vars(module).items():
+        if isinstance(value, _runtime.Kernel):
+            stand_ins[name] = Recorder(Made(value), cases)
+    if hasattr(module, "check"):
+        stand_ins["check"] = lambda f, grid, block, *args, rtol=0, **options: core.kernel(f, **options)[grid, block](*args)
+    before = {name: vars(module)[name] for name in stand_ins}
+    kernels = {id(before[name]): stand_in for name, stand_in in stand_ins.items()}
+    vars(module).update(stand_ins)
+    try:
+        for name, test in list(vars(module).items()):
+            if name.startswith("test_") and callable(test):
+                for arguments in parametrisations(test):
+                    arguments = {key: kernels.get(id(value), value) for key, value in arguments.items()}
+                    try:
+                        test(**arguments)
+                    except (AssertionError, pytest.fail.Exception, pytest.skip.Exception):
+                        pass  # nothing was computed; what it launches is noted
+    finally:
+        vars(module).update(before)
+    return cases
+
+
+def parametrisations(test):
+    axes = []
+    for mark in getattr(test, "pytestmark", ()):
+        if mark.name == "parametrize":
+            names = [n.strip() for n in mark.args[0].split(",")]
+            axes.append([dict(zip(names, v if len(names) > 1 else (v,), strict=True)) for v in mark.args[1]])
+    for combination in itertools.product(*axes):
+        yield {key: value for part in combination for key, value in part.items()}
+
+
+CASES = {**recorded(test_kernel_shapes), **recorded(test_kernel_blocks)}
+USUAL = {name for name in CASES if "float32" in name and "unchecked" not in name}
+
+
+def test_the_kernels_were_found():
+    assert len(CASES) > 100
+    assert {"tiled float32[2c] float32[2c] float32[2c]", "mandelbrot float64[2c] float64[2c]"} <= set(CASES)
+
+
+@pytest.mark.parametrize(("name", "target"), [(n, t) for n in CASES for t in TARGETS if t == "sm_90" or n in USUAL])
+def test_compiles(name, target):
+    kernel, types = CASES[name]
+    made = _runtime.compile_for(kernel, types, target, None)
+    assert made["target"] == target
+    assert made["bytes"] > 1000
+    assert 0 < made["registers"] <= 255
+    assert made["local_bytes"] >= 0
+    assert 0 < made["occupancy"] <= 1
+
+
+@cuda.kernel
+def transposed_sum(out, x):
+    tile = cuda.shared.array((16, 17), cuda.float64)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[ty, tx] = x[ty, tx]
+    cuda.syncthreads()
+    table = cuda.local.array(100, cuda.float32)
+    for i in range(100):
+        table[i] = tile[tx, ty] * i
+    out[ty, tx] = table[int(x[ty, tx])]
+
+
+SUM_TYPES = "float64[:, ::1], float64[:, ::1]"
+
+
+@pytest.mark.parametrize("target", ["sm_75", *TARGETS, "sm_120"])
+def test_figures(target):
+    made = transposed_sum.compile(SUM_TYPES, (16, 16, 1), target=target)
+    assert made["shared_bytes"] == 16 * 17 * 8
+    assert made["local_bytes"] >= 400
+    assert made["block"] == (16, 16, 1)
+
+
+@pytest.mark.parametrize("target", ["sm_75", *TARGETS, "sm_120"])
+def test_figures_are_cuobjdumps(target, tmp_path):
+    tool = cuobjdump()
+    made = transposed_sum.compile(SUM_TYPES, target=target)
+    file = tmp_path / "kernel.cubin"
+    file.write_bytes(made["cubin"])
+    told = subprocess.run([tool, "--dump-resource-usage", file], capture_output=True, text=True, check=True).stdout
+    figures = {key: int(value) for key, value in re.findall(r"(REG|STACK|SHARED):(\d+)", told)}
+    reserved = 1024 if int(target[3:]) >= 90 else 0  # the system's own, which cuobjdump counts
+    assert (made["registers"], made["local_bytes"], made["shared_bytes"]) == (
+        figures["REG"],
+        figures["STACK"],
+        figures["SHARED"] - reserved,
+    )
+
+
+def cuobjdump():
+    wheels = [Path(p) / "nvidia/cu13/bin/cuobjdump" for p in sys.path]
+    found = shutil.which("cuobjdump") or next((str(p) for p in wheels if p.exists()), None)
+    if not found:
+        pytest.skip("there is no cuobjdump: pip install nvidia-cuda-cuobjdump")
+    return found
+
+
+def test_occupancy_of_a_known_kernel():
+    @cuda.kernel
+    def twice(y, x):
+        i = cuda.grid(1)
+        if i < y.size:
+            y[i] = 2 * x[i]
+
+    made = twice.compile((np.zeros(4, np.float32), np.zeros(4, np.float32)), (1024, 1, 1), target="sm_90")
+    assert (made["occupancy"], made["resident_blocks"], made["occupancy_limit"]) == (1.0, 2, "threads")
+
+
+@pytest.mark.parametrize("target", ["sm_", "gfx90a", "90", ""])
+def test_no_architecture(target):
+    with pytest.raises(ValueError, match="is no GPU architecture; write sm_80"):
+        transposed_sum.compile(SUM_TYPES, target=target)
+
+
+def test_too_old_an_architecture():
+    with pytest.raises(Exception, match=r"compiles for sm_\d+ and later, not for sm_52"):
+        transposed_sum.compile(SUM_TYPES, target="sm_52")
+
+
+def test_too_much_shared_memory():
+    @cuda.kernel
+    def greedy(x):
+        s = cuda.shared.array(20000, cuda.float32)
+        s[cuda.threadIdx.x] = x[cuda.threadIdx.x]
+        cuda.syncthreads()
+        x[cuda.threadIdx.x] = s[19999 - cuda.threadIdx.x]
+
+    with pytest.raises(ValueError, match="greedy.* wants more shared memory than a block can declare, 48 KiB"):
+        greedy.compile("float32[::1]", target="sm_90")
+
+
+def test_fastmath_is_another_text_for_the_compiler():
+    def root(y, x):
+        i = cuda.grid(1)
+        if i < y.size:
+            y[i] = np.sin(x[i]) / x[i]
+
+    exact = cuda.kernel(root).compile("float32[::1], float32[::1]", target="sm_90")
+    fast = cuda.kernel(root, fastmath=True).compile("float32[::1], float32[::1]", target="sm_90")
+    assert len(fast["cubin"]) < len(exact["cubin"])
