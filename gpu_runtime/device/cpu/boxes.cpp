@@ -13,7 +13,7 @@ constexpr std::int64_t threads_of_piece[] = {32768, 8192, 512};
 constexpr std::int64_t heavy = 2;
 constexpr std::int64_t rows_of_tiled_piece = 32, tiles_of_tiled_piece = 4;
 constexpr std::int64_t least_heavy_pieces = 64;
-constexpr std::int64_t tiles_of_edge_box = 4;  // small boxes where the whole piece can't run as tiles
+constexpr std::int64_t tiles_of_edge_box = 1;  // small boxes where the whole piece can't run as tiles
 
 struct Axes {
     std::size_t vector, row, third;
