@@ -114,10 +114,17 @@ void declare_array(Writer& w, VarId id, bool worker_shared, std::int64_t& offset
     }
 }
 
+bool polls(const Body& body) {
+    bool found = false;
+    each_stmt(body, [&](const Stmt& s) { found |= s.kind == Stmt::Kind::poll; });
+    return found;
+}
+
 void declare_locals(Writer& w, bool worker_shared, std::int64_t static_bytes, const std::vector<VarId>& declared = {}) {
     std::vector<bool> used = mentioned(w.function);
     for (const VarId v : declared) used[v] = false;
     std::int64_t offset = 0;
+    if (!w.cpu() && polls(w.function.body)) w.line("u32 xc_turns = 0;");
     for (std::size_t i = 0; i < used.size(); ++i) {
         const Var& v = w.function.vars[i];
         const auto id = static_cast<VarId>(i);

@@ -39,6 +39,9 @@ static __device__ __noinline__ void xc_fail(i32 site, i32 kind, i64 v0, i64 v1, 
 XC_DEVICE void xc_poll(XC_HERE_PARAMETERS) {
     if (XC_UNLIKELY(F->stop != 0)) xc_fail(-1, XC_INTERRUPTED, 0, 0, F);
 }
+XC_DEVICE void xc_poll_seldom(u32& turns, u32 weight, XC_HERE_PARAMETERS) {
+    if ((turns += weight) >= 65536) turns = 0, xc_poll(F);
+}
 template <class T> XC_DEVICE i64 xc_index(T i, i64 n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
     const i64 k = (i64)i < 0 ? (i64)i + n : (i64)i;
     if (XC_UNLIKELY((u64)k >= (u64)n)) xc_fail(site, XC_INDEX | (axis + 1) << 8, (i64)i, n, F);

@@ -200,7 +200,9 @@ void stmt(Writer& w, const Stmt& s) {
             return;
         case Stmt::Kind::barrier: w.line(w.cpu() ? "W->barrier(W);" : "__syncthreads();"); return;
         case Stmt::Kind::fault: fault_stmt(w, s); return;
-        case Stmt::Kind::poll: w.line("xc_poll(L, W);"); return;
+        case Stmt::Kind::poll:
+            w.line(w.cpu() ? "xc_poll(L, W);" : fmt::format("xc_poll_seldom(xc_turns, {}, XC_HERE);", w.expr(*s.exprs[0])));
+            return;
         case Stmt::Kind::scope:
             w.open(s.hint == Stmt::Hint::cold ? cold_head(w, s.body) : "[&]() XC_INLINE");
             w.body(s.body);

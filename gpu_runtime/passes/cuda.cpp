@@ -5,6 +5,7 @@
 #include "ir/verify.hpp"
 #include "ir/walk.hpp"
 #include "passes/cpu_tile_plan.hpp"
+#include "passes/cuda_polls.hpp"
 #include "passes/cuda_vectors.hpp"
 #include "passes/hoist.hpp"
 #include "passes/inline.hpp"
@@ -82,7 +83,8 @@ Module for_cuda(Module module, const CudaOptions& options) {
     }
     prove_bounds(f);
     hoist_checks(f);
-    verify(module, Stage::typed, "passes/cuda");
+    for (Function& each : module.functions) add_cuda_polls(each);
+    verify(module, Stage::cpu, "passes/cuda");
     return module;
 }
 

@@ -8,6 +8,7 @@ extern "C" __global__ void block_sum_kernel(const block_sum_kernel_arguments xc_
     const i64 out_n0 = xc_args.out_n[0];
     f32* const x = xc_args.x;
     const i64 x_n0 = xc_args.x_n[0];
+    u32 xc_turns = 0;
     __shared__ __align__(16) f32 s[64];
     i64 half;
 #line 5 "cell"
@@ -18,6 +19,8 @@ extern "C" __global__ void block_sum_kernel(const block_sum_kernel_arguments xc_
     half = xc_floordiv<i64>((i64)blockDim.x, 2);
 #line 8 "cell"
     while ((half > 0)) {
+#line 1 "xcuda"
+        xc_poll_seldom(xc_turns, 1, XC_HERE);
 #line 9 "cell"
         if (((i64)threadIdx.x < half)) {
 #line 10 "cell"

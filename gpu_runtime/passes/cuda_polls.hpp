@@ -1,0 +1,12 @@
+// Where a CUDA kernel looks whether it should stop: often enough to end within a moment, seldom enough to cost nothing.
+#pragma once
+
+#include "ir/module.hpp"
+
+namespace xcuda::passes {
+
+/// Polls in each `while`, and between stretches of each counted loop that may be long. A poll's expression is its
+/// weight; the emitter looks at the host's word once the weights add up.
+void add_cuda_polls(ir::Function& function);
+
+}  // namespace xcuda::passes
