@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import test_kernel_blocks
 import test_kernel_shapes
-
 from xcuda import _runtime
 from xcuda import core as cuda
 from xcuda.core.signatures import types_from

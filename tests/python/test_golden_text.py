@@ -86,7 +86,7 @@ def test_emitted_text_is_the_reviewed_one(name):
     source, types, target, block = CASES[name]
     c = capture(make(source))
     text = _runtime.emit_text(c.name, "cell", c.ast_json, c.names_json, types_of(types), True, target, block)
-    path = GOLDEN / f"{name}.cpp"
+    path = GOLDEN / f"{name}.txt"
     if os.environ.get("XCUDA_UPDATE_GOLDEN"):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
@@ -96,7 +96,7 @@ def test_emitted_text_is_the_reviewed_one(name):
 
 
 def kinds(name):
-    return (GOLDEN / f"{name}.cpp").read_text()
+    return (GOLDEN / f"{name}.txt").read_text()
 
 
 def test_golden_texts_hold_what_their_names_say():
