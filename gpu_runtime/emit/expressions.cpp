@@ -26,17 +26,24 @@ std::string Writer::type(const Type& t) {
 
 namespace {
 
-struct Infix { Op op; const char* text; };
+struct Infix {
+    Op op;
+    const char* text;
+};
 constexpr std::array infix_table{
-    Infix{Op::add, "+"}, Infix{Op::sub, "-"}, Infix{Op::mul, "*"}, Infix{Op::truediv, "/"},
-    Infix{Op::bit_and, "&"}, Infix{Op::bit_or, "|"}, Infix{Op::bit_xor, "^"},
-    Infix{Op::lt, "<"}, Infix{Op::le, "<="}, Infix{Op::gt, ">"}, Infix{Op::ge, ">="}, Infix{Op::eq, "=="}, Infix{Op::ne, "!="},
+    Infix{Op::add, "+"},     Infix{Op::sub, "-"},    Infix{Op::mul, "*"},     Infix{Op::truediv, "/"},
+    Infix{Op::bit_and, "&"}, Infix{Op::bit_or, "|"}, Infix{Op::bit_xor, "^"}, Infix{Op::lt, "<"},
+    Infix{Op::le, "<="},     Infix{Op::gt, ">"},     Infix{Op::ge, ">="},     Infix{Op::eq, "=="},
+    Infix{Op::ne, "!="},
 };
 
-struct Named { Op op; const char* text; };
+struct Named {
+    Op op;
+    const char* text;
+};
 constexpr std::array named_table{
     Named{Op::floordiv, "xc_floordiv"}, Named{Op::mod, "xc_mod"}, Named{Op::pow, "xc_pow"},
-    Named{Op::shl, "xc_shl"}, Named{Op::shr, "xc_shr"},
+    Named{Op::shl, "xc_shl"},           Named{Op::shr, "xc_shr"},
 };
 
 const char* infix(Op op) {
@@ -55,10 +62,13 @@ bool compares(Op op) { return op >= Op::lt && op <= Op::ne; }
 
 std::string real(double v, DType dtype) {
     if (std::isnan(v)) return dtype == DType::f32 ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")";
-    if (std::isinf(v)) return std::string(v < 0 ? "(-" : "(") + (dtype == DType::f32 ? "__builtin_inff())" : "__builtin_inf())");
+    if (std::isinf(v))
+        return std::string(v < 0 ? "(-" : "(") +
+               (dtype == DType::f32 ? "__builtin_inff())" : "__builtin_inf())");
     char buffer[64];
-    const auto end = dtype == DType::f32 ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(v)).ptr
-                                         : std::to_chars(buffer, buffer + sizeof buffer, v).ptr;
+    const auto end = dtype == DType::f32
+                         ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(v)).ptr
+                         : std::to_chars(buffer, buffer + sizeof buffer, v).ptr;
     std::string text(buffer, end);
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     if (dtype == DType::f32) text += "f";
@@ -97,27 +107,30 @@ std::string substitute(std::string_view text, const std::vector<std::string>& ar
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] == '$' && i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '9')
             out += args[static_cast<std::size_t>(text[++i] - '0')];
-        else out += text[i];
+        else
+            out += text[i];
     }
     return out;
 }
 
 // Lane by lane: what has no vector form.
-std::string each_lane(Writer& w, const Type& result, const std::vector<const Type*>& types, const std::string& scalar_text,
-                      const std::vector<std::string>& args) {
+std::string each_lane(Writer& w, const Type& result, const std::vector<const Type*>& types,
+                      const std::string& scalar_text, const std::vector<std::string>& args) {
     std::string params, passed;
     for (std::size_t a = 0; a < args.size(); ++a) {
         params += fmt::format("{}{} xc_{}", a ? ", " : "", info(types[a]->dtype).cpp, a);
         passed += ", " + args[a];
     }
-    const std::string body = result.dtype == DType::b1 ? fmt::format("(i8)-(i8)({})", scalar_text) : scalar_text;
+    const std::string body =
+        result.dtype == DType::b1 ? fmt::format("(i8)-(i8)({})", scalar_text) : scalar_text;
     return fmt::format("xc_each<{}>([]({}) {{ return {}; }}{})", w.type(result), params, body, passed);
 }
 
 std::vector<std::string> lane_names(const std::vector<const Type*>& types) {
     std::vector<std::string> names;
     for (std::size_t a = 0; a < types.size(); ++a)  // a mask's lane is 0 or -1
-        names.push_back(types[a]->dtype == DType::b1 ? fmt::format("(xc_{} != 0)", a) : fmt::format("xc_{}", a));
+        names.push_back(types[a]->dtype == DType::b1 ? fmt::format("(xc_{} != 0)", a)
+                                                     : fmt::format("xc_{}", a));
     return names;
 }
 
@@ -131,7 +144,8 @@ std::string libmvec(Writer& w, const Expr& e, std::string_view base, const std::
     const std::size_t bytes = info(e.type.dtype).size * static_cast<std::size_t>(e.type.lanes);
     const char isa = bytes == 64 ? 'e' : bytes == 32 ? 'd' : bytes == 16 ? 'b' : 0;
     if (!isa) return {};
-    const std::string symbol = fmt::format("_ZGV{}N{}{}_{}", isa, e.type.lanes, std::string(args.size(), 'v'), base);
+    const std::string symbol =
+        fmt::format("_ZGV{}N{}{}_{}", isa, e.type.lanes, std::string(args.size(), 'v'), base);
     const std::string t = w.type(e.type);
     std::string params, passed;
     for (std::size_t a = 0; a < args.size(); ++a) {
@@ -150,7 +164,8 @@ std::string call(Writer& w, const Expr& e) {
     if (e.type.lanes == 1) return substitute(text, args);
     constexpr std::string_view twin = "libmvec:";
     if (row.cpu_vector.starts_with(twin)) {
-        if (std::string found = libmvec(w, e, row.cpu_vector.substr(twin.size()), args); !found.empty()) return found;
+        if (std::string found = libmvec(w, e, row.cpu_vector.substr(twin.size()), args); !found.empty())
+            return found;
     } else if (!row.cpu_vector.empty()) {
         return substitute(row.cpu_vector, args);
     }
@@ -164,7 +179,8 @@ std::string vector_cast(Writer& w, const Expr& e) {
     if (from.dtype == e.type.dtype) return x;
     if (e.type.dtype == DType::b1) return fmt::format("__builtin_convertvector({} != 0, {})", x, to);
     if (from.dtype == DType::b1) return fmt::format("__builtin_convertvector({} & (i8)1, {})", x, to);
-    if (is_floating(from.dtype) && is_integer(e.type.dtype))  // out of range as NumPy, which convertvector is not
+    if (is_floating(from.dtype) &&
+        is_integer(e.type.dtype))  // out of range as NumPy, which convertvector is not
         return each_lane(w, e.type, {&from}, fmt::format("xc_cast<{}>(xc_0)", info(e.type.dtype).cpp), {x});
     return fmt::format("__builtin_convertvector({}, {})", x, to);
 }
@@ -177,7 +193,8 @@ std::string ramp(Writer& w, const Expr& e) {
 }
 
 std::string vector_binary(Writer& w, const Expr& e, const std::string& a, const std::string& b) {
-    if (compares(e.op)) return fmt::format("__builtin_convertvector({} {} {}, {})", a, infix(e.op), b, w.type(e.type));
+    if (compares(e.op))
+        return fmt::format("__builtin_convertvector({} {} {}, {})", a, infix(e.op), b, w.type(e.type));
     if (const char* op = infix(e.op)) return fmt::format("({} {} {})", a, op, b);
     const auto types = types_of(e);
     const auto names = lane_names(types);
@@ -185,7 +202,8 @@ std::string vector_binary(Writer& w, const Expr& e, const std::string& a, const 
 }
 
 std::string narrow(const Type& t, std::string text) {  // C++ computes in int what is narrower
-    return info(t.dtype).size < 4 && is_integer(t.dtype) ? fmt::format("({}){}", info(t.dtype).cpp, text) : text;
+    return info(t.dtype).size < 4 && is_integer(t.dtype) ? fmt::format("({}){}", info(t.dtype).cpp, text)
+                                                         : text;
 }
 
 std::string coordinate(Writer& w, const Coord& c) {
@@ -198,7 +216,8 @@ std::string coordinate(Writer& w, const Coord& c) {
             case Coord::Kind::grid_size: return fmt::format("(L->grid[{0}] * L->block[{0}])", c.axis);
             case Coord::Kind::thread: return fmt::format("xc_thread_{}", axis);  // in device functions
             case Coord::Kind::block: return fmt::format("xc_block_{}", axis);
-            case Coord::Kind::global: return fmt::format("(xc_block_{0} * L->block[{1}] + xc_thread_{0})", axis, c.axis);
+            case Coord::Kind::global:
+                return fmt::format("(xc_block_{0} * L->block[{1}] + xc_thread_{0})", axis, c.axis);
         }
     }
     switch (c.kind) {
@@ -207,7 +226,8 @@ std::string coordinate(Writer& w, const Coord& c) {
         case Coord::Kind::grid_size: return fmt::format("((i64)gridDim.{0} * blockDim.{0})", axis);
         case Coord::Kind::thread: return fmt::format("(i64)threadIdx.{}", axis);
         case Coord::Kind::block: return fmt::format("(i64)blockIdx.{}", axis);
-        case Coord::Kind::global: return fmt::format("((i64)blockIdx.{0} * blockDim.{0} + threadIdx.{0})", axis);
+        case Coord::Kind::global:
+            return fmt::format("((i64)blockIdx.{0} * blockDim.{0} + threadIdx.{0})", axis);
     }
     return {};
 }
@@ -216,15 +236,19 @@ std::string length(Writer& w, const Expr& array, int axis) {
     const Type& t = array.type;
     const std::string& name = w.name(var_of(array));
     if (axis >= t.ndim) return stride_name(name, axis - t.ndim);
-    if (t.space != Space::global && !t.extents.empty()) return std::to_string(t.extents[static_cast<std::size_t>(axis)]);
+    if (t.space != Space::global && !t.extents.empty())
+        return std::to_string(t.extents[static_cast<std::size_t>(axis)]);
     return length_name(name, axis);
 }
 
-struct AtomicName { Atomic::Kind kind; const char* text; };
+struct AtomicName {
+    Atomic::Kind kind;
+    const char* text;
+};
 constexpr std::array atomic_names{
-    AtomicName{Atomic::Kind::add, "xc_atomic_add"}, AtomicName{Atomic::Kind::sub, "xc_atomic_sub"},
-    AtomicName{Atomic::Kind::max, "xc_atomic_max"}, AtomicName{Atomic::Kind::min, "xc_atomic_min"},
-    AtomicName{Atomic::Kind::exch, "xc_atomic_exch"}, AtomicName{Atomic::Kind::cas, "xc_atomic_cas"},
+    AtomicName{Atomic::Kind::add, "xc_atomic_add"},     AtomicName{Atomic::Kind::sub, "xc_atomic_sub"},
+    AtomicName{Atomic::Kind::max, "xc_atomic_max"},     AtomicName{Atomic::Kind::min, "xc_atomic_min"},
+    AtomicName{Atomic::Kind::exch, "xc_atomic_exch"},   AtomicName{Atomic::Kind::cas, "xc_atomic_cas"},
     AtomicName{Atomic::Kind::bit_and, "xc_atomic_and"}, AtomicName{Atomic::Kind::bit_or, "xc_atomic_or"},
     AtomicName{Atomic::Kind::bit_xor, "xc_atomic_xor"},
 };
@@ -236,7 +260,8 @@ std::string atomic(Writer& w, const Expr& e) {
     for (std::size_t i = 1 + ndim; i < e.args.size(); ++i)  // told: a literal's C++ type is int
         values += fmt::format(", ({}){}", w.type(e.type), w.expr(*e.args[i]));
     for (const AtomicName& row : atomic_names)
-        if (row.kind == a.kind) return fmt::format("{}(&{}{})", row.text, w.element(*e.args[0], &e.args[1], a.access), values);
+        if (row.kind == a.kind)
+            return fmt::format("{}(&{}{})", row.text, w.element(*e.args[0], &e.args[1], a.access), values);
     return {};
 }
 
@@ -252,9 +277,10 @@ std::string load(Writer& w, const Expr& e) {
     if (access.masked) tail = ", " + w.name(w.function.tail);
     const char* how = access.masked ? "_n" : w.cpu() || access.aligned ? "" : "_unaligned";
     std::string text = contiguous ? fmt::format("xc_vload{}<{}>({}{})", how, w.type(e.type), pointer, tail)
-                                  : fmt::format("xc_vgather{}<{}>({}, {}{})", access.masked ? "_n" : "", w.type(e.type),
-                                                pointer, w.expr(stride), tail);
-    if (mask && !w.cpu()) return fmt::format("xc_each<{}>([](i8 xc_0) {{ return (i8)-xc_0; }}, {})", w.type(e.type), text);
+                                  : fmt::format("xc_vgather{}<{}>({}, {}{})", access.masked ? "_n" : "",
+                                                w.type(e.type), pointer, w.expr(stride), tail);
+    if (mask && !w.cpu())
+        return fmt::format("xc_each<{}>([](i8 xc_0) {{ return (i8)-xc_0; }}, {})", w.type(e.type), text);
     return mask ? "(-" + text + ")" : text;
 }
 
@@ -264,13 +290,15 @@ std::string bound(Writer& w, const Expr& e) {
     if (!access.checked && !access.wrap) return index;
     const std::string length = w.expr(*e.args[1]);
     if (!access.checked) return fmt::format("xc_wrap({}, {})", index, length);
-    return fmt::format("{}({}, {}, {}, {}, XC_HERE)", access.wrap ? "xc_index" : "xc_index_nowrap", index, length,
-                       access.site, std::countr_zero(access.checked));
+    return fmt::format("{}({}, {}, {}, {}, XC_HERE)", access.wrap ? "xc_index" : "xc_index_nowrap", index,
+                       length, access.site, std::countr_zero(access.checked));
 }
 
 std::string invoke(Writer& w, const Expr& e) {
-    const Function& callee = w.module.functions[static_cast<std::size_t>(std::get<FunctionId>(e.payload).value)];
-    std::string text = fmt::format("xc_fn_{}_{}(XC_HERE", identifier(callee.name), std::get<FunctionId>(e.payload).value);
+    const Function& callee =
+        w.module.functions[static_cast<std::size_t>(std::get<FunctionId>(e.payload).value)];
+    std::string text =
+        fmt::format("xc_fn_{}_{}(XC_HERE", identifier(callee.name), std::get<FunctionId>(e.payload).value);
     for (const ExprP& a : e.args) {
         if (!a->type.is_array()) {
             text += ", " + w.expr(*a);
@@ -296,12 +324,14 @@ std::string Writer::element(const Expr& array, const ExprP* indices, const Acces
         const bool checked = access.checked >> d & 1, wraps = access.wrap >> d & 1;
         const std::string n = length(*this, array, d);
         if (checked)
-            index = fmt::format("{}({}, {}, {}, {}, XC_HERE)", wraps ? "xc_index" : "xc_index_nowrap", index, n,
-                                access.site, d);
-        else if (wraps) index = fmt::format("xc_wrap({}, {})", index, n);
-        const auto narrow = [&](const std::string& text) {  // 32-bit address arithmetic where every array allows it
-            return !cpu() && module.narrow_index ? "(i32)(" + text + ")" : text;
-        };
+            index = fmt::format("{}({}, {}, {}, {}, XC_HERE)", wraps ? "xc_index" : "xc_index_nowrap", index,
+                                n, access.site, d);
+        else if (wraps)
+            index = fmt::format("xc_wrap({}, {})", index, n);
+        const auto narrow =
+            [&](const std::string& text) {  // 32-bit address arithmetic where every array allows it
+                return !cpu() && module.narrow_index ? "(i32)(" + text + ")" : text;
+            };
         index = narrow(index);
         const bool plain = t.layout == Layout::strided || (t.layout == Layout::inner && d + 1 < t.ndim);
         if (plain) {
@@ -327,8 +357,9 @@ std::string cuda_vector(Writer& w, const Expr& e) {
     switch (e.op) {
         case Op::ramp: return fmt::format("xc_ramp<{}>({})", w.type(e.type), args[0]);
         case Op::splat:
-            return e.type.dtype == DType::b1 ? fmt::format("xc_splat<{}>((i8)-(i8)({}))", w.type(e.type), args[0])
-                                             : fmt::format("xc_splat<{}>({})", w.type(e.type), args[0]);
+            return e.type.dtype == DType::b1
+                       ? fmt::format("xc_splat<{}>((i8)-(i8)({}))", w.type(e.type), args[0])
+                       : fmt::format("xc_splat<{}>({})", w.type(e.type), args[0]);
         case Op::neg: return lanes(narrow(e.type, "(-" + n[0] + ")"));
         case Op::bit_not: return lanes(narrow(e.type, "(~" + n[0] + ")"));
         case Op::logic_not: return lanes("(!" + n[0] + ")");
@@ -341,8 +372,9 @@ std::string cuda_vector(Writer& w, const Expr& e) {
         case Op::call: return lanes(substitute(frontend::overload(std::get<OverloadId>(e.payload)).cuda, n));
         default: break;
     }
-    if (const char* op = infix(e.op)) return lanes(compares(e.op) ? fmt::format("({} {} {})", n[0], op, n[1])
-                                                                  : narrow(e.type, fmt::format("({} {} {})", n[0], op, n[1])));
+    if (const char* op = infix(e.op))
+        return lanes(compares(e.op) ? fmt::format("({} {} {})", n[0], op, n[1])
+                                    : narrow(e.type, fmt::format("({} {} {})", n[0], op, n[1])));
     return lanes(fmt::format("{}<{}>({}, {})", named(e.op), info(e.type.dtype).cpp, n[0], n[1]));
 }
 
@@ -374,8 +406,10 @@ std::string Writer::expr(const Expr& e) {
         case Op::neg: return narrow(e.type, fmt::format("(-{})", expr(*e.args[0])));
         case Op::bit_not: return narrow(e.type, fmt::format("(~{})", expr(*e.args[0])));
         case Op::logic_not: return (vector ? "(~" : "(!") + expr(*e.args[0]) + ")";
-        case Op::logic_and: return fmt::format("({} {} {})", expr(*e.args[0]), vector ? "&" : "&&", expr(*e.args[1]));
-        case Op::logic_or: return fmt::format("({} {} {})", expr(*e.args[0]), vector ? "|" : "||", expr(*e.args[1]));
+        case Op::logic_and:
+            return fmt::format("({} {} {})", expr(*e.args[0]), vector ? "&" : "&&", expr(*e.args[1]));
+        case Op::logic_or:
+            return fmt::format("({} {} {})", expr(*e.args[0]), vector ? "|" : "||", expr(*e.args[1]));
         case Op::select: {
             const std::string c = expr(*e.args[0]), yes = expr(*e.args[1]), no = expr(*e.args[2]);
             if (e.args[0]->type.lanes > 1)
@@ -391,10 +425,12 @@ std::string Writer::expr(const Expr& e) {
         if (e.type.dtype == DType::b1 && !compares(e.op)) return fmt::format("(b1)({} {} {})", a, op, b);
         return narrow(e.type, fmt::format("({} {} {})", a, op, b));
     }
-    const bool site = (e.op == Op::floordiv || e.op == Op::mod) && std::holds_alternative<Access>(e.payload) &&
-                      access_of(e).checked;
+    const bool site = (e.op == Op::floordiv || e.op == Op::mod) &&
+                      std::holds_alternative<Access>(e.payload) && access_of(e).checked;
     const std::string t = type(e.type);  // told: a literal's C++ type is int
-    if (site) return fmt::format("{}<{}>({}, xc_nonzero<{}>({}, {}, XC_HERE))", named(e.op), t, a, t, b, access_of(e).site);
+    if (site)
+        return fmt::format("{}<{}>({}, xc_nonzero<{}>({}, {}, XC_HERE))", named(e.op), t, a, t, b,
+                           access_of(e).site);
     return fmt::format("{}<{}>({}, {})", named(e.op), t, a, b);
 }
 

@@ -10,7 +10,11 @@ namespace xcuda::emit {
 using namespace ir;
 
 Writer::Writer(const Module& m, const Function& f, Target t, Needs& n)
-    : module(m), function(f), target(t), needs(n), names(variable_names(f)) {}
+    : module(m),
+      function(f),
+      target(t),
+      needs(n),
+      names(variable_names(f)) {}
 
 std::string entry_name(const Module& module) { return identifier(module.kernel().name) + "_kernel"; }
 
@@ -25,9 +29,13 @@ std::string argument_struct(const Module& module) {
     for (const VarId p : f.params) {
         const Type& t = f.vars[p].type;
         const std::string& name = names[p];
-        if (!t.is_array()) out += fmt::format("    alignas(8) {} {};\n", element_type(t), name);
-        else if (t.ndim == 0) out += fmt::format("    {}* {};\n", element_type(t), name);
-        else out += fmt::format("    {}* {}; i64 {}_n[{}], {}_s[{}];\n", element_type(t), name, name, t.ndim, name, t.ndim);
+        if (!t.is_array())
+            out += fmt::format("    alignas(8) {} {};\n", element_type(t), name);
+        else if (t.ndim == 0)
+            out += fmt::format("    {}* {};\n", element_type(t), name);
+        else
+            out += fmt::format("    {}* {}; i64 {}_n[{}], {}_s[{}];\n", element_type(t), name, name, t.ndim,
+                               name, t.ndim);
     }
     if (f.params.empty()) out += "    i64 nothing;\n";
     return out + "};\n";
@@ -43,9 +51,11 @@ void unpack(Writer& w, const char* from) {
             continue;
         }
         w.line(fmt::format("{}* const {} = {}{};", element_type(t), name, from, name));
-        for (int d = 0; d < t.ndim; ++d) w.line(fmt::format("const i64 {} = {}{}_n[{}];", length_name(name, d), from, name, d));
+        for (int d = 0; d < t.ndim; ++d)
+            w.line(fmt::format("const i64 {} = {}{}_n[{}];", length_name(name, d), from, name, d));
         if (t.layout == Layout::contiguous) continue;
-        for (int d = 0; d < t.ndim; ++d) w.line(fmt::format("const i64 {} = {}{}_s[{}];", stride_name(name, d), from, name, d));
+        for (int d = 0; d < t.ndim; ++d)
+            w.line(fmt::format("const i64 {} = {}{}_s[{}];", stride_name(name, d), from, name, d));
     }
 }
 
@@ -96,16 +106,18 @@ void declare_array(Writer& w, VarId id, bool worker_shared, std::int64_t& offset
         if (dynamic) {
             w.line("extern __shared__ __align__(16) unsigned char xc_dynamic_shared[];");
             w.line(fmt::format("{0}* const {1} = ({0}*)xc_dynamic_shared;", element, name));
-            w.line(fmt::format("const i64 {} = xc_dynamic_shared_bytes() / (i64)sizeof({});", length_name(name, 0), element));
+            w.line(fmt::format("const i64 {} = xc_dynamic_shared_bytes() / (i64)sizeof({});",
+                               length_name(name, 0), element));
         } else {
-            w.line(fmt::format("{}{} {}[{}];", v.role == Var::Role::shared ? "__shared__ __align__(16) " : "", element, name,
-                               elements(v.type)));
+            w.line(fmt::format("{}{} {}[{}];", v.role == Var::Role::shared ? "__shared__ __align__(16) " : "",
+                               element, name, elements(v.type)));
         }
         return;
     }
     if (dynamic) {
         w.line(fmt::format("{0}* const {1} = ({0}*)(W->shared + {2});", element, name, static_bytes));
-        w.line(fmt::format("const i64 {} = L->dynamic_shared_bytes / (i64)sizeof({});", length_name(name, 0), element));
+        w.line(fmt::format("const i64 {} = L->dynamic_shared_bytes / (i64)sizeof({});", length_name(name, 0),
+                           element));
     } else if (v.role == Var::Role::shared && worker_shared) {
         w.line(fmt::format("{0}* const {1} = ({0}*)(W->shared + {2});", element, name, offset));
         offset += shared_size(v.type);
@@ -120,7 +132,8 @@ bool polls(const Body& body) {
     return found;
 }
 
-void declare_locals(Writer& w, bool worker_shared, std::int64_t static_bytes, const std::vector<VarId>& declared = {}) {
+void declare_locals(Writer& w, bool worker_shared, std::int64_t static_bytes,
+                    const std::vector<VarId>& declared = {}) {
     std::vector<bool> used = mentioned(w.function);
     for (const VarId v : declared) used[v] = false;
     std::int64_t offset = 0;
@@ -133,7 +146,8 @@ void declare_locals(Writer& w, bool worker_shared, std::int64_t static_bytes, co
             if (used[i] || shared_slot) declare_array(w, id, worker_shared, offset, static_bytes);
         } else if (used[i]) {
             // A vector starts as zeros: a masked assignment keeps its other lanes.
-            w.line(fmt::format("{} {}{};", w.type(v.type), w.name(id), v.type.lanes > 1 || v.maybe_unbound ? " = {}" : ""));
+            w.line(fmt::format("{} {}{};", w.type(v.type), w.name(id),
+                               v.type.lanes > 1 || v.maybe_unbound ? " = {}" : ""));
         }
     }
 }
@@ -145,11 +159,13 @@ void here(Writer& w) {
     w.out += text + "\n";
 }
 
-std::string device_function(const Module& module, std::size_t index, Target target, Needs& needs, bool prototype) {
+std::string device_function(const Module& module, std::size_t index, Target target, Needs& needs,
+                            bool prototype) {
     const Function& f = module.functions[index];
     Writer w(module, f, target, needs);
     std::string head = fmt::format("XC_DEVICE {} xc_fn_{}_{}(XC_HERE_PARAMETERS",
-                                   f.result.is_none() ? "void" : std::string(element_type(f.result)), identifier(f.name), index);
+                                   f.result.is_none() ? "void" : std::string(element_type(f.result)),
+                                   identifier(f.name), index);
     for (const VarId p : f.params) {
         const Type& t = f.vars[p].type;
         const std::string& name = w.name(p);
@@ -166,7 +182,8 @@ std::string device_function(const Module& module, std::size_t index, Target targ
     w.out += head + " {\n";
     declare_locals(w, true, 0);
     w.body(f.body);
-    if (!f.result.is_none()) w.line(fmt::format("return {}();", element_type(f.result)));  // every path has returned
+    if (!f.result.is_none())
+        w.line(fmt::format("return {}();", element_type(f.result)));  // every path has returned
     return w.out + "}\n";
 }
 
@@ -177,7 +194,8 @@ std::string arguments_of(const std::string& entry) {
 std::string cpu_fiber(const Module& module, Needs& needs, std::int64_t static_bytes) {
     const std::string entry = entry_name(module);
     Writer fiber(module, *module.fiber, Target::cpu, needs);
-    std::string head = fmt::format("static void {}_thread(const xc_launch* L, const void* P, xc_worker* W", entry);
+    std::string head =
+        fmt::format("static void {}_thread(const xc_launch* L, const void* P, xc_worker* W", entry);
     std::vector<VarId> coordinates;  // parameters of the C++ function
     for (const ExprP& e : module.fiber->where) {
         coordinates.push_back(var_of(*e));
@@ -195,13 +213,15 @@ std::string cpu_fiber(const Module& module, Needs& needs, std::int64_t static_by
 std::string cpu_box_function(const Module& module, const Function& f, const std::string& head, Needs& needs) {
     Writer w(module, f, Target::cpu, needs);
     here(w);
-    w.out += head + "(const xc_launch* L, const void* P, xc_worker* W, const i64* xc_low, const i64* xc_high) {\n" +
+    w.out += head +
+             "(const xc_launch* L, const void* P, xc_worker* W, const i64* xc_low, const i64* xc_high) {\n" +
              arguments_of(entry_name(module));
     unpack(w, "xc_args.");
     std::vector<VarId> bounds;
     for (std::size_t axis = 0; axis < 3; ++axis) {
         for (const VarId v : {f.low[axis], f.high[axis]}) bounds.push_back(v);
-        w.line(fmt::format("const i64 {} = xc_low[{}], {} = xc_high[{}];", w.name(f.low[axis]), axis, w.name(f.high[axis]), axis));
+        w.line(fmt::format("const i64 {} = xc_low[{}], {} = xc_high[{}];", w.name(f.low[axis]), axis,
+                           w.name(f.high[axis]), axis));
     }
     declare_locals(w, false, 0, bounds);
     w.body(f.body);
@@ -212,10 +232,11 @@ std::string cpu_domain(const Module& module, Needs& needs) {
     const BoxWork& work = *module.boxes;
     Writer w(module, module.kernel(), Target::cpu, needs);
     const std::string entry = entry_name(module);
-    w.out = fmt::format("extern \"C\" const xc_cut {}_cut = {{{}, {}, {}, {}}};\n", entry, work.vector_axis, work.width,
-                        work.rows, static_cast<std::int64_t>(work.weight));
-    w.out += fmt::format("extern \"C\" void {}_domain(const xc_launch* L, const void* P, i64* xc_low, i64* xc_high) {{\n{}",
-                         entry, arguments_of(entry));
+    w.out = fmt::format("extern \"C\" const xc_cut {}_cut = {{{}, {}, {}, {}}};\n", entry, work.vector_axis,
+                        work.width, work.rows, static_cast<std::int64_t>(work.weight));
+    w.out += fmt::format(
+        "extern \"C\" void {}_domain(const xc_launch* L, const void* P, i64* xc_low, i64* xc_high) {{\n{}",
+        entry, arguments_of(entry));
     unpack(w, "xc_args.");
     for (std::size_t axis = 0; axis < 3; ++axis) {
         w.line(fmt::format("xc_low[{}] = {};", axis, w.expr(*work.low[axis])));
@@ -230,16 +251,19 @@ std::string cpu_kernel(const Module& module, Needs& needs) {
     std::string out = fmt::format("extern \"C\" const i64 {}_shared_bytes = {};\n", entry, static_bytes);
     if (module.boxes) {
         out += cpu_domain(module, needs);
-        if (module.tiles) out += cpu_box_function(module, *module.tiles, "extern \"C\" bool " + entry + "_tiles", needs);
+        if (module.tiles)
+            out += cpu_box_function(module, *module.tiles, "extern \"C\" bool " + entry + "_tiles", needs);
         const char* rare = module.tiles ? "XC_COLD " : "";
-        return out + cpu_box_function(module, module.kernel(), fmt::format("extern \"C\" {}void {}", rare, entry), needs);
+        return out + cpu_box_function(module, module.kernel(),
+                                      fmt::format("extern \"C\" {}void {}", rare, entry), needs);
     }
     if (module.fiber) out += cpu_fiber(module, needs, static_bytes);
     const Function& f = module.kernel();
     Writer w(module, f, Target::cpu, needs);
     here(w);
-    w.out += fmt::format("extern \"C\" void {}(const xc_launch* L, const void* P, xc_worker* W, i64 {}, i64 {}) {{\n{}", entry,
-                         w.name(f.begin), w.name(f.end), arguments_of(entry));
+    w.out += fmt::format(
+        "extern \"C\" void {}(const xc_launch* L, const void* P, xc_worker* W, i64 {}, i64 {}) {{\n{}", entry,
+        w.name(f.begin), w.name(f.end), arguments_of(entry));
     unpack(w, "xc_args.");
     declare_locals(w, false, 0);
     w.body(f.body);
@@ -249,7 +273,9 @@ std::string cpu_kernel(const Module& module, Needs& needs) {
 std::string cuda_kernel(const Module& module, Needs& needs) {
     Writer w(module, module.kernel(), Target::cuda, needs);
     const std::string entry = entry_name(module);
-    w.out = fmt::format("#define XC_HERE F\nextern \"C\" __global__ void {0}(const {0}_arguments xc_args, xc_fault* F) {{\n", entry);
+    w.out = fmt::format(
+        "#define XC_HERE F\nextern \"C\" __global__ void {0}(const {0}_arguments xc_args, xc_fault* F) {{\n",
+        entry);
     unpack(w, "xc_args.");
     declare_locals(w, false, 0);
     w.body(module.kernel().body);
@@ -262,7 +288,8 @@ std::string vector_typedef(const std::string& name, bool cpu) {
     std::string element = name.substr(0, x);
     if (element == "b1") element = "i8";  // a mask's lane is 0 or -1
     if (!cpu) return fmt::format("typedef xc_vec<{}, {}> {};\n", element, name.substr(x + 1), name);
-    return fmt::format("typedef {} {} __attribute__((ext_vector_type({})));\n", element, name, name.substr(x + 1));
+    return fmt::format("typedef {} {} __attribute__((ext_vector_type({})));\n", element, name,
+                       name.substr(x + 1));
 }
 
 }  // namespace
@@ -282,11 +309,13 @@ Text emit(const Module& module, Target target) {
     for (const std::string& declaration : needs.declarations) text.kernel += declaration + "\n";
     text.kernel += argument_struct(module) + prototypes;
     if (!functions.empty())
-        text.kernel += cpu ? "#define XC_HERE W, L, xc_thread_x, xc_thread_y, xc_thread_z, xc_block_x, xc_block_y, xc_block_z\n" +
+        text.kernel += cpu ? "#define XC_HERE W, L, xc_thread_x, xc_thread_y, xc_thread_z, xc_block_x, "
+                             "xc_block_y, xc_block_z\n" +
                                  functions + "#undef XC_HERE\n"
                            : "#define XC_HERE F\n" + functions + "#undef XC_HERE\n";
     text.kernel += kernel;
-    text.source = std::string(cpu ? prelude_cpu() : prelude_cuda()) + std::string(prelude_math()) + text.kernel;
+    text.source =
+        std::string(cpu ? prelude_cpu() : prelude_cuda()) + std::string(prelude_math()) + text.kernel;
     return text;
 }
 

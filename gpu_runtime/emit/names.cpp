@@ -11,13 +11,17 @@ namespace {
 
 // C++ keywords that Python allows as names, and words the preludes and the emitter use.
 constexpr std::string_view taken[] = {
-    "alignas", "alignof", "asm", "auto", "b1", "bf16", "bool", "case", "catch", "char", "compl", "concept", "const",
-    "constexpr", "consteval", "constinit", "decltype", "default", "delete", "do", "double", "enum", "explicit",
-    "export", "extern", "f16", "f32", "f64", "false", "float", "friend", "goto", "i16", "i32", "i64", "i8", "inline",
-    "int", "long", "main", "mutable", "namespace", "new", "noexcept", "nullptr", "operator", "private", "protected",
-    "public", "register", "requires", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this",
-    "throw", "true", "typedef", "typeid", "typename", "u16", "u32", "u64", "u8", "union", "unsigned", "using",
-    "virtual", "void", "volatile", "wchar_t", "xor", "L", "P", "W", "F", "threadIdx", "blockIdx", "blockDim", "gridDim"};
+    "alignas",   "alignof",   "asm",      "auto",     "b1",      "bf16",      "bool",      "case",
+    "catch",     "char",      "compl",    "concept",  "const",   "constexpr", "consteval", "constinit",
+    "decltype",  "default",   "delete",   "do",       "double",  "enum",      "explicit",  "export",
+    "extern",    "f16",       "f32",      "f64",      "false",   "float",     "friend",    "goto",
+    "i16",       "i32",       "i64",      "i8",       "inline",  "int",       "long",      "main",
+    "mutable",   "namespace", "new",      "noexcept", "nullptr", "operator",  "private",   "protected",
+    "public",    "register",  "requires", "short",    "signed",  "sizeof",    "static",    "struct",
+    "switch",    "template",  "this",     "throw",    "true",    "typedef",   "typeid",    "typename",
+    "u16",       "u32",       "u64",      "u8",       "union",   "unsigned",  "using",     "virtual",
+    "void",      "volatile",  "wchar_t",  "xor",      "L",       "P",         "W",         "F",
+    "threadIdx", "blockIdx",  "blockDim", "gridDim"};
 
 }  // namespace
 
@@ -26,8 +30,10 @@ std::string identifier(const std::string& text) {
     static constexpr char hex[] = "0123456789abcdef";
     for (const char c : text) {
         const auto u = static_cast<unsigned char>(c);
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_') out += c;
-        else out += std::string("_u") + hex[u >> 4] + hex[u & 15];
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')
+            out += c;
+        else
+            out += std::string("_u") + hex[u >> 4] + hex[u & 15];
     }
     if (out.empty() || (out[0] >= '0' && out[0] <= '9')) out.insert(0, "_");
     return out;
@@ -38,8 +44,8 @@ std::vector<std::string> variable_names(const ir::Function& function) {
     std::set<std::string> used;
     for (const ir::Var& v : function.vars) {
         std::string name = identifier(v.name);
-        const bool reserved = std::find(std::begin(taken), std::end(taken), name) != std::end(taken) || name.starts_with("xc_") ||
-                              name.starts_with("__") || name.starts_with("_Z");
+        const bool reserved = std::find(std::begin(taken), std::end(taken), name) != std::end(taken) ||
+                              name.starts_with("xc_") || name.starts_with("__") || name.starts_with("_Z");
         if (reserved) name = "v_" + name;
         std::string unique = name;
         for (int n = 2; !used.insert(unique).second; ++n) unique = name + "__" + std::to_string(n);

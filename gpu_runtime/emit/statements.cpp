@@ -40,7 +40,8 @@ void mark_line(Writer& w, const Place& place) {
     if (!place.known() && !w.last_line.known()) return;
     w.last_line = place;
     // What the passes added is not the user's last line going on.
-    w.out += place.known() ? fmt::format("#line {} {}\n", place.line, quoted(place.file)) : "#line 1 \"xcuda\"\n";
+    w.out +=
+        place.known() ? fmt::format("#line {} {}\n", place.line, quoted(place.file)) : "#line 1 \"xcuda\"\n";
 }
 
 bool breaks(const Body& b) {
@@ -76,7 +77,8 @@ void end_else(Writer& w, const Stmt& s, const std::string& broke) {
 bool small(const Expr& e) {
     switch (e.op) {
         case Op::dim: return std::get<Axis>(e.payload).value < e.args[0]->type.ndim;
-        case Op::coord: return coord_of(e).kind != Coord::Kind::global && coord_of(e).kind != Coord::Kind::grid_size;
+        case Op::coord:
+            return coord_of(e).kind != Coord::Kind::global && coord_of(e).kind != Coord::Kind::grid_size;
         case Op::constant: {
             const auto* v = std::get_if<std::int64_t>(&number_of(e));
             return v && *v >= 0 && *v <= INT32_MAX;
@@ -90,14 +92,17 @@ void loop_range_stmt(Writer& w, const Stmt& s) {
     const std::string broke = begin_else(w, s);
     const auto step = passes::integer_of(s.exprs[2]);
     const std::string& v = w.name(s.var);
-    if (w.function.vars[static_cast<std::size_t>(s.var)].role == Var::Role::hidden && w.function.vars[static_cast<std::size_t>(s.var)].type.lanes == 1 && w.cpu() && s.place.line == 0) {
-        w.open(fmt::format("for ({0} = {1}; {0} < {2}; {0} += {3})", v, w.expr(*s.exprs[0]), w.expr(*s.exprs[1]),
-                           w.expr(*s.exprs[2])));  // the compiler's own loops count upward over a variable nobody else sets
+    if (w.function.vars[static_cast<std::size_t>(s.var)].role == Var::Role::hidden &&
+        w.function.vars[static_cast<std::size_t>(s.var)].type.lanes == 1 && w.cpu() && s.place.line == 0) {
+        w.open(fmt::format(
+            "for ({0} = {1}; {0} < {2}; {0} += {3})", v, w.expr(*s.exprs[0]), w.expr(*s.exprs[1]),
+            w.expr(*s.exprs[2])));  // the compiler's own loops count upward over a variable nobody else sets
     } else {
         const int n = w.counter++;
-        const bool narrow = !w.cpu() && w.module.narrow_index && step && *step == 1 && small(*s.exprs[0]) && small(*s.exprs[1]);
-        std::string head = fmt::format("for ({3} xc_i{0} = {1}, xc_stop{0} = {2}", n, w.expr(*s.exprs[0]), w.expr(*s.exprs[1]),
-                                       narrow ? "i32" : "i64");
+        const bool narrow = !w.cpu() && w.module.narrow_index && step && *step == 1 && small(*s.exprs[0]) &&
+                            small(*s.exprs[1]);
+        std::string head = fmt::format("for ({3} xc_i{0} = {1}, xc_stop{0} = {2}", n, w.expr(*s.exprs[0]),
+                                       w.expr(*s.exprs[1]), narrow ? "i32" : "i64");
         std::string test = fmt::format("xc_i{0} {1} xc_stop{0}", n, step && *step < 0 ? ">" : "<");
         std::string by = step ? std::to_string(*step) : fmt::format("xc_step{}", n);
         if (!step) {
@@ -139,8 +144,11 @@ void store_stmt(Writer& w, const Stmt& s) {
     if (s.access.masked) text += "_n";
     if (!w.cpu() && !s.access.aligned) text += "_unaligned";
     if (bits && !w.cpu())
-        text += fmt::format("((i8*)&{}, xc_each<{}>([](i8 xc_0) {{ return (i8)-xc_0; }}, {})", at, w.type(value.type), w.expr(value));
-    else text += bits ? fmt::format("((i8*)&{}, ({} & (i8)1)", at, w.expr(value)) : fmt::format("(&{}, {}", at, w.expr(value));
+        text += fmt::format("((i8*)&{}, xc_each<{}>([](i8 xc_0) {{ return (i8)-xc_0; }}, {})", at,
+                            w.type(value.type), w.expr(value));
+    else
+        text += bits ? fmt::format("((i8*)&{}, ({} & (i8)1)", at, w.expr(value))
+                     : fmt::format("(&{}, {}", at, w.expr(value));
     if (!contiguous) text += ", " + w.expr(stride);
     if (masked) text += ", " + w.expr(*s.exprs[ndim + 3]);
     if (s.access.masked) text += ", " + w.name(w.function.tail);
@@ -151,7 +159,8 @@ void store_stmt(Writer& w, const Stmt& s) {
 std::string cold_head(const Writer& w, const Body& body) {
     std::set<VarId> arrays;
     each_expr(body, [&](const Expr& e) {
-        if (e.op == Op::var && e.type.is_array() && e.type.space != Space::global && !e.type.extents.empty()) arrays.insert(var_of(e));
+        if (e.op == Op::var && e.type.is_array() && e.type.space != Space::global && !e.type.extents.empty())
+            arrays.insert(var_of(e));
     });
     std::string captured = "=";
     for (const VarId v : arrays) captured += ", &" + w.name(v);
@@ -201,7 +210,8 @@ void stmt(Writer& w, const Stmt& s) {
         case Stmt::Kind::barrier: w.line(w.cpu() ? "W->barrier(W);" : "__syncthreads();"); return;
         case Stmt::Kind::fault: fault_stmt(w, s); return;
         case Stmt::Kind::poll:
-            w.line(w.cpu() ? "xc_poll(L, W);" : fmt::format("xc_poll_seldom(xc_turns, {}, XC_HERE);", w.expr(*s.exprs[0])));
+            w.line(w.cpu() ? "xc_poll(L, W);"
+                           : fmt::format("xc_poll_seldom(xc_turns, {}, XC_HERE);", w.expr(*s.exprs[0])));
             return;
         case Stmt::Kind::scope:
             w.open(s.hint == Stmt::Hint::cold ? cold_head(w, s.body) : "[&]() XC_INLINE");
@@ -209,7 +219,8 @@ void stmt(Writer& w, const Stmt& s) {
             w.close("();");
             return;
         case Stmt::Kind::run_fibers:
-            w.line(fmt::format("W->run_fibers(W, L, P, {}, {}_thread);", w.expr(*s.exprs[0]), entry_name(w.module)));
+            w.line(fmt::format("W->run_fibers(W, L, P, {}, {}_thread);", w.expr(*s.exprs[0]),
+                               entry_name(w.module)));
             return;
     }
 }

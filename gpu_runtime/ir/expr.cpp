@@ -26,7 +26,8 @@ ExprP dim(ExprP array, int axis, const Place& place) {
 }
 
 ExprP coord(Coord::Kind kind, int axis, const Place& place) {
-    return std::make_shared<const Expr>(Expr{Op::coord, scalar(DType::i64, true), place, {}, Coord{kind, axis}});
+    return std::make_shared<const Expr>(
+        Expr{Op::coord, scalar(DType::i64, true), place, {}, Coord{kind, axis}});
 }
 
 ExprP cast(ExprP value, Type type) {
@@ -48,7 +49,8 @@ bool same(const Expr& a, const Expr& b) {
 namespace {
 
 bool any_node(const Expr& e, bool (*holds)(const Expr&)) {
-    return holds(e) || std::any_of(e.args.begin(), e.args.end(), [&](const ExprP& a) { return any_node(*a, holds); });
+    return holds(e) ||
+           std::any_of(e.args.begin(), e.args.end(), [&](const ExprP& a) { return any_node(*a, holds); });
 }
 
 bool divides_by_zero_maybe(const Expr& e) {
@@ -64,7 +66,8 @@ bool has_effect(const Expr& e) {
 
 bool may_fault(const Expr& e) {
     return any_node(e, [](const Expr& n) {
-        return divides_by_zero_maybe(n) || n.op == Op::invoke || ((n.op == Op::load || n.op == Op::bound) && access_of(n).checked != 0) ||
+        return divides_by_zero_maybe(n) || n.op == Op::invoke ||
+               ((n.op == Op::load || n.op == Op::bound) && access_of(n).checked != 0) ||
                (n.op == Op::atomic && std::get<Atomic>(n.payload).access.checked != 0);
     });
 }

@@ -108,8 +108,10 @@ ExprP both(ExprP a, ExprP b) {
 ExprP either(ExprP a, ExprP b) { return make(Op::logic_or, boolean(), {std::move(a), std::move(b)}); }
 
 ExprP negate(ExprP condition) {
-    static const struct { Op op, turned; } table[] = {{Op::lt, Op::ge}, {Op::ge, Op::lt}, {Op::gt, Op::le},
-                                                      {Op::le, Op::gt}, {Op::eq, Op::ne}, {Op::ne, Op::eq}};
+    static const struct {
+        Op op, turned;
+    } table[] = {{Op::lt, Op::ge}, {Op::ge, Op::lt}, {Op::gt, Op::le},
+                 {Op::le, Op::gt}, {Op::eq, Op::ne}, {Op::ne, Op::eq}};
     if (condition->op == Op::logic_not) return condition->args[0];
     if (condition->op == Op::logic_or && condition->type.lanes == 1)
         return both(negate(condition->args[0]), negate(condition->args[1]));

@@ -38,7 +38,9 @@ struct Traffic {
 class Walk {
 public:
     Walk(const ir::Module& module, const CostInputs& inputs)
-        : module_(module), inputs_(inputs), traffic_(module.kernel().params.size()) {}
+        : module_(module),
+          inputs_(inputs),
+          traffic_(module.kernel().params.size()) {}
 
     Cost run() {
         State state;
@@ -103,9 +105,8 @@ private:
 
     void branch(const Stmt& s, State& state) {
         count(s.exprs[0], state);
-        auto [taken, other] = split(*s.exprs[0], state, [&](State& side, bool which) {
-            body(which ? s.body : s.orelse, side);
-        });
+        auto [taken, other] = split(*s.exprs[0], state,
+                                    [&](State& side, bool which) { body(which ? s.body : s.orelse, side); });
         if (taken.weight > 0 && other.weight > 0) {
             // Both sides go on: what only one of them knows is forgotten, ranges are those before.
             for (std::size_t v = 0; v < state.values.size(); ++v) {
@@ -193,7 +194,8 @@ private:
 
     void forget_assigned(const ir::Body& statements, State& state) {
         for (const Stmt& s : statements) {
-            if (s.var >= 0 && (s.kind == Stmt::Kind::assign || s.kind == Stmt::Kind::loop_range)) state.values[s.var] = {};
+            if (s.var >= 0 && (s.kind == Stmt::Kind::assign || s.kind == Stmt::Kind::loop_range))
+                state.values[s.var] = {};
             forget_assigned(s.body, state);
             forget_assigned(s.orelse, state);
         }
@@ -206,13 +208,19 @@ private:
             case Op::cast: return e.args[0]->type.dtype == DType::b1 && keep(*e.args[0], truth, state);
             case Op::logic_and:
             case Op::logic_or: {
-                if ((e.op == Op::logic_and) == truth) return keep(*e.args[0], truth, state) && keep(*e.args[1], truth, state);
+                if ((e.op == Op::logic_and) == truth)
+                    return keep(*e.args[0], truth, state) && keep(*e.args[1], truth, state);
                 State rest = state;
                 if (!keep(e, !truth, rest)) return false;
                 state.weight -= rest.weight;
                 return true;
             }
-            case Op::lt: case Op::le: case Op::gt: case Op::ge: case Op::eq: case Op::ne: return compare(e, truth, state);
+            case Op::lt:
+            case Op::le:
+            case Op::gt:
+            case Op::ge:
+            case Op::eq:
+            case Op::ne: return compare(e, truth, state);
             default: {
                 const Linear v = value(e, state);
                 if (!v.constant()) return false;
@@ -245,18 +253,23 @@ private:
     // Values of whole-number expressions.
     Linear value(const Expr& e, const State& state) {
         switch (e.op) {
-            case Op::constant: return number(std::visit([](auto n) { return static_cast<double>(n); }, ir::number_of(e)));
+            case Op::constant:
+                return number(std::visit([](auto n) { return static_cast<double>(n); }, ir::number_of(e)));
             case Op::var: return state.values[ir::var_of(e)];
-            case Op::cast: return is_floating(e.type.dtype) == is_floating(e.args[0]->type.dtype)
-                                      ? value(*e.args[0], state) : Linear{};
+            case Op::cast:
+                return is_floating(e.type.dtype) == is_floating(e.args[0]->type.dtype)
+                           ? value(*e.args[0], state)
+                           : Linear{};
             case Op::neg: return multiply(number(-1), value(*e.args[0], state));
             case Op::add: return coordinates(add(value(*e.args[0], state), value(*e.args[1], state)));
             case Op::sub: return coordinates(add(value(*e.args[0], state), value(*e.args[1], state), -1));
             case Op::mul: return multiply(value(*e.args[0], state), value(*e.args[1], state));
             case Op::dim: return length(e);
             case Op::coord: return coord(ir::coord_of(e));
-            case Op::floordiv: case Op::mod: case Op::shl: case Op::shr:
-                return constants(e, value(*e.args[0], state), value(*e.args[1], state));
+            case Op::floordiv:
+            case Op::mod:
+            case Op::shl:
+            case Op::shr: return constants(e, value(*e.args[0], state), value(*e.args[1], state));
             case Op::call: {
                 const auto& name = frontend::function_of(std::get<ir::OverloadId>(e.payload)).name;
                 if (e.args.size() != 2 || (name != "min" && name != "max")) return {};
@@ -272,7 +285,9 @@ private:
         if (!a.constant() || !b.constant()) return {};
         switch (e.op) {
             case Op::floordiv: return b.offset == 0 ? Linear{} : number(std::floor(a.offset / b.offset));
-            case Op::mod: return b.offset == 0 ? Linear{} : number(a.offset - b.offset * std::floor(a.offset / b.offset));
+            case Op::mod:
+                return b.offset == 0 ? Linear{}
+                                     : number(a.offset - b.offset * std::floor(a.offset / b.offset));
             case Op::shl: return number(a.offset * std::exp2(b.offset));
             default: return number(std::floor(a.offset / std::exp2(b.offset)));
         }
@@ -311,7 +326,8 @@ private:
             return n ? number(*n) : Linear{};
         }
         const auto& extents = array.type.extents;
-        return axis < static_cast<int>(extents.size()) ? number(static_cast<double>(extents[axis])) : Linear{};
+        return axis < static_cast<int>(extents.size()) ? number(static_cast<double>(extents[axis]))
+                                                       : Linear{};
     }
 
     // Work of an expression, run state.weight times.
@@ -327,7 +343,13 @@ private:
         }
         const double once = state.weight * e.type.lanes;
         switch (e.op) {
-            case Op::add: case Op::sub: case Op::mul: case Op::truediv: case Op::floordiv: case Op::mod: case Op::pow:
+            case Op::add:
+            case Op::sub:
+            case Op::mul:
+            case Op::truediv:
+            case Op::floordiv:
+            case Op::mod:
+            case Op::pow:
             case Op::call:
                 if (e.type.is_scalar() && info(e.type.dtype).kind >= DKind::floating) cost_.flops += once;
                 break;
@@ -361,7 +383,8 @@ private:
     }
 
     // Global memory: args[0] is the array, `axes` indices follow.
-    void touch(const std::vector<ir::ExprP>& args, std::size_t axes, const State& state, bool read, bool write) {
+    void touch(const std::vector<ir::ExprP>& args, std::size_t axes, const State& state, bool read,
+               bool write) {
         const int p = arrays_[ir::var_of(*args[0])];
         if (p < 0) return;
         Traffic& t = traffic_[p];
@@ -373,7 +396,8 @@ private:
             const Linear index = value(*args[1 + axis], state);
             const double length = inputs_.length(p, static_cast<int>(axis)).value_or(0);
             Interval range = index.known ? interval(index, state.symbols) : Interval{0, length - 1};
-            if (range.low < 0 || range.high > length - 1) range = {0, length - 1};  // wraps, or a guard not understood
+            if (range.low < 0 || range.high > length - 1)
+                range = {0, length - 1};  // wraps, or a guard not understood
             auto& hull = t.hull[axis];
             hull = first ? range : Interval{std::min(hull.low, range.low), std::max(hull.high, range.high)};
         }

@@ -13,7 +13,8 @@ Linear add(const Linear& a, const Linear& b, double factor) {
     Linear sum = a;
     sum.offset += factor * b.offset;
     for (const auto& term : b.terms) {
-        auto at = std::find_if(sum.terms.begin(), sum.terms.end(), [&](auto& t) { return t.symbol >= term.symbol; });
+        auto at = std::find_if(sum.terms.begin(), sum.terms.end(),
+                               [&](auto& t) { return t.symbol >= term.symbol; });
         if (at != sum.terms.end() && at->symbol == term.symbol) {
             at->coefficient += factor * term.coefficient;
         } else {

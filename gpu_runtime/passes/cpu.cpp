@@ -49,8 +49,10 @@ Module for_cpu(Module module, const CpuOptions& options) {
     Function& f = module.kernel();
     f.tail = f.add({"tail", scalar(DType::i64, true), Var::Role::hidden, {}});
     const bool whole_grid = !has.barrier && !has.shared && !has.block_coords && !has.callee_barrier;
-    if (whole_grid) frame_boxes(module, options);
-    else if (has.callee_barrier || !frame_blocks(module, options)) frame_fibers(module, options);
+    if (whole_grid)
+        frame_boxes(module, options);
+    else if (has.callee_barrier || !frame_blocks(module, options))
+        frame_fibers(module, options);
     verify(module, Stage::cpu, "passes/cpu");
     return module;
 }

@@ -43,7 +43,8 @@ struct Visitor {
                 visit({s.exprs[0], std::span(s.exprs).subspan(1, ndim), s.access, here, depth, true});
             }
             const bool loop = s.kind == Stmt::Kind::loop_range || s.kind == Stmt::Kind::loop_while;
-            const bool named = s.kind == Stmt::Kind::loop_range && counts[static_cast<std::size_t>(s.var)] == 1;
+            const bool named =
+                s.kind == Stmt::Kind::loop_range && counts[static_cast<std::size_t>(s.var)] == 1;
             if (named) loops[s.var] = {s.exprs[0], s.exprs[1], s.exprs[2]};
             depth += loop;
             body(s.body);
@@ -62,7 +63,8 @@ void each_access(const Function& function, const Body& body, const std::vector<b
 }
 
 void each_bound(const Function& function, const Body& body, const std::vector<bool>& assigned,
-                const std::vector<int>& counts, const std::function<void(const Expr&, const LinearScope&)>& visit) {
+                const std::vector<int>& counts,
+                const std::function<void(const Expr&, const LinearScope&)>& visit) {
     Visitor{function, assigned, counts, nullptr, visit}.body(body);
 }
 

@@ -19,7 +19,9 @@ bool has_barrier(const Body& body) {
     each_stmt(body, [&](const Stmt& s) { found |= s.kind == Stmt::Kind::barrier; });
     return found;
 }
-bool has_barrier(const Stmt& s) { return s.kind == Stmt::Kind::barrier || has_barrier(s.body) || has_barrier(s.orelse); }
+bool has_barrier(const Stmt& s) {
+    return s.kind == Stmt::Kind::barrier || has_barrier(s.body) || has_barrier(s.orelse);
+}
 
 // Barriers stand under uniform control only: every branch and loop around one goes the same way in all threads.
 bool uniform_control(const Body& body, const Varying& vary) {
@@ -36,10 +38,12 @@ bool divergent_jump(const Body& body, const Varying& vary, bool divergent) {
     return std::any_of(body.begin(), body.end(), [&](const Stmt& s) {
         if (s.kind == Stmt::Kind::break_loop || s.kind == Stmt::Kind::continue_loop) return divergent;
         if (s.kind == Stmt::Kind::loop_range || s.kind == Stmt::Kind::loop_while)
-            return has_barrier(s) ? divergent_jump(s.body, vary, false) || divergent_jump(s.orelse, vary, divergent)
-                                  : divergent_jump(s.orelse, vary, divergent);
+            return has_barrier(s)
+                       ? divergent_jump(s.body, vary, false) || divergent_jump(s.orelse, vary, divergent)
+                       : divergent_jump(s.orelse, vary, divergent);
         const bool parts = s.kind == Stmt::Kind::branch && vary.of(*s.exprs[0]) != 0;
-        return divergent_jump(s.body, vary, divergent || parts) || divergent_jump(s.orelse, vary, divergent || parts);
+        return divergent_jump(s.body, vary, divergent || parts) ||
+               divergent_jump(s.orelse, vary, divergent || parts);
     });
 }
 
@@ -53,31 +57,36 @@ struct Regions {
     Function& f;
     const CpuOptions& options;
     const Varying& vary;
-    std::vector<bool> common;    // variables with one value for the whole block, kept outside the lanes
+    std::vector<bool> common;  // variables with one value for the whole block, kept outside the lanes
     std::vector<Body> regions;
     std::vector<Uses> uses;
-    std::vector<VarId> kept;     // by variable: its per-thread array, or -1
+    std::vector<VarId> kept;  // by variable: its per-thread array, or -1
     Lanes lanes{};
     bool fits = true;
     std::string how{};
     bool loops = false;
 
     Regions(Function& function, const CpuOptions& o, const Varying& v)
-        : f(function), options(o), vary(v), common(function.vars.size(), false) {
+        : f(function),
+          options(o),
+          vary(v),
+          common(function.vars.size(), false) {
         for (VarId p : f.params) common[p] = true;
     }
 
     // --- which variables are common to the block -------------------------------------------------------------
     bool over_common(const Expr& e) const {
         if (e.op == Op::var) return e.type.is_array() || common[var_of(e)];
-        if (e.op == Op::coord && (coord_of(e).kind == Coord::Kind::thread || coord_of(e).kind == Coord::Kind::global))
+        if (e.op == Op::coord &&
+            (coord_of(e).kind == Coord::Kind::thread || coord_of(e).kind == Coord::Kind::global))
             return false;
         return std::all_of(e.args.begin(), e.args.end(), [&](const ExprP& a) { return over_common(*a); });
     }
 
     bool is_frame(const Stmt& s) const { return has_barrier(s) && s.kind != Stmt::Kind::barrier; }
 
-    void demote(const Body& body, bool frame, bool& changed) {  // variables that a lane may set are not common
+    void demote(const Body& body, bool frame,
+                bool& changed) {  // variables that a lane may set are not common
         for (const Stmt& s : body) {
             const bool inner = frame && is_frame(s);
             const bool sets = s.kind == Stmt::Kind::assign || s.kind == Stmt::Kind::loop_range;
@@ -177,28 +186,36 @@ struct Regions {
         kept.assign(count, -1);
         for (std::size_t v = 0; v < count; ++v) {
             if (common[v] || !f.vars[v].type.is_scalar()) {
-                if (f.vars[v].role == Var::Role::local_array && touched_by(static_cast<VarId>(v)) > 1) fits = false;
+                if (f.vars[v].role == Var::Role::local_array && touched_by(static_cast<VarId>(v)) > 1)
+                    fits = false;
                 continue;
             }
             bool written = false;
             for (const Uses& u : uses) written |= u.writes[v];
-            const bool across = touched_by(static_cast<VarId>(v)) > 1 || frame_reads[v] > 0 || f.vars[v].maybe_unbound;
+            const bool across =
+                touched_by(static_cast<VarId>(v)) > 1 || frame_reads[v] > 0 || f.vars[v].maybe_unbound;
             if (written && across) kept[v] = thread_array(static_cast<VarId>(v));
         }
     }
 
     int touched_by(VarId v) const {
-        return static_cast<int>(std::count_if(uses.begin(), uses.end(), [&](const Uses& u) { return u.touches(v); }));
+        return static_cast<int>(
+            std::count_if(uses.begin(), uses.end(), [&](const Uses& u) { return u.touches(v); }));
     }
 
     std::array<int, 3> axis_order() const {  // the vector axis last: its neighbours are contiguous
-        return lanes.vector_axis == 0 ? std::array{2, 1, 0} : lanes.vector_axis == 1 ? std::array{2, 0, 1} : std::array{1, 0, 2};
+        return lanes.vector_axis == 0   ? std::array{2, 1, 0}
+               : lanes.vector_axis == 1 ? std::array{2, 0, 1}
+                                        : std::array{1, 0, 2};
     }
 
     VarId thread_array(VarId v) {
         std::vector<std::int64_t> extents;
         for (int axis : axis_order()) extents.push_back(options.block[axis]);
-        return f.add({f.vars[v].name + "_kept", fixed_array(f.vars[v].type.dtype, extents, Space::shared), Var::Role::hidden, {}});
+        return f.add({f.vars[v].name + "_kept",
+                      fixed_array(f.vars[v].type.dtype, extents, Space::shared),
+                      Var::Role::hidden,
+                      {}});
     }
 
     ExprP kept_value(VarId v, bool first_thread) const {
@@ -219,13 +236,14 @@ struct Regions {
             if (!u.writes[v]) continue;
             std::vector<ExprP> indices;
             for (int axis : axis_order()) indices.push_back(coord(Coord::Kind::thread, axis));
-            after.push_back(store(var(kept[v], f.vars[kept[v]].type), std::move(indices), var(id, f.vars[v].type), Access{}));
+            after.push_back(store(var(kept[v], f.vars[kept[v]].type), std::move(indices),
+                                  var(id, f.vars[v].type), Access{}));
         }
         if (before.empty()) return region;
         // Inside a lone guard, so that the guard can still bound the box.
         Body* target = &region;
-        while (target->size() == 1 && target->front().kind == Stmt::Kind::branch && target->front().orelse.empty() &&
-               !reads_kept(*target->front().exprs[0]))
+        while (target->size() == 1 && target->front().kind == Stmt::Kind::branch &&
+               target->front().orelse.empty() && !reads_kept(*target->front().exprs[0]))
             target = &target->front().body;
         for (Stmt& s : *target) before.push_back(std::move(s));
         for (Stmt& s : after) before.push_back(std::move(s));
@@ -249,7 +267,8 @@ struct Regions {
             for (ExprP& e : s.exprs) {
                 e = rewrite(e, [&](const ExprP& n) -> ExprP {
                     const bool is_kept = n->op == Op::var && !n->type.is_array() &&
-                                         static_cast<std::size_t>(var_of(*n)) < kept.size() && kept[var_of(*n)] >= 0;
+                                         static_cast<std::size_t>(var_of(*n)) < kept.size() &&
+                                         kept[var_of(*n)] >= 0;
                     return is_kept ? kept_value(var_of(*n), true) : n;
                 });
             }
@@ -273,7 +292,8 @@ struct Regions {
         }
         add_polls(region);
         LoweredRegion lowered = lower_region(f, region, box, lanes);
-        if (how.empty() || (lowered.loops && !loops)) how = lowered.how;  // the region with the most work speaks
+        if (how.empty() || (lowered.loops && !loops))
+            how = lowered.how;  // the region with the most work speaks
         loops |= lowered.loops;
         return std::move(lowered.body);
     }
@@ -300,11 +320,13 @@ bool frame_blocks(Module& module, const CpuOptions& options) {
         }
     });
     const Varying vary = varying(f, f.body);
-    if (barriers && (has_leave(f.body) || !uniform_control(f.body, vary) || divergent_jump(f.body, vary, false)))
+    if (barriers &&
+        (has_leave(f.body) || !uniform_control(f.body, vary) || divergent_jump(f.body, vary, false)))
         return false;
 
     Regions regions(f, options, vary);
-    regions.lanes = {{hidden(f, "x"), hidden(f, "y"), hidden(f, "z")}, best_vector_axis(f, f.body), options.vector_bytes};
+    regions.lanes = {
+        {hidden(f, "x"), hidden(f, "y"), hidden(f, "z")}, best_vector_axis(f, f.body), options.vector_bytes};
     f.where.clear();
     for (VarId v : regions.lanes.coordinate) f.where.push_back(read(f, v));
     for (VarId v : block) f.where.push_back(read(f, v));

@@ -21,7 +21,8 @@ void frame_boxes(Module& module, const CpuOptions& options) {
     work.low = domain.low;
     work.high = domain.high;
 
-    const Lanes lanes{{hidden(f, "x"), hidden(f, "y"), hidden(f, "z")}, best_vector_axis(f, body), options.vector_bytes};
+    const Lanes lanes{
+        {hidden(f, "x"), hidden(f, "y"), hidden(f, "z")}, best_vector_axis(f, body), options.vector_bytes};
     static constexpr const char* low_names[] = {"low_x", "low_y", "low_z"};
     static constexpr const char* high_names[] = {"high_x", "high_y", "high_z"};
     Box box;
@@ -31,7 +32,8 @@ void frame_boxes(Module& module, const CpuOptions& options) {
         box.high[axis] = read(f, f.high[axis] = hidden(f, high_names[axis]));
         f.where.push_back(read(f, lanes.coordinate[axis]));
     }
-    for (int axis = 0; axis < 3; ++axis) f.where.push_back(int_constant(-1));  // the device tells the block from the index
+    for (int axis = 0; axis < 3; ++axis)
+        f.where.push_back(int_constant(-1));  // the device tells the block from the index
 
     Function tiles = f;
     LoweredRegion region = tiles_of_region(tiles, body, box, lanes);
@@ -40,7 +42,9 @@ void frame_boxes(Module& module, const CpuOptions& options) {
     work.vector_axis = lanes.vector_axis;
     work.width = region.width;
     work.rows = region.rows;
-    work.weight = region.loops ? BoxWork::Weight::loops : region.calls ? BoxWork::Weight::calls : BoxWork::Weight::light;
+    work.weight = region.loops   ? BoxWork::Weight::loops
+                  : region.calls ? BoxWork::Weight::calls
+                                 : BoxWork::Weight::light;
     module.how = region.how;
     module.boxes = work;
     if (!region.body.empty()) {

@@ -15,7 +15,8 @@ Body piece_loop(Function& kernel, VarId piece, Body body) {
     kernel.end = hidden(kernel, "end");
     body.insert(body.begin(), simple(Stmt::Kind::poll));
     Body out;
-    out.push_back(loop_range(piece, read(kernel, kernel.begin), read(kernel, kernel.end), int_constant(1), std::move(body)));
+    out.push_back(loop_range(piece, read(kernel, kernel.begin), read(kernel, kernel.end), int_constant(1),
+                             std::move(body)));
     return out;
 }
 

@@ -43,7 +43,9 @@ Body thread_body(const Body& body, const Lanes& lanes) {
 }
 
 std::array<int, 3> loop_order(int vector_axis) {  // outermost first
-    return vector_axis == 0 ? std::array{2, 1, 0} : vector_axis == 1 ? std::array{2, 0, 1} : std::array{1, 0, 2};
+    return vector_axis == 0   ? std::array{2, 1, 0}
+           : vector_axis == 1 ? std::array{2, 0, 1}
+                              : std::array{1, 0, 2};
 }
 
 Body thread_loops(const Body& body, const Box& box, const Lanes& lanes) {
@@ -51,7 +53,8 @@ Body thread_loops(const Body& body, const Box& box, const Lanes& lanes) {
     const auto order = loop_order(lanes.vector_axis);
     for (int level = 2; level >= 0; --level) {
         const int axis = order[level];
-        inner = one(count_loop(lanes.coordinate[axis], box.low[axis], box.high[axis], int_constant(1), std::move(inner)));
+        inner = one(count_loop(lanes.coordinate[axis], box.low[axis], box.high[axis], int_constant(1),
+                               std::move(inner)));
     }
     return inner;
 }
@@ -92,10 +95,12 @@ struct TileLoops {
             setup.push_back(assign(id, std::move(e)));
             return read(f, id);
         };
-        const ExprP vector_end = keep("vector_end", whole(v, width)), row_end = keep("row_end", whole(r, plan.rows));
+        const ExprP vector_end = keep("vector_end", whole(v, width)),
+                    row_end = keep("row_end", whole(r, plan.rows));
         Body main = one(count_loop(coordinate(v), box.low[v], vector_end, int_constant(width),
                                    tile({plan.rows, plan.columns, false})));
-        const ExprP from = plan.rows == 1 ? vector_end
+        const ExprP from =
+            plan.rows == 1 ? vector_end
                            : make(Op::select, scalar(DType::i64, true),
                                   {compare(Op::lt, read(f, coordinate(r)), row_end), vector_end, box.low[v]});
         const bool no_tail = integer_of(vector_end) && integer_of(box.high[v]) &&
@@ -103,16 +108,21 @@ struct TileLoops {
                              integer_of(box.high[r]) && *integer_of(row_end) >= *integer_of(box.high[r]);
         Body rest;
         if (!no_tail) {
-            Body tail = one(assign(f.tail, minimum(int_constant(plan.lanes), sub(box.high[v], read(f, coordinate(v))))));
+            Body tail = one(
+                assign(f.tail, minimum(int_constant(plan.lanes), sub(box.high[v], read(f, coordinate(v))))));
             for (Stmt& s : tile({1, 1, true})) tail.push_back(std::move(s));
-            rest = one(count_loop(coordinate(v), from, box.high[v], int_constant(plan.lanes), std::move(tail)));
+            rest =
+                one(count_loop(coordinate(v), from, box.high[v], int_constant(plan.lanes), std::move(tail)));
         }
         if (plan.rows == 1) {
             for (Stmt& s : rest) main.push_back(std::move(s));
             out = one(count_loop(coordinate(r), box.low[r], box.high[r], int_constant(1), std::move(main)));
         } else {
-            out = one(count_loop(coordinate(r), box.low[r], row_end, int_constant(plan.rows), std::move(main)));
-            if (!no_tail) out.push_back(count_loop(coordinate(r), box.low[r], box.high[r], int_constant(1), std::move(rest)));
+            out =
+                one(count_loop(coordinate(r), box.low[r], row_end, int_constant(plan.rows), std::move(main)));
+            if (!no_tail)
+                out.push_back(
+                    count_loop(coordinate(r), box.low[r], box.high[r], int_constant(1), std::move(rest)));
         }
         setup.push_back(count_loop(coordinate(z), box.low[z], box.high[z], int_constant(1), std::move(out)));
         return setup;
@@ -125,7 +135,8 @@ Box named(Function& f, const Box& box, Body& out) {
     static constexpr const char* high_names[] = {"high_x", "high_y", "high_z"};
     Box r = box;
     for (int axis = 0; axis < 3; ++axis) {
-        for (auto [bound, name] : {std::pair(&r.low[axis], low_names[axis]), std::pair(&r.high[axis], high_names[axis])}) {
+        for (auto [bound, name] :
+             {std::pair(&r.low[axis], low_names[axis]), std::pair(&r.high[axis], high_names[axis])}) {
             if (integer_of(*bound) || (*bound)->op == Op::var) continue;
             const VarId id = hidden(f, name);
             out.push_back(assign(id, *bound));
@@ -184,7 +195,9 @@ Stmt give(bool value) {
 
 }  // namespace
 
-Body threads_of_region(const Body& body, const Box& box, const Lanes& lanes) { return thread_loops(body, box, lanes); }
+Body threads_of_region(const Body& body, const Box& box, const Lanes& lanes) {
+    return thread_loops(body, box, lanes);
+}
 
 LoweredRegion tiles_of_region(Function& function, const Body& body, const Box& box, const Lanes& lanes) {
     Planned p = plan_region(function, body, box, lanes);
@@ -200,10 +213,13 @@ LoweredRegion tiles_of_region(Function& function, const Body& body, const Box& b
 
 LoweredRegion lower_region(Function& function, const Body& body, const Box& box, const Lanes& lanes) {
     Planned p = plan_region(function, body, box, lanes);
-    if (!p.plan) append(p.region.body, thread_loops(body, p.box, lanes));
-    else if (!p.test) append(p.region.body, TileLoops{function, body, *p.plan, p.box, lanes}.loops());
-    else p.region.body.push_back(branch(p.test, TileLoops{function, body, *p.plan, p.box, lanes}.loops(),
-                                        cold_threads(body, p.box, lanes)));
+    if (!p.plan)
+        append(p.region.body, thread_loops(body, p.box, lanes));
+    else if (!p.test)
+        append(p.region.body, TileLoops{function, body, *p.plan, p.box, lanes}.loops());
+    else
+        p.region.body.push_back(branch(p.test, TileLoops{function, body, *p.plan, p.box, lanes}.loops(),
+                                       cold_threads(body, p.box, lanes)));
     return std::move(p.region);
 }
 

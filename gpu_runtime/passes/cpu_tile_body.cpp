@@ -58,7 +58,8 @@ struct Tiler {
 
     // The value for the first thread of (r, c): what an index needs.
     ExprP first(const ExprP& e, int r, int c) {
-        if (e->op == Op::coord && (coord_of(*e).kind == Coord::Kind::thread || coord_of(*e).kind == Coord::Kind::global))
+        if (e->op == Op::coord &&
+            (coord_of(*e).kind == Coord::Kind::thread || coord_of(*e).kind == Coord::Kind::global))
             return coordinate(coord_of(*e).axis, r, c);
         if (e->op == Op::var) {
             if (e->type.is_array()) return e;
@@ -91,7 +92,8 @@ struct Tiler {
             case Op::select: {
                 ExprP condition = value(e->args[0], r, c);
                 ExprP yes = splat(value(e->args[1], r, c)), no = splat(value(e->args[2], r, c));
-                return make(Op::select, type, {std::move(condition), std::move(yes), std::move(no)}, e->place);
+                return make(Op::select, type, {std::move(condition), std::move(yes), std::move(no)},
+                            e->place);
             }
             default: break;
         }
@@ -121,7 +123,8 @@ struct Tiler {
         for (std::size_t d = 0; d < indices.size(); ++d) {
             const auto sum = linear(indices[d], scope());
             if (sum && sum->coefficients[plan.vector_axis])
-                stride = add(stride, mul(sum->coefficients[plan.vector_axis], axis_stride(array, static_cast<int>(d))));
+                stride = add(stride, mul(sum->coefficients[plan.vector_axis],
+                                         axis_stride(array, static_cast<int>(d))));
         }
         return stride;
     }
@@ -189,7 +192,8 @@ struct Tiler {
                 });
                 return;
             case Stmt::Kind::store:
-                each_copy(true, true, [&](int r, int c) { store(s, r, c, masks.empty() ? nullptr : masks[c], out); });
+                each_copy(true, true,
+                          [&](int r, int c) { store(s, r, c, masks.empty() ? nullptr : masks[c], out); });
                 return;
             case Stmt::Kind::branch: branch_stmt(s, masks, out); return;
             case Stmt::Kind::loop_range:

@@ -37,13 +37,15 @@ struct Check {
         if (!any_vector) {
             return std::all_of(list.begin(), list.end(), [&](const ExprP& i) { return expr(*i, false); });
         }
-        return std::all_of(list.begin(), list.end(), [&](const ExprP& i) { return linear(i, scope).has_value(); });
+        return std::all_of(list.begin(), list.end(),
+                           [&](const ExprP& i) { return linear(i, scope).has_value(); });
     }
 
     bool expr(const Expr& e, bool value = true) {
         if (value && vector(e)) widest = std::max(widest, info(e.type.dtype).size);
         switch (e.op) {
-            case Op::invoke: case Op::atomic: return false;
+            case Op::invoke:
+            case Op::atomic: return false;
             case Op::call: break;
             case Op::bound:
                 if (vector(e)) return false;  // outside an index
@@ -53,8 +55,10 @@ struct Check {
                 if (e.args[0]->type.space == Space::local) return false;
                 loads_in_loop |= depth > 0;
                 return indices(std::span(e.args).subspan(1));
-            case Op::floordiv: case Op::mod:
-                if (vector(e) && std::holds_alternative<Access>(e.payload) && access_of(e).checked) return false;
+            case Op::floordiv:
+            case Op::mod:
+                if (vector(e) && std::holds_alternative<Access>(e.payload) && access_of(e).checked)
+                    return false;
                 break;
             default: break;
         }
@@ -82,7 +86,8 @@ struct Check {
                 const Expr& array = *s.exprs[0];
                 if (array.type.space == Space::local) return false;
                 const auto list = std::span(s.exprs).subspan(1, static_cast<std::size_t>(array.type.ndim));
-                const bool moves = std::any_of(list.begin(), list.end(), [&](const ExprP& i) { return vector(*i); });
+                const bool moves =
+                    std::any_of(list.begin(), list.end(), [&](const ExprP& i) { return vector(*i); });
                 widest = std::max(widest, info(array.type.dtype).size);
                 return moves && indices(list) && expr(*s.exprs.back());
             }
@@ -114,9 +119,8 @@ struct Check {
                 --depth;
                 return fits;
             }
-            case Stmt::Kind::break_loop: case Stmt::Kind::continue_loop:
-                single_row = true;
-                return !masked;
+            case Stmt::Kind::break_loop:
+            case Stmt::Kind::continue_loop: single_row = true; return !masked;
             default: return false;
         }
     }
@@ -144,8 +148,10 @@ int best_vector_axis(const Function& function, const Body& body) {
                 const auto sum = linear(seen.indices[d], scope);
                 if (!sum || !sum->coefficients[axis]) continue;
                 const bool step_one = integer_of(sum->coefficients[axis]) == 1;
-                if (d + 1 == seen.indices.size() && step_one && seen.array->type.layout != Layout::strided) last = true;
-                else other = true;
+                if (d + 1 == seen.indices.size() && step_one && seen.array->type.layout != Layout::strided)
+                    last = true;
+                else
+                    other = true;
             }
             used[axis] |= last || other;
             const double weight = std::pow(8.0, std::min(seen.depth, 4)) * (seen.writes ? 2 : 1);
@@ -158,7 +164,8 @@ int best_vector_axis(const Function& function, const Body& body) {
     return best;
 }
 
-std::optional<TilePlan> plan_tiles(const Function& function, const Body& body, int vector_axis, int vector_bytes,
+std::optional<TilePlan> plan_tiles(const Function& function, const Body& body, int vector_axis,
+                                   int vector_bytes,
                                    const std::array<std::optional<std::int64_t>, 3>& extents) {
     TilePlan plan;
     plan.vector_axis = vector_axis;
@@ -230,8 +237,10 @@ ExprP box_test(const Function& function, const Body& body, const TilePlan& plan,
         }
     });
     each_bound(function, body, plan.assigned, plan.counts, [&](const Expr& bound, const LinearScope& scope) {
-        if (const auto range = bound_range(bound, box, scope)) require_bound(bound, *range, require);
-        else covered &= (plan.vary.of(bound) & bit(plan.vector_axis)) == 0;
+        if (const auto range = bound_range(bound, box, scope))
+            require_bound(bound, *range, require);
+        else
+            covered &= (plan.vary.of(bound) & bit(plan.vector_axis)) == 0;
     });
     if (!covered) return constant(false, scalar(DType::b1));
     return test;

@@ -28,7 +28,8 @@ bool names_threads(const Module& module) {
     bool found = false;
     for (const Function& f : module.functions) {
         each_expr(f.body, [&](const Expr& e) {
-            found |= e.op == Op::coord && coord_of(e).kind != Coord::Kind::global && coord_of(e).kind != Coord::Kind::grid_size;
+            found |= e.op == Op::coord && coord_of(e).kind != Coord::Kind::global &&
+                     coord_of(e).kind != Coord::Kind::grid_size;
         });
         for (const Var& v : f.vars) found |= v.role == Var::Role::shared;
     }
@@ -63,9 +64,7 @@ int elements_a_thread(const Module& module) {
     return elements_of(ready, order_of(ready));
 }
 
-std::array<int, 3> coalescing_order(const Module& module) {
-    return order_of(prepared(module));
-}
+std::array<int, 3> coalescing_order(const Module& module) { return order_of(prepared(module)); }
 
 Module for_cuda(Module module, const CudaOptions& options) {
     module = prepared(std::move(module));
@@ -76,7 +75,8 @@ Module for_cuda(Module module, const CudaOptions& options) {
         const int elements = elements_of(module, module.hardware_axis);
         if (elements > 1) {
             const auto& order = module.hardware_axis;
-            vectorise(f, static_cast<int>(std::find(order.begin(), order.end(), 0) - order.begin()), elements);
+            vectorise(f, static_cast<int>(std::find(order.begin(), order.end(), 0) - order.begin()),
+                      elements);
             verify(module, Stage::cpu, "passes/cuda");
             return module;
         }

@@ -25,7 +25,9 @@ Box whole_grid() {
 
 bool uses_grid_size(const Body& body) {
     bool found = false;
-    each_expr(body, [&](const Expr& e) { found |= e.op == Op::coord && coord_of(e).kind == Coord::Kind::grid_size; });
+    each_expr(body, [&](const Expr& e) {
+        found |= e.op == Op::coord && coord_of(e).kind == Coord::Kind::grid_size;
+    });
     return found;
 }
 
@@ -39,7 +41,8 @@ bool contiguous(const Function& f, const Body& body, const TilePlan& plan) {
             const auto sum = linear(seen.indices[d], scope);
             const ExprP step = sum ? sum->coefficients[static_cast<std::size_t>(plan.vector_axis)] : nullptr;
             if (!step) continue;
-            good &= d + 1 == seen.indices.size() && integer_of(step) == 1 && seen.array->type.layout != Layout::strided;
+            good &= d + 1 == seen.indices.size() && integer_of(step) == 1 &&
+                    seen.array->type.layout != Layout::strided;
         }
     });
     return good;
@@ -54,11 +57,14 @@ std::optional<TilePlan> plan_vectors(const Function& f, const Body& body, int ax
 // Whether lane 0 of an access lies at a multiple of the vector's size: rows do, and the tile's base does.
 bool starts_aligned(const Expr& array, const ExprP& last, VarId base, int elements) {
     if (!array.type.aligned || array.type.space != Space::global) return false;
-    if (static_cast<std::size_t>(elements) * info(array.type.dtype).size != static_cast<std::size_t>(vector_bytes)) return false;
+    if (static_cast<std::size_t>(elements) * info(array.type.dtype).size !=
+        static_cast<std::size_t>(vector_bytes))
+        return false;
     if (last->op == Op::var) return var_of(*last) == base;
     if (last->op != Op::add && last->op != Op::sub) return false;
     const auto offset = integer_of(last->args[1]);
-    return offset && *offset % elements == 0 && last->args[0]->op == Op::var && var_of(*last->args[0]) == base;
+    return offset && *offset % elements == 0 && last->args[0]->op == Op::var &&
+           var_of(*last->args[0]) == base;
 }
 
 void mark_stores(Body& body, VarId base, int elements) {
@@ -99,10 +105,11 @@ void vectorise(Function& f, int axis, int elements) {
     Body body = std::move(f.body);
     Box guard = whole_grid();
     strip_guard(f, body, guard);
-    guard.high[axis] = rewrite(guard.high[axis], [&](const ExprP& e) -> ExprP {  // the grid covers elements, not threads
-        if (e->op != Op::coord || coord_of(*e).kind != Coord::Kind::grid_size) return e;
-        return mul(e, int_constant(elements));
-    });
+    guard.high[axis] =
+        rewrite(guard.high[axis], [&](const ExprP& e) -> ExprP {  // the grid covers elements, not threads
+            if (e->op != Op::coord || coord_of(*e).kind != Coord::Kind::grid_size) return e;
+            return mul(e, int_constant(elements));
+        });
     const auto plan = plan_vectors(f, body, axis);
     if (!plan) throw bug("vectorise() was asked for a kernel that has no vectors");
 
@@ -117,9 +124,12 @@ void vectorise(Function& f, int axis, int elements) {
         const ExprP first = read(f, base[a]);
         tile.low[a] = first;
         tile.high[a] = add(first, int_constant(a == axis ? elements : 1));
-        if (integer_of(guard.low[a]).value_or(1) > 0) inside = both(inside, compare(Op::ge, first, guard.low[a]));
-        if (a == axis) inside = both(inside, compare(Op::le, tile.high[a], guard.high[a]));
-        else if (!(guard.high[a]->op == Op::coord)) inside = both(inside, compare(Op::lt, first, guard.high[a]));
+        if (integer_of(guard.low[a]).value_or(1) > 0)
+            inside = both(inside, compare(Op::ge, first, guard.low[a]));
+        if (a == axis)
+            inside = both(inside, compare(Op::le, tile.high[a], guard.high[a]));
+        else if (!(guard.high[a]->op == Op::coord))
+            inside = both(inside, compare(Op::lt, first, guard.high[a]));
     }
     const ExprP test = both(inside, box_test(f, body, *plan, tile));
     Body vector = tile_body(f, body, *plan, {1, 1, false}, base, tile);

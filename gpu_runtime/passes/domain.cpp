@@ -19,14 +19,16 @@ namespace {
 // Known before the launch: parameters, their shapes, constants.
 bool known_on_host(const Function& f, const Expr& e) {
     if (e.op == Op::var) return f.vars[var_of(e)].role == Var::Role::parameter;
-    if (e.op == Op::coord || e.op == Op::load || e.op == Op::atomic || e.op == Op::invoke || e.op == Op::call) return false;
+    if (e.op == Op::coord || e.op == Op::load || e.op == Op::atomic || e.op == Op::invoke || e.op == Op::call)
+        return false;
     return std::all_of(e.args.begin(), e.args.end(), [&](const ExprP& a) { return known_on_host(f, *a); });
 }
 
 int axes_used(const Function& f) {
     int axes = 0;
     each_expr(f.body, [&](const Expr& e) {
-        if (e.op == Op::coord && (coord_of(e).kind == Coord::Kind::global || coord_of(e).kind == Coord::Kind::thread))
+        if (e.op == Op::coord &&
+            (coord_of(e).kind == Coord::Kind::global || coord_of(e).kind == Coord::Kind::thread))
             axes = std::max(axes, coord_of(e).axis + 1);
     });
     return axes;
@@ -133,7 +135,8 @@ std::vector<ParameterUse> parameter_uses(const Module& module) {
                 if (e.op != Op::invoke) return;
                 const auto callee = static_cast<std::size_t>(std::get<FunctionId>(e.payload).value);
                 for (std::size_t a = 0; a < e.args.size(); ++a)
-                    if (e.args[a]->type.is_array()) note(*e.args[a], uses[callee][a].read, uses[callee][a].written);
+                    if (e.args[a]->type.is_array())
+                        note(*e.args[a], uses[callee][a].read, uses[callee][a].written);
             });
             each_stmt(f.body, [&](const Stmt& s) {
                 if (s.kind == Stmt::Kind::store) note(*s.exprs[0], false, true);

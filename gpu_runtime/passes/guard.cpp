@@ -47,8 +47,10 @@ bool solve(const Expr& c, const LinearScope& scope, Box& box) {
         bound = sub(int_constant(0), bound);
         less = !less;
     }
-    if (less) box.high[axis] = minimum(box.high[axis], strict ? bound : add(bound, int_constant(1)));
-    else box.low[axis] = maximum(box.low[axis], strict ? add(bound, int_constant(1)) : bound);
+    if (less)
+        box.high[axis] = minimum(box.high[axis], strict ? bound : add(bound, int_constant(1)));
+    else
+        box.low[axis] = maximum(box.low[axis], strict ? add(bound, int_constant(1)) : bound);
     return true;
 }
 
@@ -62,7 +64,8 @@ void strip_guard(const Function& function, Body& body, Box& box) {
         conjuncts(body[0].exprs[0], parts);
         ExprP left;
         for (const ExprP& part : parts)
-            if (left || !solve(*part, scope, box)) left = both(left, part);  // keep the order after an unsolved one
+            if (left || !solve(*part, scope, box))
+                left = both(left, part);  // keep the order after an unsolved one
         if (left) {
             body[0].exprs[0] = left;
             return;

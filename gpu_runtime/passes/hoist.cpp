@@ -14,7 +14,10 @@ struct Hoister {
     Function& f;
 
     // The test that makes every linear access of the loop safe, and the loop without those checks.
-    struct Split { ExprP test; Stmt fast; };
+    struct Split {
+        ExprP test;
+        Stmt fast;
+    };
 
     static std::optional<Range> range_of(const ExprP& index, const LinearScope& scope) {
         const auto sum = linear(index, scope);
@@ -43,7 +46,8 @@ struct Hoister {
             if (e->args.empty()) return e;
             auto node = std::make_shared<Expr>(*e);
             for (ExprP& a : node->args) a = expr(a);
-            if (e->op == Op::bound && bound_range(*e, Box{}, {f, assigned, &loops, true, true})) return node->args[0];
+            if (e->op == Op::bound && bound_range(*e, Box{}, {f, assigned, &loops, true, true}))
+                return node->args[0];
             if (e->op == Op::load) node->payload = cleared(access_of(*e), e->args[0], &e->args[1]);
             if (auto* atomic = std::get_if<Atomic>(&node->payload))
                 atomic->access = cleared(atomic->access, e->args[0], &e->args[1]);

@@ -11,7 +11,8 @@ using namespace ir;
 
 namespace {
 
-constexpr std::size_t largest_inlined = 400;  // statements of a kernel after inlining; beyond it calls stay calls
+constexpr std::size_t largest_inlined =
+    400;  // statements of a kernel after inlining; beyond it calls stay calls
 
 bool leaves(const Body& b) {
     bool found = false;
@@ -43,7 +44,8 @@ bool returns_to(Body& b, VarId result) {
     for (std::size_t i = 0; i < b.size(); ++i) {
         Stmt& s = b[i];
         if (s.kind == Stmt::Kind::leave) {
-            if (s.exprs.empty() || result < 0) b.resize(i);
+            if (s.exprs.empty() || result < 0)
+                b.resize(i);
             else {
                 b[i] = assign(result, s.exprs[0], s.place);
                 b.resize(i + 1);
@@ -51,7 +53,8 @@ bool returns_to(Body& b, VarId result) {
             return true;
         }
         if (s.kind != Stmt::Kind::branch || (!leaves(s.body) && !leaves(s.orelse))) continue;
-        Body rest(std::make_move_iterator(b.begin() + static_cast<std::ptrdiff_t>(i) + 1), std::make_move_iterator(b.end()));
+        Body rest(std::make_move_iterator(b.begin() + static_cast<std::ptrdiff_t>(i) + 1),
+                  std::make_move_iterator(b.end()));
         b.resize(i + 1);
         Stmt& branch = b[i];
         const bool then_ends = always_leaves(branch.body), else_ends = always_leaves(branch.orelse);
@@ -79,8 +82,10 @@ struct Inliner {
             body(caller, s.body);
             body(caller, s.orelse);
             const Expr* call = call_of(s);
-            if (call && expand(caller, s, *call, out)) changed = true;
-            else out.push_back(std::move(s));
+            if (call && expand(caller, s, *call, out))
+                changed = true;
+            else
+                out.push_back(std::move(s));
         }
         b = std::move(out);
     }
@@ -111,18 +116,23 @@ struct Inliner {
             if (copy.role == Var::Role::parameter) copy.role = Var::Role::local;
             renamed[v] = caller.add(std::move(copy));
         }
-        if (result >= 0) renamed[result] = caller.add({callee.name + "_result", callee.result, Var::Role::hidden, s.place});
+        if (result >= 0)
+            renamed[result] =
+                caller.add({callee.name + "_result", callee.result, Var::Role::hidden, s.place});
         for (std::size_t p = 0; p < callee.params.size(); ++p)
-            if (!call.args[p]->type.is_array()) out.push_back(assign(renamed[callee.params[p]], call.args[p], s.place));
+            if (!call.args[p]->type.is_array())
+                out.push_back(assign(renamed[callee.params[p]], call.args[p], s.place));
 
         rename(caller, callee, inner, renamed, arrays);
         for (Stmt& i : inner) out.push_back(std::move(i));
-        if (s.kind == Stmt::Kind::assign) out.push_back(assign(s.var, var(renamed[result], callee.result), s.place));
+        if (s.kind == Stmt::Kind::assign)
+            out.push_back(assign(s.var, var(renamed[result], callee.result), s.place));
         return true;
     }
 
     // A site inside the callee, told in the caller's terms.
-    int site_for(const Function& caller, const Function& callee, int site, const std::map<VarId, ExprP>& arrays) {
+    int site_for(const Function& caller, const Function& callee, int site,
+                 const std::map<VarId, ExprP>& arrays) {
         if (site < 0) return site;
         Site copy = module.sites[static_cast<std::size_t>(site)];
         if (copy.parameter < 0 || copy.parameter >= static_cast<int>(callee.params.size())) return site;
@@ -144,16 +154,19 @@ struct Inliner {
                 return var(renamed[var_of(*e)], e->type, e->place);
             }
             auto node = std::make_shared<Expr>(*e);
-            if (auto* access = std::get_if<Access>(&node->payload)) access->site = site_for(caller, callee, access->site, arrays);
+            if (auto* access = std::get_if<Access>(&node->payload))
+                access->site = site_for(caller, callee, access->site, arrays);
             else if (auto* atomic = std::get_if<Atomic>(&node->payload))
                 atomic->access.site = site_for(caller, callee, atomic->access.site, arrays);
-            else return e;
+            else
+                return e;
             return node;
         };
         for (Stmt& s : b) {
             for (ExprP& e : s.exprs) e = rewrite(e, change);
             if (s.var >= 0) s.var = renamed[s.var];
-            if (s.kind == Stmt::Kind::store) s.access.site = s.site = site_for(caller, callee, s.access.site, arrays);
+            if (s.kind == Stmt::Kind::store)
+                s.access.site = s.site = site_for(caller, callee, s.access.site, arrays);
             rename(caller, callee, s.body, renamed, arrays);
             rename(caller, callee, s.orelse, renamed, arrays);
         }
@@ -188,7 +201,8 @@ void drop_uncalled(Module& module) {
         rewrite_exprs(f.body, [&](const ExprP& e) -> ExprP {
             if (e->op != Op::invoke) return e;
             auto node = std::make_shared<Expr>(*e);
-            node->payload = FunctionId{moved[static_cast<std::size_t>(std::get<FunctionId>(e->payload).value)]};
+            node->payload =
+                FunctionId{moved[static_cast<std::size_t>(std::get<FunctionId>(e->payload).value)]};
             return node;
         });
 }

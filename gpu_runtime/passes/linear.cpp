@@ -22,11 +22,14 @@ ExprP times(const ExprP& a, const ExprP& factor) { return a ? mul(a, factor) : n
 
 Linear sum_of(const Linear& a, const Linear& b) {
     Linear r{add(a.base, b.base), {}, a.loops};
-    for (int axis = 0; axis < 3; ++axis) r.coefficients[axis] = plus(a.coefficients[axis], b.coefficients[axis]);
+    for (int axis = 0; axis < 3; ++axis)
+        r.coefficients[axis] = plus(a.coefficients[axis], b.coefficients[axis]);
     for (const auto& [v, c] : b.loops) {
         ExprP sum = plus(r.loops.contains(v) ? r.loops[v] : nullptr, c);
-        if (sum) r.loops[v] = sum;
-        else r.loops.erase(v);
+        if (sum)
+            r.loops[v] = sum;
+        else
+            r.loops.erase(v);
     }
     return r;
 }
@@ -43,13 +46,16 @@ bool fixed(const Expr& e, const LinearScope& scope) {
     switch (e.op) {
         case Op::coord:
             if (scope.threads_fixed) return true;
-            if (coord_of(e).kind == Coord::Kind::thread || coord_of(e).kind == Coord::Kind::global) return false;
+            if (coord_of(e).kind == Coord::Kind::thread || coord_of(e).kind == Coord::Kind::global)
+                return false;
             break;
         case Op::var:
             if (e.type.is_array()) return true;
             if (scope.assigned[static_cast<std::size_t>(var_of(e))]) return false;
             break;
-        case Op::load: case Op::atomic: case Op::invoke: return false;
+        case Op::load:
+        case Op::atomic:
+        case Op::invoke: return false;
         default: break;
     }
     for (const ExprP& a : e.args)
@@ -79,14 +85,15 @@ std::optional<Linear> linear(const ExprP& e, const LinearScope& scope) {
         case Op::cast:
             if (!wide_integer(e->type) || e->args[0]->type.dtype == DType::u64) return std::nullopt;
             return linear(e->args[0], scope);
-        case Op::bound:
-            return scope.bounds_tested ? linear(e->args[0], scope) : std::nullopt;
+        case Op::bound: return scope.bounds_tested ? linear(e->args[0], scope) : std::nullopt;
         case Op::neg: {
             const auto a = linear(e->args[0], scope);
             if (!a || !wide_integer(e->type)) return std::nullopt;
             return scaled(*a, int_constant(-1));
         }
-        case Op::add: case Op::sub: case Op::mul: {
+        case Op::add:
+        case Op::sub:
+        case Op::mul: {
             if (!wide_integer(e->type)) return std::nullopt;  // a narrow type may wrap
             const auto a = linear(e->args[0], scope), b = linear(e->args[1], scope);
             if (!a || !b) return std::nullopt;

@@ -30,7 +30,8 @@ ExprP as_global(const ExprP& e) {
         for (int inner = 0; inner < 2; ++inner) {
             const Expr &block = *base.args[inner], &width = *base.args[1 - inner];
             if (is_coord(block, Coord::Kind::block) && is_coord(width, Coord::Kind::block_dim) &&
-                coord_of(block).axis == coord_of(thread).axis && coord_of(width).axis == coord_of(thread).axis)
+                coord_of(block).axis == coord_of(thread).axis &&
+                coord_of(width).axis == coord_of(thread).axis)
                 return coord(Coord::Kind::global, coord_of(thread).axis, e->place);
         }
     }
@@ -44,16 +45,25 @@ struct Propagation {
 
     bool stable(const Expr& e) const {  // its value cannot change between the definition and a use
         switch (e.op) {
-            case Op::constant: case Op::coord: case Op::dim: return true;
+            case Op::constant:
+            case Op::coord:
+            case Op::dim: return true;
             case Op::var:
                 return f.vars[var_of(e)].type.is_scalar() && counts[var_of(e)] <= 1 &&
                        !f.vars[var_of(e)].maybe_unbound;
-            case Op::add: case Op::sub: case Op::mul: case Op::neg: case Op::cast: break;
+            case Op::add:
+            case Op::sub:
+            case Op::mul:
+            case Op::neg:
+            case Op::cast: break;
             case Op::select:  // the ends of a slice
                 return is_integer(e.args[0]->args.empty() ? DType::b1 : e.args[0]->args[0]->type.dtype) &&
                        e.args[0]->op >= Op::lt && e.args[0]->op <= Op::ne && stable(*e.args[0]->args[0]) &&
                        stable(*e.args[0]->args[1]) && stable(*e.args[1]) && stable(*e.args[2]);
-            case Op::floordiv: case Op::mod: case Op::shl: case Op::shr:
+            case Op::floordiv:
+            case Op::mod:
+            case Op::shl:
+            case Op::shr:
                 if (may_fault(e)) return false;
                 break;
             default: return false;
@@ -77,9 +87,9 @@ struct Propagation {
             if (s.kind == Stmt::Kind::assign) {
                 const Var& v = f.vars[s.var];
                 const ExprP& value = s.exprs[0];
-                if (counts[s.var] == 1 && v.role != Var::Role::parameter && !v.maybe_unbound && v.type.is_scalar() &&
-                    is_integer(v.type.dtype) && v.type.dtype == value->type.dtype && stable(*value) &&
-                    size_of(*value) <= largest_definition)
+                if (counts[s.var] == 1 && v.role != Var::Role::parameter && !v.maybe_unbound &&
+                    v.type.is_scalar() && is_integer(v.type.dtype) && v.type.dtype == value->type.dtype &&
+                    stable(*value) && size_of(*value) <= largest_definition)
                     definitions[s.var] = value;
             }
             body(s.body);
@@ -111,8 +121,7 @@ bool drop_unread(const Function& f, Body& b, const std::vector<int>& reads) {
 void propagate(Function& function) {
     Propagation p{function, assignment_counts(function, function.body), {}};
     p.body(function.body);
-    while (drop_unread(function, function.body, read_counts(function, function.body))) {
-    }
+    while (drop_unread(function, function.body, read_counts(function, function.body))) {}
 }
 
 }  // namespace xcuda::passes

@@ -31,20 +31,25 @@ struct Prover {
 
     bool not_negative(const Expr& e) const {
         const auto all = [&] {
-            return std::all_of(e.args.begin(), e.args.end(), [&](const ExprP& a) { return not_negative(*a); });
+            return std::all_of(e.args.begin(), e.args.end(),
+                               [&](const ExprP& a) { return not_negative(*a); });
         };
         switch (e.op) {
             case Op::constant: {
                 const auto* v = std::get_if<std::int64_t>(&number_of(e));
                 return v && *v >= 0;
             }
-            case Op::coord: case Op::dim: return true;
+            case Op::coord:
+            case Op::dim: return true;
             case Op::var: {
                 const auto found = loop_starts_at_zero_or_above.find(var_of(e));
                 return found != loop_starts_at_zero_or_above.end() && found->second;
             }
-            case Op::add: case Op::mul: case Op::floordiv: case Op::mod: case Op::shr:
-                return e.type.dtype == DType::i64 && all();
+            case Op::add:
+            case Op::mul:
+            case Op::floordiv:
+            case Op::mod:
+            case Op::shr: return e.type.dtype == DType::i64 && all();
             case Op::cast: return is_integer(e.type.dtype) && info(e.type.dtype).size == 8 && all();
             default: return is_integer(e.type.dtype) && !is_signed(e.type.dtype);
         }
@@ -85,7 +90,8 @@ struct Prover {
             auto node = std::make_shared<Expr>(*n);
             if (auto* atomic = std::get_if<Atomic>(&node->payload))
                 atomic->access = proven(atomic->access, n->args[0], &n->args[1]);
-            else node->payload = proven(access_of(*n), n->args[0], &n->args[1]);
+            else
+                node->payload = proven(access_of(*n), n->args[0], &n->args[1]);
             return node;
         });
     }

@@ -24,7 +24,9 @@ struct Builder {
         f.params.push_back(id);
         return id;
     }
-    VarId local(const char* name, Type type) { return f.add({name, std::move(type), Var::Role::local, place}); }
+    VarId local(const char* name, Type type) {
+        return f.add({name, std::move(type), Var::Role::local, place});
+    }
     ExprP read(VarId id) const { return var(id, f.vars[static_cast<std::size_t>(id)].type); }
     ExprP load(VarId array, std::vector<ExprP> indices, std::uint8_t checked = 0xff) const {
         const Type& type = f.vars[static_cast<std::size_t>(array)].type;
@@ -54,7 +56,8 @@ inline Module shifted_copy(std::int64_t shift) {
     const VarId i = b.local("i", integer());
     b.f.body.push_back(assign(i, global(0), b.place));
     const ExprP from = make(Op::add, integer(), {b.read(i), int_constant(shift)});
-    const ExprP value = make(Op::mul, scalar(DType::f32), {b.load(x, {from}), constant(2.0, scalar(DType::f32))});
+    const ExprP value =
+        make(Op::mul, scalar(DType::f32), {b.load(x, {from}), constant(2.0, scalar(DType::f32))});
     Body inner;
     inner.push_back(b.put(y, {b.read(i)}, value));
     b.f.body.push_back(branch(compare(Op::lt, b.read(i), dim(b.read(y), 0)), std::move(inner), {}, b.place));
@@ -71,13 +74,17 @@ inline Module matrix_multiply() {
     b.f.body.push_back(assign(i, global(0), b.place));
     b.f.body.push_back(assign(j, global(1), b.place));
     Body loop, inner;
-    loop.push_back(assign(t, make(Op::add, number, {b.read(t), make(Op::mul, number, {b.load(A, {b.read(i), b.read(k)}),
-                                                                                     b.load(B, {b.read(k), b.read(j)})})})));
+    loop.push_back(assign(
+        t, make(Op::add, number,
+                {b.read(t), make(Op::mul, number,
+                                 {b.load(A, {b.read(i), b.read(k)}), b.load(B, {b.read(k), b.read(j)})})})));
     inner.push_back(assign(t, constant(0.0, number)));
-    inner.push_back(loop_range(k, int_constant(0), dim(b.read(A), 1), int_constant(1), std::move(loop), b.place));
+    inner.push_back(
+        loop_range(k, int_constant(0), dim(b.read(A), 1), int_constant(1), std::move(loop), b.place));
     inner.push_back(b.put(C, {b.read(i), b.read(j)}, b.read(t)));
-    b.f.body.push_back(branch(both(compare(Op::lt, b.read(i), dim(b.read(C), 0)), compare(Op::lt, b.read(j), dim(b.read(C), 1))),
-                              std::move(inner), {}, b.place));
+    b.f.body.push_back(branch(
+        both(compare(Op::lt, b.read(i), dim(b.read(C), 0)), compare(Op::lt, b.read(j), dim(b.read(C), 1))),
+        std::move(inner), {}, b.place));
     return b.module;
 }
 

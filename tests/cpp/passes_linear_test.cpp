@@ -28,7 +28,9 @@ TEST_F(LinearTest, SumsOfCoordinatesHaveCoefficients) {
     EXPECT_FALSE(sum->coefficients[2]);
 }
 
-TEST_F(LinearTest, ProductsOfCoordinatesAreNotLinear) { EXPECT_FALSE(linear(mul(global(0), global(1)), scope)); }
+TEST_F(LinearTest, ProductsOfCoordinatesAreNotLinear) {
+    EXPECT_FALSE(linear(mul(global(0), global(1)), scope));
+}
 
 TEST_F(LinearTest, WhatTheBodyAssignsIsNotFixed) {
     EXPECT_TRUE(linear(add(global(0), b.read(s)), scope));

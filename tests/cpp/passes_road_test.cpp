@@ -31,7 +31,8 @@ TEST(Propagate, WritesIndicesOutAndDropsTheirVariables) {
 TEST(Propagate, FindsTheGlobalIndexInAnyOrder) {
     Builder b;
     const VarId y = b.parameter("y", array(DType::f32, 1));
-    const ExprP product = make(Op::mul, integer(), {coord(Coord::Kind::block_dim, 0), coord(Coord::Kind::block, 0)});
+    const ExprP product =
+        make(Op::mul, integer(), {coord(Coord::Kind::block_dim, 0), coord(Coord::Kind::block, 0)});
     const ExprP index = make(Op::add, integer(), {product, coord(Coord::Kind::thread, 0)});
     b.f.body.push_back(b.put(y, {index}, constant(1.0, scalar(DType::f32))));
     propagate(b.f);

@@ -84,7 +84,8 @@ Boxes cut_domain(const Kernel& kernel, const LaunchBlock& launch, const void* ar
         boxes.chunk[axes.vector] = std::max<std::int64_t>(1, across);
         boxes.chunk[axes.row] = std::max<std::int64_t>(1, threads / boxes.chunk[axes.vector]);
     }
-    for (std::size_t axis = 0; axis < 3; ++axis) boxes.pieces[axis] = ceil_div(length[axis], boxes.chunk[axis]);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        boxes.pieces[axis] = ceil_div(length[axis], boxes.chunk[axis]);
     return boxes;
 }
 
