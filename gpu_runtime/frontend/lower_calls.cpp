@@ -127,10 +127,15 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
     if (spelling == "builtins.tuple") {
         const Value v = value(*bind(node, "tuple", {"items"}, 1)[0]);
         if (v.is_tuple()) return v;
+        if (const auto items = known_items(v)) return tuple_value(*items);
+        if (const auto items = known_range(v)) return tuple_value(*items);
         throw refused(node.place, "tuple() of " + spoken(v) + " is not part of the kernel language", "write (a, b)");
     }
-    if (spelling == "builtins.range")
-        throw refused(node.place, "range() outside a for loop has no meaning in a kernel", "write for i in range(n)");
+    if (spelling == "builtins.range") return call_range(node);
+    if (spelling == "builtins.enumerate" || spelling == "builtins.zip" || spelling == "builtins.reversed")
+        return call_lazy(node, name);
+    if (spelling == "builtins.sum") return call_sum(node);
+    if (spelling == "builtins.any" || spelling == "builtins.all") return call_any(node, name == "any");
     if (module == "numpy" || module == "operator") {
         for (const OperatorTwin& t : twins)
             if (name == t.name) return call_operator(node, std::string(t.ast));
@@ -263,6 +268,7 @@ Value Lowering::call_len(const Node& node) {
         return scalar_value(length(v, 0, node.place));
     }
     if (v.is_tuple()) return scalar_value(ir::int_constant(static_cast<std::int64_t>(v.items.size()), node.place));
+    if (v.kind == Value::Kind::range) return scalar_value(range_count(v, node.place));
     throw refused(args[0]->place, "len() of " + spoken(v) + " has no meaning", "write len(A) for an array");
 }
 
@@ -286,8 +292,8 @@ Value Lowering::call_least(const Node& node, const KernelFunction& function, con
     if (!c.keywords.empty())
         throw refused(c.keywords[0].second->place, name + "() takes no keyword arguments in a kernel");
     std::vector<Value> values = operands(c.positional);
-    if (values.size() == 1 && values[0].is_array())
-        throw refused(node.place, name + "() over an array is not part of the kernel language", "write a for loop");
+    if (values.size() == 1 && !values[0].is_tuple() && iterable(values[0]))
+        return least_of(values[0], function, spelling, node.place);
     const bool spread = values.size() == 1 && values[0].is_tuple();  // min((a, b))
     if (spread) values = std::vector<Value>(values[0].items);
     if (values.empty() || (values.size() == 1 && !spread))

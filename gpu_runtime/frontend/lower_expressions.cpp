@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "frontend/lowering.hpp"
+#include "ir/walk.hpp"
 
 namespace xcuda::frontend {
 
@@ -57,7 +58,8 @@ Value Lowering::value(const Node& node) {
         Row{"Attribute", &Lowering::attribute}, Row{"Call", &Lowering::call},
         Row{"Compare", &Lowering::compare},   Row{"UnaryOp", &Lowering::unary},
         Row{"IfExp", &Lowering::conditional}, Row{"Tuple", &Lowering::tuple},
-        Row{"Slice", &Lowering::slice},
+        Row{"Slice", &Lowering::slice},       Row{"GeneratorExp", &Lowering::generator},
+        Row{"NamedExpr", &Lowering::walrus},
     };
     Value v;
     if (node.kind == "BoolOp") {
@@ -105,20 +107,33 @@ std::vector<Value> Lowering::operands(const std::vector<const Node*>& nodes) {
 // Statements that follow `mark` came from a later operand: what earlier ones read from memory is read before them.
 void Lowering::settle(std::vector<Value*> earlier, std::size_t mark) {
     if (out->size() == mark) return;
+    std::set<ir::VarId> changed;  // by a walrus in a later operand
+    const ir::Body later(out->begin() + static_cast<std::ptrdiff_t>(mark), out->end());
+    ir::each_stmt(later, [&](const ir::Stmt& s) {
+        if (s.kind == ir::Stmt::Kind::assign && fn.vars[s.var].role == ir::Var::Role::local) changed.insert(s.var);
+    });
+    settle_values(earlier, mark, changed);
+}
+
+void Lowering::settle_values(const std::vector<Value*>& earlier, std::size_t& mark, const std::set<ir::VarId>& changed) {
+    const auto needs = [&](const ExprP& e) {
+        bool reads = holds_load(*e);
+        if (!changed.empty())
+            ir::each_expr(e, [&](const ir::Expr& n) { reads |= n.op == Op::var && changed.count(ir::var_of(n)) > 0; });
+        return reads;
+    };
     for (Value* v : earlier) {
-        if (v->is_tuple() || v->kind == Value::Kind::slice) {
+        if (!v->items.empty()) {  // a tuple, a slice, a range
             std::vector<Value*> items;
             for (Value& item : v->items) items.push_back(&item);
-            const std::size_t before = out->size();
-            settle(items, mark);
-            mark += out->size() - before;
+            settle_values(items, mark, changed);
         } else {
             std::vector<ExprP*> parts;
             if (v->is_scalar()) parts = {&v->expr};
             if (v->kind == Value::Kind::view) parts = view_parts(*v);
             for (ExprP* part : parts) {
                 const ir::Type type = (*part)->type;
-                if (type.is_none() || !holds_load(**part)) continue;
+                if (type.is_none() || !needs(*part)) continue;
                 const Place place = (*part)->place;
                 const ir::VarId id = hidden(type, place);
                 out->insert(out->begin() + static_cast<std::ptrdiff_t>(mark++), ir::assign(id, *part, place));
@@ -259,6 +274,12 @@ Value Lowering::attribute(const Node& node) {
         refuse_meaning(*base.meaning, base.text, node.one("value").place);
     }
     throw refused(node.place, spoken(base) + " has no '" + attr + "' in a kernel");
+}
+
+Value Lowering::walrus(const Node& node) {
+    const Value v = value(node.one("value"));
+    assign_target(node.one("target"), v);
+    return read(node.one("target"));
 }
 
 Value Lowering::tuple(const Node& node) {

@@ -100,8 +100,14 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
         return constant((none_a == none_b) == (op == "Is"));
     }
     if (op == "In" || op == "NotIn") {
-        if (!b.is_tuple()) throw refused(place, "'in' needs a tuple on its right, found " + spoken(b), "write x in (a, b)");
-        const ExprP x = number(a, place);
+        if (b.kind == Value::Kind::range) {
+            const ExprP inside = in_range(number(a, place), b, place);
+            return scalar_value(op == "In" || inside->type.is_none() ? inside : negate(Op::logic_not, inside, place));
+        }
+        if (!b.is_tuple())
+            throw refused(place, "'in' needs a tuple or a range on its right, found " + spoken(b), "write x in (a, b)");
+        const ExprP given = number(a, place);
+        const ExprP x = given->type.is_none() || repeatable(*given) ? given : spill(given);
         ExprP found = ir::constant(false, ir::scalar(DType::b1, true), place);
         for (const Value& item : b.items) {
             const ExprP equal = comparison(Op::eq, x, number(item, place), place);

@@ -1,4 +1,4 @@
-// Loops: for over range and over tuples, while, their else clauses, break and continue.
+// Loops: for over range, arrays, enumerate and tuples, while, their else clauses, break and continue.
 #include "frontend/lowering.hpp"
 #include "frontend/scan.hpp"
 
@@ -16,23 +16,21 @@ constexpr std::size_t unrolled_items = 64;
 }  // namespace
 
 void Lowering::for_statement(const Node& node) {
-    const Node& iter = node.one("iter");
-    if (iter.kind == "Call") {
-        const Value function = value(iter.one("func"));
-        if (function.kind == Value::Kind::meaning && function.meaning->kind == Meaning::Kind::function &&
-            function.meaning->text == "builtins.range")
-            return for_range(node, iter);
+    const Value items = value(node.one("iter"));
+    if (items.kind == Value::Kind::range) {
+        std::vector<ExprP> bounds;
+        for (const Value& v : items.items) bounds.push_back(v.expr);
+        return counted(node, std::move(bounds), nullptr);
     }
-    const Value items = value(iter);
-    if (items.is_tuple()) return for_tuple(node, items);
-    if (items.is_indexed())
-        throw refused(iter.place, "a kernel can't loop over an array", "write for i in range(A.shape[0]), then A[i]");
-    if (items.kind == Value::Kind::meaning) refuse_meaning(*items.meaning, items.text, iter.place);
-    throw refused(iter.place, "a for loop needs range(...) or a tuple, found " + spoken(items),
-                  items.is_scalar() ? "write for i in range(n)" : "");
+    if (const auto known = known_items(items)) return for_tuple(node, *known);
+    const Place& place = node.one("iter").place;
+    const Sequence all = sequence(kept_still(items), place);
+    if (all.count->type.is_none()) return;
+    counted(node, {ir::int_constant(0, place), all.count, ir::int_constant(1, place)}, all.at);
 }
 
-void Lowering::for_range(const Node& node, const Node& call) {
+// range(...)'s three numbers; a step of 0 is refused, or a fault where it is only known at run time.
+Value Lowering::call_range(const Node& call) {
     const std::vector<const Node*> nodes = bind(call, "range", {"start", "stop", "step"}, 1);
     std::vector<const Node*> given;
     for (const Node* n : nodes)
@@ -60,7 +58,14 @@ void Lowering::for_range(const Node& node, const Node& call) {
                                  call.place),
                         std::move(body), {}, call.place));
     }
+    Value v;
+    v.kind = Value::Kind::range;
+    for (ExprP& e : bounds) v.items.push_back(scalar_value(std::move(e)));
+    return v;
+}
 
+// A loop that counts; `item` makes of the counter what the user's target takes (null: the counter itself).
+void Lowering::counted(const Node& node, std::vector<ExprP> bounds, const std::function<Value(ExprP)>& item) {
     const auto number_at = [&](std::size_t i) { return static_cast<std::int64_t>(as_double(ir::number_of(*bounds[i]))); };
     const bool all_constant = is_constant(*bounds[0]) && is_constant(*bounds[1]) && is_constant(*bounds[2]);
     const bool runs = all_constant && (number_at(2) > 0 ? number_at(0) < number_at(1) : number_at(0) > number_at(1));
@@ -70,7 +75,8 @@ void Lowering::for_range(const Node& node, const Node& call) {
 
     const Node& target = node.one("target");
     const bool own = target.kind == "Name" && loop_only.count(target.text("id"));
-    const ir::VarId var = own ? fn.add({target.text("id"), loop_type, ir::Var::Role::local, target.place, false})
+    const ir::VarId var = own && !item
+                              ? fn.add({target.text("id"), loop_type, ir::Var::Role::local, target.place, false})
                               : hidden(loop_type, target.place);
     nonnegative_vars.resize(var + 1, false);
     nonnegative_vars[var] = (falling || nonnegative(*bounds[0])) && (rising || stop_low);
@@ -80,10 +86,12 @@ void Lowering::for_range(const Node& node, const Node& call) {
     loops.push_back({{false, {}}, {false, {}}});
     ir::Body body, *outside = out;
     out = &body;
+    Value taken = item ? item(variable) : scalar_value(variable);
     if (own) {
-        with_loop_variable(target.text("id"), scalar_value(variable), [&] { statements(node.list("body")); });
+        if (item && taken.is_scalar()) taken.expr = spill(taken.expr);
+        with_loop_variable(target.text("id"), taken, [&] { statements(node.list("body")); });
     } else {
-        assign_target(target, scalar_value(variable));
+        assign_target(target, taken);
         statements(node.list("body"));
     }
     out = outside;
@@ -109,29 +117,71 @@ void Lowering::with_loop_variable(const std::string& name, Value v, const std::f
     if (hidden_one) loop_variables[name] = *hidden_one;
 }
 
-void Lowering::for_tuple(const Node& node, const Value& items) {
-    if (breaks_or_continues(node))
-        throw refused(node.place, "a loop over a tuple is written out item by item and can't break or continue yet",
-                      "loop over range(n), or use if");
-    if (items.items.size() > unrolled_items)
+// Written out item by item. Where the body breaks or continues, each item is a loop of one round: continue leaves it,
+// break leaves it with a flag set that the items after it ask for.
+void Lowering::for_tuple(const Node& node, const std::vector<Value>& items) {
+    if (items.size() > unrolled_items)
         throw refused(node.one("iter").place, "a loop over so long a tuple would be written out item by item",
                       "pass the values as an array");
-    Value kept = items;
-    for (Value& item : kept.items)  // the tuple is read before the body can change what it is made of
-        if (item.is_scalar() && !is_constant(*item.expr) && item.expr->op != Op::dim) item.expr = spill(item.expr);
+    std::vector<Value> kept = items;
+    for (Value& item : kept) item = kept_still(item);  // read before the body can change what they are made of
     const Node& target = node.one("target");
     const bool own = target.kind == "Name" && loop_only.count(target.text("id"));
-    for (Value item : kept.items) {
-        if (!flow.live) return;
+    const auto round = [&](Value item) {
         item.place = node.one("iter").place;
-        if (own) {
-            with_loop_variable(target.text("id"), item, [&] { statements(node.list("body")); });
-        } else {
-            assign_target(target, item);
-            statements(node.list("body"));
+        if (own) return with_loop_variable(target.text("id"), item, [&] { statements(node.list("body")); });
+        assign_target(target, item);
+        statements(node.list("body"));
+    };
+    if (!breaks_or_continues(node)) {
+        for (const Value& item : kept) {
+            if (!flow.live) return;
+            round(item);
         }
+        if (flow.live) statements(node.list("orelse"));
+        return;
     }
-    if (flow.live) statements(node.list("orelse"));
+    const ir::Type boolean = ir::scalar(DType::b1, true);
+    const ir::VarId left = hidden(boolean, node.place);
+    emit(ir::assign(left, ir::constant(false, boolean, node.place), node.place));
+    std::vector<ir::Body> bodies;  // what runs where no item before has broken the loop
+    Flow broken{false, {}};
+    ir::Body* const outside = out;
+    for (const Value& item : kept) {
+        if (!flow.live) break;
+        ir::Body body;
+        out = &body;
+        loops.push_back({{false, {}}, {false, {}}, left});
+        round(item);
+        const Loop loop = loops.back();
+        loops.pop_back();
+        flow = meet(flow, loop.continues);
+        broken = meet(broken, loop.breaks);
+        ir::Body once;
+        once.push_back(ir::loop_range(hidden(loop_type, node.place), ir::int_constant(0, node.place),
+                                      ir::int_constant(1, node.place), ir::int_constant(1, node.place), std::move(body),
+                                      node.place));
+        bodies.push_back(std::move(once));
+    }
+    if (flow.live) {
+        bodies.emplace_back();
+        out = &bodies.back();
+        statements(node.list("orelse"));
+    }
+    out = outside;
+    flow = meet(flow, broken);
+    ir::Body all;
+    for (std::size_t i = bodies.size(); i-- > 0;) {
+        if (all.empty()) {
+            all = std::move(bodies[i]);
+            continue;
+        }
+        ir::Body now = std::move(bodies[i]);
+        const ExprP going = ir::make(Op::logic_not, boolean, {ir::var(left, boolean, node.place)}, node.place);
+        now.push_back(ir::branch(going, std::move(all), {}, node.place));
+        all = std::move(now);
+    }
+    for (Stmt& s : all) emit(std::move(s));
 }
 
 void Lowering::while_statement(const Node& node) {
@@ -184,6 +234,10 @@ void Lowering::leave_loop(const Node& node) {
     const bool breaks = node.kind == "Break";
     Flow& seen = breaks ? loops.back().breaks : loops.back().continues;
     seen = meet(seen, flow);
+    if (breaks && loops.back().left >= 0) {
+        const ir::Type boolean = ir::scalar(DType::b1, true);
+        emit(ir::assign(loops.back().left, ir::constant(true, boolean, node.place), node.place));
+    }
     emit(ir::simple(breaks ? Stmt::Kind::break_loop : Stmt::Kind::continue_loop, node.place));
     flow.live = false;
 }

@@ -1,4 +1,5 @@
 // Statements: assignments, branches, returns, and the faults that assert and raise make.
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
@@ -68,6 +69,7 @@ bool reads(const ir::Expr& e, const std::set<ir::VarId>& vars, bool memory) {
 void collect_targets(const ast::Node& target, std::set<std::string>& names, bool& memory) {
     if (target.kind == "Name") names.insert(target.text("id"));
     if (target.kind == "Subscript") memory = true;
+    if (target.kind == "Starred") collect_targets(target.one("value"), names, memory);
     if (target.kind == "Tuple" || target.kind == "List")
         for (const ast::NodeP& e : target.list("elts")) collect_targets(*e, names, memory);
 }
@@ -109,8 +111,17 @@ void Lowering::assign_target(const Node& target, const Value& v) {
 
 void Lowering::unpack(const Node& target, const Value& v) {
     const auto& elts = target.list("elts");
-    for (const ast::NodeP& e : elts)
-        if (e->kind == "Starred") refuse_node(*e);
+    const auto star = std::find_if(elts.begin(), elts.end(), [](const ast::NodeP& e) { return e->kind == "Starred"; });
+    if (star != elts.end() && v.is_tuple()) {  // a, *rest = t: the rest is a tuple
+        const std::size_t before = static_cast<std::size_t>(star - elts.begin()), after = elts.size() - before - 1;
+        if (v.items.size() < before + after)
+            throw refused(target.place, fmt::format("{} names and more for a tuple of {}", before + after, v.items.size()));
+        const auto first = v.items.begin() + static_cast<std::ptrdiff_t>(before), last = v.items.end() - static_cast<std::ptrdiff_t>(after);
+        for (std::size_t i = 0; i < before; ++i) assign_target(*elts[i], v.items[i]);
+        assign_target((*star)->one("value"), tuple_value({first, last}));
+        for (std::size_t i = 0; i < after; ++i) assign_target(*elts[before + 1 + i], *(last + static_cast<std::ptrdiff_t>(i)));
+        return;
+    }
     if (!v.is_tuple()) {
         const bool grid1 = v.is_scalar() && v.expr->op == Op::coord;
         throw refused(target.place, fmt::format("{} names for {}", elts.size(), spoken(v)),

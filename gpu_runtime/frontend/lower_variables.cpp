@@ -125,6 +125,9 @@ ExprP Lowering::check_bound(const std::string& name, ExprP value, const Place& p
 }
 
 void Lowering::assign(const std::string& path, const Value& value, const Place& place) {
+    for (const Value::Kind passing : {Value::Kind::range, Value::Kind::lazy, Value::Kind::slice, Value::Kind::ellipsis})
+        if (value.kind == passing)
+            throw refused(place, spoken(value) + " can't be kept in a variable", "write it where it is used");
     Slot& slot = next[path];
     Slot::Kind kind = Slot::Kind::fixed;
     if (value.is_scalar()) kind = Slot::Kind::scalar;

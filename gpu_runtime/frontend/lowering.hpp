@@ -100,13 +100,35 @@ private:
     ir::Body block(const std::vector<ast::NodeP>& nodes);
 
     // lower_loops.cpp
-    struct Loop { Flow breaks, continues; };
+    struct Loop { Flow breaks, continues; ir::VarId left = -1; };  // left: set by a break, in a loop that is written out
     void for_statement(const Node& node);
-    void for_range(const Node& node, const Node& call);
-    void for_tuple(const Node& node, const Value& items);
+    Value call_range(const Node& call);
+    void counted(const Node& node, std::vector<ExprP> bounds, const std::function<Value(ExprP)>& item);
+    void for_tuple(const Node& node, const std::vector<Value>& items);
     void with_loop_variable(const std::string& name, Value value, const std::function<void()>& body);
     void while_statement(const Node& node);
     void leave_loop(const Node& node);
+
+    // lower_sequences.cpp
+    struct Sequence { ExprP count; std::function<Value(ExprP)> at; };
+    bool iterable(const Value& v) const;
+    std::optional<std::vector<Value>> known_items(const Value& v);
+    std::optional<std::vector<Value>> known_range(const Value& v) const;
+    Value kept_still(Value v);
+    ExprP range_count(const Value& range, const Place& place);
+    Sequence sequence(const Value& v, const Place& place);
+    void each(const Value& v, const Place& place, const std::function<void(const Value&)>& body,
+              const ExprP& going = nullptr);
+    void bind_item(const Node& target, const Value& item, const std::function<void()>& body);
+    void filtered(const std::vector<ast::NodeP>& tests, std::size_t first, const std::function<void()>& body);
+    Value generator(const Node& node);
+    Value call_lazy(const Node& node, const std::string& name);
+    ExprP reduce(const Value& v, ExprP first, const Place& place, const std::function<ExprP(ExprP, ExprP)>& step,
+                 const std::function<ExprP(ExprP)>& going);
+    Value call_sum(const Node& node);
+    Value call_any(const Node& node, bool any);
+    Value least_of(const Value& v, const KernelFunction& function, const std::string& spelling, const Place& place);
+    ExprP in_range(const ExprP& given, const Value& range, const Place& place);
 
     // lower_expressions.cpp
     Value value(const Node& node);
@@ -114,11 +136,13 @@ private:
     ExprP number(const Value& value, const Place& place);
     std::vector<Value> operands(const std::vector<const Node*>& nodes);
     void settle(std::vector<Value*> earlier, std::size_t mark);
+    void settle_values(const std::vector<Value*>& earlier, std::size_t& mark, const std::set<ir::VarId>& changed);
     std::pair<Value, ir::Body> aside(const std::function<Value()>& lower);
     Value literal(const Node& node);
     Value name(const Node& node);
     Value attribute(const Node& node);
     Value tuple(const Node& node);
+    Value walrus(const Node& node);
     Value binary(const Node& node);
     Value unary(const Node& node);
     Value subscript(const Node& node);

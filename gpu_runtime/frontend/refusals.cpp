@@ -31,12 +31,10 @@ constexpr Refusal nodes[] = {
     {"ListComp", "a list comprehension can't run in a kernel", "write a for loop over cuda.local.array(n, dtype)"},
     {"SetComp", "a set comprehension can't run in a kernel", "write a for loop"},
     {"DictComp", "a dict comprehension can't run in a kernel", "write a for loop"},
-    {"GeneratorExp", "a generator expression can't run in a kernel", "write a for loop"},
     {"Yield", "yield can't run in a kernel", "write results into an array argument"},
     {"YieldFrom", "yield can't run in a kernel", "write results into an array argument"},
     {"JoinedStr", "an f-string can't be made in a kernel", "write a plain string"},
     {"Starred", "a starred expression is not part of the kernel language", "write the items out"},
-    {"NamedExpr", "the := operator is not part of the kernel language", "assign on a line of its own"},
     {"Delete", "del can't run in a kernel", "leave it out: variables end with the kernel"},
     {"Global", "a kernel can't assign a global", "write into an array argument"},
     {"Nonlocal", "a kernel can't assign an outer variable", "write into an array argument"},
@@ -49,12 +47,6 @@ constexpr Refusal nodes[] = {
 // By spelling of a function that has no place in the table.
 constexpr Refusal functions[] = {
     {"builtins.print", "print() in a kernel is not available yet", "write the value into an array argument and print that"},
-    {"builtins.enumerate", "enumerate() is not part of the kernel language yet", "write for i in range(n)"},
-    {"builtins.zip", "zip() is not part of the kernel language yet", "write for i in range(n)"},
-    {"builtins.reversed", "reversed() is not part of the kernel language yet", "write range(n - 1, -1, -1)"},
-    {"builtins.sum", "sum() is not part of the kernel language", "add in a for loop"},
-    {"builtins.any", "any() is not part of the kernel language", "test in a for loop"},
-    {"builtins.all", "all() is not part of the kernel language", "test in a for loop"},
     {"builtins.sorted", "sorted() can't run in a kernel", "sort outside the kernel"},
     {"builtins.map", "map() can't run in a kernel", "write a for loop"},
     {"builtins.filter", "filter() can't run in a kernel", "write a for loop"},
@@ -188,6 +180,8 @@ std::string spoken(const Value& value) {
         case Value::Kind::view: return "a view of an array (" + ir::to_string(value.expr->type) + ")";
         case Value::Kind::slice: return "a slice";
         case Value::Kind::ellipsis: return "...";
+        case Value::Kind::range: return "a range";
+        case Value::Kind::lazy: return value.text == "generator" ? "a generator expression" : value.text + "(...)";
         case Value::Kind::none: return "None";
         case Value::Kind::string: return "a string";
         case Value::Kind::dtype: return "the dtype " + std::string(info(value.dtype).name);

@@ -27,6 +27,8 @@ struct Value {
         view,     // a part of an array: `expr`, `indices`, `axes`
         slice,    // start:stop:step, each a number or none: `items`
         ellipsis,
+        range,    // start, stop, step: `items`
+        lazy,     // enumerate, zip, reversed (`text`) of `items`; a generator expression: `node`
         none, string, dtype,
         meaning,  // a function, module, host object: `meaning`, written `text`
     };
@@ -39,6 +41,7 @@ struct Value {
     DType dtype = DType::i64;
     std::string text;
     const Meaning* meaning = nullptr;
+    const ast::Node* node = nullptr;
     Place place;
 
     bool is_scalar() const { return kind == Kind::scalar; }
