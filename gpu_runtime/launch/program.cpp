@@ -96,10 +96,10 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
     made->lowered = lowered;
     made->device = device;
     made->automatic = automatic;
-    if (lowered->fixed_block) made->block = block;
-
     const device::Info& info = device->info();
     const bool cpu = info.kind == "cpu";
+    if (cpu && lowered->fixed_block) made->block = block;  // a GPU's text has no block's shape in it
+
     ir::Module module = lowered->module;
     if (cpu) {
         passes::CpuOptions options;

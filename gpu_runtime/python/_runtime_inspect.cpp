@@ -91,7 +91,7 @@ nb::object compile(nb::handle kernel, nb::handle types, nb::handle block) {
     {
         nb::gil_scoped_release released;
         const auto lowered = program->lower(signature);
-        if (lowered->fixed_block && block.is_none())
+        if (lowered->fixed_block && block.is_none() && device->info().kind == "cpu")
             refused_block = true;
         else
             made = program->specialise(lowered, device, dims);
@@ -107,7 +107,11 @@ struct Launched {
 
 void bind_launched(nb::module_& module) {
     nb::class_<Launched>(module, "Launched")
-        .def_prop_ro("done", [](const Launched& l) { return l.work->done(); })
+        .def_prop_ro("done",
+                     [](const Launched& l) {
+                         if (!l.work->done()) l.work->device->finished(l.work->stream.get());  // marks it if it is
+                         return l.work->done();
+                     })
         .def("tell", [](Launched& l) { raise_error_of(*l.work); })  // its error, once done
         .def("call_when_done", [](const Launched& l, nb::callable callback) {
             call_on_host(l.work->device, l.work->stream, callback);

@@ -61,8 +61,11 @@ void InFlight::land() {
 }
 
 void in_flight(std::shared_ptr<InFlight> work) {
-    // What is done and went well needs nobody to wait for it; looked at in passing, so that the list stays short.
-    if (flying.size() >= 16) {
+    // What is done and went well needs nobody to wait for it; looked at in passing, so that the list stays short, and
+    // seldom while much is under way.
+    static std::size_t look_at = 16;
+    if (flying.size() >= look_at) {
+        work->device->finished(work->stream.get());  // marks those that are done
         std::vector<std::shared_ptr<InFlight>> landed;
         std::erase_if(flying, [&](const auto& w) {
             if (!w->done() || (!w->told && w->started.error())) return false;
@@ -70,6 +73,7 @@ void in_flight(std::shared_ptr<InFlight> work) {
             return true;
         });
         for (const auto& w : landed) w->land();
+        look_at = std::max<std::size_t>(16, 2 * flying.size());
     }
     flying.push_back(std::move(work));
 }
