@@ -79,6 +79,11 @@ def result_rows(contest: Contest, times: dict[str, float], ours: str = "xcuda") 
     return rows
 
 
+def today() -> str:
+    """The date, and how busy the machine was before the measurement: a busy one spoils it."""
+    return f"{time.strftime('%Y-%m-%d')}, load {os.getloadavg()[0]:.1f} at the start"
+
+
 def machine() -> str:
     """The processor's name, its cores and memory, as this process sees them."""
     told = Path("/proc/cpuinfo").read_text()

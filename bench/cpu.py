@@ -137,7 +137,7 @@ def main():
         versions.append(f"numba {__import__('numba').__version__}")
     if pocl:
         versions.append(pocl.version)
-    print(f"{_measure.machine()}; {', '.join(versions)}\n")
+    print(f"{_measure.today()}; {_measure.machine()}; {', '.join(versions)}\n")
     rows = []
     for contest in contests(pocl, numba, ours):
         rows += result_rows(contest, contest.run())

@@ -140,7 +140,7 @@ def main():
         )
         for name in commands
     ]
-    print(f"{_measure.machine()}\n")
+    print(f"{_measure.today()}; {_measure.machine()}\n")
     header = (
         "kernel",
         "start to kernel_info, ms",
