@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from frontend_source import make, types_of
-
 from xcuda import _runtime
 from xcuda.core.source import capture
 
@@ -91,7 +90,9 @@ def test_emitted_text_is_the_reviewed_one(name):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     expected = path.read_text()
-    diff = "\n".join(difflib.unified_diff(expected.splitlines(), text.splitlines(), "reviewed", "now", lineterm=""))
+    diff = "\n".join(
+        difflib.unified_diff(expected.splitlines(), text.splitlines(), "reviewed", "now", lineterm="")
+    )
     assert text == expected, f"{path.name} differs; if it should, run with XCUDA_UPDATE_GOLDEN=1\n{diff}"
 
 

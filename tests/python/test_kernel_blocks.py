@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from xcuda import core as cuda
 
 RNG = np.random.default_rng(11)
@@ -347,6 +346,8 @@ def test_shared_index_out_of_range_names_the_array():
         x[cuda.threadIdx.x] = s[cuda.threadIdx.x]
 
     x = np.zeros(8, np.float32)
-    with pytest.raises(IndexError, match=r"index 8 is out of range for axis 0 of s with shape \(8,\).*thread \(4, 0, 0\)"):
+    with pytest.raises(
+        IndexError, match=r"index 8 is out of range for axis 0 of s with shape \(8,\).*thread \(4, 0, 0\)"
+    ):
         over[1, 8](x)
     np.testing.assert_array_equal(x, 0)

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
 from xcuda import core as cuda
 
 
@@ -17,12 +16,17 @@ def by_hand(function, grid, block, *args):
     here = SimpleNamespace(float32=np.float32, float64=np.float64)
     names["cuda"] = here
     here.blockDim, here.gridDim = (SimpleNamespace(x=s[0], y=s[1], z=s[2]) for s in (block, grid))
-    copy = type(function)(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
+    copy = type(function)(
+        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+    )
     for b in np.ndindex(*reversed(grid)):
         for t in np.ndindex(*reversed(block)):
             bx, by, bz = reversed(b)
             tx, ty, tz = reversed(t)
-            here.threadIdx, here.blockIdx = SimpleNamespace(x=tx, y=ty, z=tz), SimpleNamespace(x=bx, y=by, z=bz)
+            here.threadIdx, here.blockIdx = (
+                SimpleNamespace(x=tx, y=ty, z=tz),
+                SimpleNamespace(x=bx, y=by, z=bz),
+            )
             index = (bx * block[0] + tx, by * block[1] + ty, bz * block[2] + tz)
             here.grid = lambda n: index[0] if n == 1 else index[:n]
             total = tuple(g * b for g, b in zip(grid, block))
@@ -256,7 +260,14 @@ def math_functions(y, x):
     i = cuda.grid(1)
     if i < x.size:
         v = abs(x[i]) + 0.5
-        y[i] = math.sqrt(v) + math.sin(v) * math.cos(v) + math.exp(-v) + math.log(v + 1) + v**2 + math.floor(v) % 3
+        y[i] = (
+            math.sqrt(v)
+            + math.sin(v) * math.cos(v)
+            + math.exp(-v)
+            + math.log(v + 1)
+            + v**2
+            + math.floor(v) % 3
+        )
 
 
 def reassigned_parameter(y, x, n):
@@ -312,7 +323,13 @@ def test_one_axis(function, n):
 @pytest.mark.parametrize("function", ONE_AXIS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", [np.float64, np.int32])
 def test_one_axis_other_dtypes(function, dtype):
-    if dtype is np.int32 and function in (data_dependent_while, math_functions, with_helpers, index_as_value, stencil):
+    if dtype is np.int32 and function in (
+        data_dependent_while,
+        math_functions,
+        with_helpers,
+        index_as_value,
+        stencil,
+    ):
         pytest.skip("mixes integers with fractions: Python keeps what an int32 element rounds")
     check(function, 3, 32, data(90, dtype=dtype), data(90, dtype=dtype))
 
@@ -326,7 +343,9 @@ def test_unchecked_gives_the_same(function):
     check(function, 3, 32, data(90), data(90), checked=False)
 
 
-@pytest.mark.parametrize("function", [saxpy, stencil, reversed_access, divergent_stores, gather, math_functions])
+@pytest.mark.parametrize(
+    "function", [saxpy, stencil, reversed_access, divergent_stores, gather, math_functions]
+)
 def test_strided_views(function):
     extra = (2.0,) if function is saxpy else ()
     check(function, 3, 32, data(180)[::2], data(90)[::-1], *extra)
