@@ -95,6 +95,7 @@ Value Lowering::call(const Node& node) {
     }
     const Value f = value(function);
     if (f.kind == Value::Kind::dtype) return dtype_call(f.dtype, node);
+    if (f.kind == Value::Kind::closure) return invoke_closure(f, node);
     if (f.kind != Value::Kind::meaning) throw refused(function.place, spoken(f) + " can't be called");
     const Meaning& m = *f.meaning;
     if (m.kind == Meaning::Kind::intrinsic) return intrinsic(m.text, node);

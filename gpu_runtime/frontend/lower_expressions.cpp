@@ -59,7 +59,7 @@ Value Lowering::value(const Node& node) {
         Row{"Compare", &Lowering::compare},   Row{"UnaryOp", &Lowering::unary},
         Row{"IfExp", &Lowering::conditional}, Row{"Tuple", &Lowering::tuple},
         Row{"Slice", &Lowering::slice},       Row{"GeneratorExp", &Lowering::generator},
-        Row{"NamedExpr", &Lowering::walrus},
+        Row{"NamedExpr", &Lowering::walrus},  Row{"Lambda", &Lowering::closure},
     };
     Value v;
     if (node.kind == "BoolOp") {

@@ -92,12 +92,28 @@ void Lowering::pass() {
         emit(ir::assign(id, ir::constant(false, boolean, fn.place), fn.place));
     }
     for (const auto& [name, argument] : arguments) bind_parameter(name, argument);
-    statements(statements_of(source.function));
+    if (source.function.kind == "Lambda") {
+        const Node& body = source.function.one("body");
+        give_back(value(body), body.place, body.place);
+    } else {
+        statements(statements_of(source.function));
+    }
 }
 
 Value Lowering::parameter(const std::string& name, const Argument& argument) {
     switch (argument.kind) {
         case Argument::Kind::fixed: return argument.fixed;
+        case Argument::Kind::closure: {
+            Value v = argument.fixed;
+            std::map<std::string, Value> captured;
+            for (std::size_t i = 0; i < argument.items.size(); ++i) {
+                Value item = parameter(fmt::format("{}_{}", name, i), argument.items[i]);
+                if (i < v.items.size()) v.items[i] = std::move(item);
+                else captured.emplace(argument.names[i - v.items.size()], std::move(item));
+            }
+            v.captured = std::make_shared<const std::map<std::string, Value>>(std::move(captured));
+            return v;
+        }
         case Argument::Kind::tuple: {
             std::vector<Value> items;
             for (std::size_t i = 0; i < argument.items.size(); ++i)

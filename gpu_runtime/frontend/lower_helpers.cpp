@@ -25,6 +25,11 @@ std::string Argument::key() const {
             for (const Argument& a : items) text += a.key() + ",";
             return text + ")";
         }
+        case Kind::closure: {
+            std::string text = fmt::format("closure {}", static_cast<const void*>(fixed.node));
+            for (const Argument& a : items) text += "," + a.key();
+            return text;
+        }
         case Kind::fixed: {
             const Meaning* m = fixed.meaning;
             return fmt::format("[{} {} {} {} {}]", static_cast<int>(fixed.kind), fixed.text,
@@ -50,6 +55,15 @@ Argument Lowering::argument_from(const Value& v, std::vector<ExprP>& flat, const
             flat.push_back(v.expr);
             return a;
         }
+        case Value::Kind::closure:
+            a.kind = Argument::Kind::closure;
+            a.fixed = v;
+            for (const Value& d : v.items) a.items.push_back(argument_from(d, flat, place));
+            for (const auto& [name, captured] : captured_by(v, place)) {
+                a.names.push_back(name);
+                a.items.push_back(argument_from(captured, flat, place));
+            }
+            return a;
         case Value::Kind::tuple:
             a.kind = Argument::Kind::tuple;
             for (const Value& item : v.items) a.items.push_back(argument_from(item, flat, place));
@@ -76,7 +90,7 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
     if (!helper.function)
         throw refused(node.place, fmt::format("{}() can't be compiled: {}", helper.name, helper.error));
     const Node& args = helper.function->one("args");
-    if (helper.function->kind != "FunctionDef") refuse_node(*helper.function);
+    if (helper.function->kind != "FunctionDef" && helper.function->kind != "Lambda") refuse_node(*helper.function);
     if (args.maybe("vararg") || args.maybe("kwarg"))
         throw refused(node.place, fmt::format("{}() takes *args or **kwargs, which a helper can't", helper.name),
                       "give it named parameters");
@@ -103,11 +117,17 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
         }
         typed.emplace_back(parameters[i], argument_from(v, flat, bound[i] ? bound[i]->place : node.place));
     }
+    return invoke_function({helper.name, *helper.function, helper.names, helper.defaults, false}, std::move(typed),
+                           std::move(flat), node);
+}
+
+Value Lowering::invoke_function(const FunctionSource& source_of_it, std::vector<std::pair<std::string, Argument>> typed,
+                                std::vector<ExprP> flat, const Node& node) {
     for (const ExprP& e : flat)
         if (e->type.is_none()) return scalar_value(ir::make(Op::constant, ir::Type{}, {}, node.place));
 
     int id = -1;
-    const Lowered* callee = specialise(meaning.helper, std::move(typed), &id, node.place);
+    const Lowered* callee = specialise(source_of_it, std::move(typed), &id, node.place);
     const auto invocation = [&](const ir::Type& type) {
         ir::Expr e = *ir::make(Op::invoke, type, flat, node.place);
         e.payload = ir::FunctionId{id};
@@ -149,21 +169,19 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
     return tuple_value(std::move(items));
 }
 
-const Lowered* Lowering::specialise(int helper, std::vector<std::pair<std::string, Argument>> typed, int* id,
-                                    const Place& place) {
-    const Helper& h = unit.names.helpers.at(helper);
-    std::string key = std::to_string(helper);
+const Lowered* Lowering::specialise(const FunctionSource& callee, std::vector<std::pair<std::string, Argument>> typed,
+                                    int* id, const Place& place) {
+    std::string key = fmt::format("{}", static_cast<const void*>(&callee.function));
     for (const auto& [name, argument] : typed) key += "|" + argument.key();
     if (const auto known = unit.helper_ids.find(key); known != unit.helper_ids.end()) {
         *id = known->second;
         return unit.helpers[*id - 1].get();
     }
-    if (std::find(unit.active.begin(), unit.active.end(), helper) != unit.active.end())
-        throw refused(place, fmt::format("{}() calls itself: recursion can't run in a kernel", h.name),
+    if (std::find(unit.active.begin(), unit.active.end(), &callee.function) != unit.active.end())
+        throw refused(place, fmt::format("{}() calls itself: recursion can't run in a kernel", callee.name),
                       "write it as a loop");
-    unit.active.push_back(helper);
-    const FunctionSource inner{h.name, *h.function, h.names, h.defaults, false};
-    Lowered lowered = Lowering(unit, inner, std::move(typed)).run();
+    unit.active.push_back(&callee.function);
+    Lowered lowered = Lowering(unit, callee, std::move(typed)).run();
     unit.active.pop_back();
     unit.helpers.push_back(std::make_unique<Lowered>(std::move(lowered)));
     *id = static_cast<int>(unit.helpers.size());

@@ -39,6 +39,7 @@ void Lowering::statement(const Node& node) {
         Row{"Expr", &Lowering::expression_statement}, Row{"Return", &Lowering::return_statement},
         Row{"Break", &Lowering::leave_loop},        Row{"Continue", &Lowering::leave_loop},
         Row{"Assert", &Lowering::assert_statement}, Row{"Raise", &Lowering::raise_statement},
+        Row{"FunctionDef", &Lowering::inner_function},
     };
     if (node.kind == "Pass") return;
     for (const Row& r : rows)
@@ -195,43 +196,46 @@ void Lowering::return_statement(const Node& node) {
     const Node* given = node.maybe("value");
     Value v;
     if (given) v = value(*given);
+    give_back(v, node.place, given ? given->place : node.place);
+}
+
+void Lowering::give_back(const Value& v, const Place& place, const Place& value_place) {
     if (source.is_kernel) {
         if (v.kind != Value::Kind::none)
-            throw refused(node.place, "a kernel returns nothing", "write into an array argument");
+            throw refused(place, "a kernel returns nothing", "write into an array argument");
     } else if (v.kind == Value::Kind::none) {
         if (value_return)
-            throw refused(node.place, fmt::format("{}() returns a value in line {} and none here", source.name,
+            throw refused(place, fmt::format("{}() returns a value in line {} and none here", source.name,
                                                   value_return->line));
     } else {
         if (!v.is_scalar() && !v.is_tuple()) {
-            const Place& place = given->place;
-            throw refused(place, fmt::format("{}() returns {}", source.name, spoken(v)),
+            throw refused(value_place, fmt::format("{}() returns {}", source.name, spoken(v)),
                           "a helper returns a number or a tuple of numbers");
         }
-        if (!value_return) value_return = node.place;
+        if (!value_return) value_return = place;
         const Flow before = flow;
         ir::Body ignored, *outside = out;
         out = &ignored;  // the result's type is found as a variable's is
-        assign("return", v, node.place);
+        assign("return", v, place);
         out = outside;
         flow = before;
         const Slot* slot = slot_of("return");
         if (v.is_tuple()) {
             for (std::size_t i = 0; i < v.items.size() && i < result_arrays.size(); ++i) {
                 const ir::Var& var = fn.vars[result_arrays[i]];
-                const ExprP item = convert(number(v.items[i], node.place), ir::scalar(var.type.dtype));
-                emit(ir::store(ir::var(result_arrays[i], var.type, node.place), {ir::int_constant(0, node.place)}, item,
-                               {}, node.place));
+                const ExprP item = convert(number(v.items[i], place), ir::scalar(var.type.dtype));
+                emit(ir::store(ir::var(result_arrays[i], var.type, place), {ir::int_constant(0, place)}, item,
+                               {}, place));
             }
         } else {
-            Stmt s = ir::simple(Stmt::Kind::leave, node.place);
+            Stmt s = ir::simple(Stmt::Kind::leave, place);
             s.exprs = {convert(v.expr, slot->type)};
             emit(std::move(s));
             flow.live = false;
             return;
         }
     }
-    emit(ir::simple(Stmt::Kind::leave, node.place));
+    emit(ir::simple(Stmt::Kind::leave, place));
     flow.live = false;
 }
 

@@ -16,11 +16,12 @@ namespace xcuda::frontend {
 
 /// What a parameter is given: a number or array type, a tuple of such, or one fixed thing (None, a function).
 struct Argument {
-    enum class Kind { scalar, array, view, tuple, fixed } kind = Kind::scalar;
+    enum class Kind { scalar, array, view, tuple, closure, fixed } kind = Kind::scalar;
     ir::Type type;
     int root = -1;  // array: which of the kernel's parameters it is, for messages
-    std::vector<Argument> items;  // tuple; view: its numbers
-    Value fixed;                  // view: its form
+    std::vector<Argument> items;     // tuple; view: its numbers; closure: its defaults, then what it captured
+    std::vector<std::string> names;  // closure: of what it captured
+    Value fixed;                     // view, closure: its form
     std::string key() const;  // equal keys share one compiled helper
 };
 
@@ -48,7 +49,7 @@ struct Unit {
     std::map<std::string, int> site_ids;
     std::vector<std::unique_ptr<Lowered>> helpers;  // FunctionId is the index + 1; the kernel is 0
     std::map<std::string, int> helper_ids;          // helper and argument types -> FunctionId
-    std::vector<int> active;                        // helpers being lowered: a second entry is recursion
+    std::vector<const ast::Node*> active;           // functions being lowered: a second entry is recursion
 
     int site(ir::Site site);
 };
@@ -94,6 +95,7 @@ private:
     void if_statement(const Node& node);
     void expression_statement(const Node& node);
     void return_statement(const Node& node);
+    void give_back(const Value& v, const Place& place, const Place& value_place);
     void assert_statement(const Node& node);
     void raise_statement(const Node& node);
     void fault(ir::Site site);
@@ -229,8 +231,17 @@ private:
     // lower_helpers.cpp
     Value invoke(const Meaning& meaning, const Node& node);
     Argument argument_from(const Value& value, std::vector<ExprP>& flat, const Place& place);
-    const Lowered* specialise(int helper, std::vector<std::pair<std::string, Argument>> arguments, int* id,
+    Value invoke_function(const FunctionSource& callee, std::vector<std::pair<std::string, Argument>> arguments,
+                          std::vector<ExprP> flat, const Node& node);
+    const Lowered* specialise(const FunctionSource& callee, std::vector<std::pair<std::string, Argument>> arguments, int* id,
                               const Place& place);
+
+    // lower_closures.cpp
+    Value closure(const Node& node);
+    void inner_function(const Node& node);
+    Value invoke_closure(const Value& closure, const Node& node);
+    std::vector<std::pair<std::string, Value>> captured_by(const Value& closure, const Place& place);
+    std::optional<Value> local_named(const std::string& name, const Place& place);
 
     void emit(ir::Stmt s) { out->push_back(std::move(s)); }
     void warn(const Place& place, const std::string& text);
@@ -261,6 +272,7 @@ private:
     std::optional<std::pair<Place, std::string>> untyped;  // a name read that has no type yet
     std::vector<ir::VarId> result_arrays;
     std::optional<Place> value_return;
+    std::vector<const Node*> capturing;              // closures whose captured names are being found
 };
 
 /// Operands may be read again without harm: small, no effect, no call.

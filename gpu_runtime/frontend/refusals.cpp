@@ -22,8 +22,6 @@ constexpr Refusal nodes[] = {
     {"AsyncFor", "async for can't run in a kernel", "write for i in range(n)"},
     {"AsyncFunctionDef", "a kernel can't be an async function", "write def, and await kernel.async_call(...)"},
     {"Await", "await can't run in a kernel", "await the launch, outside the kernel"},
-    {"Lambda", "lambda is not part of the kernel language yet", "write a plain function with def outside the kernel"},
-    {"FunctionDef", "a function inside a kernel is not part of the kernel language yet", "define it outside the kernel"},
     {"ClassDef", "a class can't be defined in a kernel", "pass its fields as arguments"},
     {"List", "a list can't live in a kernel", "write a tuple (a, b), or cuda.local.array(n, dtype)"},
     {"Dict", "a dict can't live in a kernel", "pass arrays as arguments and index them"},
@@ -180,6 +178,7 @@ std::string spoken(const Value& value) {
         case Value::Kind::view: return "a view of an array (" + ir::to_string(value.expr->type) + ")";
         case Value::Kind::slice: return "a slice";
         case Value::Kind::ellipsis: return "...";
+        case Value::Kind::closure: return "the function " + value.text + "()";
         case Value::Kind::range: return "a range";
         case Value::Kind::lazy: return value.text == "generator" ? "a generator expression" : value.text + "(...)";
         case Value::Kind::none: return "None";

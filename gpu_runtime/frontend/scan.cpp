@@ -30,6 +30,7 @@ void collect_assigned(const Node& n, std::set<std::string>& names) {
     if (n.kind == "AugAssign" || n.kind == "AnnAssign" || n.kind == "For" || n.kind == "NamedExpr")
         add_targets(n.one("target"), names);
     each_child(n, [&](const Node& child, const std::string&) {
+        if (child.kind == "FunctionDef") names.insert(child.text("name"));
         if (!is_function(child)) collect_assigned(child, names);
     });
 }
@@ -87,17 +88,64 @@ bool leaves_loop(const Node& n) {
 
 std::set<std::string> assigned_names(const Node& function) {
     std::set<std::string> names;
-    for (const NodeP& s : function.list("body"))
+    if (function.kind == "Lambda") {
+        collect_assigned(function.one("body"), names);
+        return names;
+    }
+    for (const NodeP& s : function.list("body")) {
+        if (s->kind == "FunctionDef") names.insert(s->text("name"));
         if (!is_function(*s)) collect_assigned(*s, names);
+    }
     return names;
 }
 
 std::set<std::string> loop_only_names(const Node& function) {
     LoopNames walk;
+    if (function.kind == "Lambda") return {};
     for (const NodeP& s : function.list("body")) walk.visit(*s);
     for (const NodeP& a : function.one("args").list("args")) walk.escaped.insert(a->text("arg"));
     for (const std::string& name : walk.escaped) walk.loops.erase(name);
     return walk.loops;
+}
+
+namespace {
+
+void add_parameters(const Node& function, std::set<std::string>& names) {
+    const Node& args = function.one("args");
+    for (const char* list : {"posonlyargs", "args", "kwonlyargs"})
+        for (const NodeP& a : args.list(list)) names.insert(a->text("arg"));
+}
+
+void collect_free(const Node& n, std::set<std::string> bound, std::vector<std::string>& found) {
+    if (n.kind == "Name") {
+        const std::string& id = n.text("id");
+        if (!bound.count(id) && std::find(found.begin(), found.end(), id) == found.end()) found.push_back(id);
+        return;
+    }
+    if (n.kind == "FunctionDef" || n.kind == "Lambda") {  // its defaults belong to the function around
+        collect_free(n.one("args"), bound, found);
+        add_parameters(n, bound);
+        for (const std::string& name : assigned_names(n)) bound.insert(name);
+        if (n.kind == "Lambda") return collect_free(n.one("body"), bound, found);
+        for (const NodeP& s : n.list("body")) collect_free(*s, bound, found);
+        return;
+    }
+    if (n.kind == "GeneratorExp")
+        for (const NodeP& g : n.list("generators")) add_targets(g->one("target"), bound);
+    each_child(n, [&](const Node& child, const std::string&) { collect_free(child, bound, found); });
+}
+
+}  // namespace
+
+std::vector<std::string> free_names(const Node& function) {
+    std::set<std::string> bound;
+    std::vector<std::string> found;
+    add_parameters(function, bound);
+    for (const std::string& name : assigned_names(function)) bound.insert(name);
+    if (function.kind == "Lambda") collect_free(function.one("body"), bound, found);
+    else
+        for (const NodeP& s : function.list("body")) collect_free(*s, bound, found);
+    return found;
 }
 
 bool breaks_or_continues(const Node& loop) {

@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "frontend/ast.hpp"
 
@@ -13,6 +14,9 @@ std::set<std::string> assigned_names(const ast::Node& function);
 
 /// Names assigned by `for` alone and read in the bodies of such loops alone: each loop may have its own variable.
 std::set<std::string> loop_only_names(const ast::Node& function);
+
+/// Every name that a lambda's or an inner function's body mentions and does not bind itself, in order.
+std::vector<std::string> free_names(const ast::Node& function);
 
 /// True where the loop's own body breaks or continues it.
 bool breaks_or_continues(const ast::Node& loop);

@@ -33,6 +33,7 @@ bool same_fixed(const Value& a, const Value& b) {
                     return false;
             return true;
         }
+        case Value::Kind::closure: return a.node == b.node;
         case Value::Kind::none:
         case Value::Kind::ellipsis: return true;
         case Value::Kind::string: return a.text == b.text;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -30,6 +31,7 @@ struct Value {
         range,    // start, stop, step: `items`
         lazy,     // enumerate, zip, reversed (`text`) of `items`; a generator expression: `node`
         none, string, dtype,
+        closure,  // a lambda or an inner function: `node`, `names`, `captured`; `items` are its defaults
         meaning,  // a function, module, host object: `meaning`, written `text`
     };
     Kind kind = Kind::none;
@@ -42,6 +44,8 @@ struct Value {
     std::string text;
     const Meaning* meaning = nullptr;
     const ast::Node* node = nullptr;
+    const NameTable* names = nullptr;                        // closure: what its global names mean
+    std::shared_ptr<const std::map<std::string, Value>> captured;  // closure met outside the function that made it
     Place place;
 
     bool is_scalar() const { return kind == Kind::scalar; }

@@ -214,7 +214,7 @@ def test_what_is_no_function_is_said():
         match="a kernel is made from a plain Python function, not from a builtin_function_or_method",
     ):
         capture(print)
-    with pytest.raises(TypeError, match="a lambda can't be a kernel or a helper: give it a name with def"):
+    with pytest.raises(TypeError, match="a lambda can't be a kernel: give it a name with def"):
         capture(lambda a: a)
 
 

@@ -59,6 +59,8 @@ def capture(function: types.FunctionType) -> Captured:
     """
     if not isinstance(function, types.FunctionType):
         raise TypeError(f"a kernel is made from a plain Python function, not from {describe(function)}")
+    if function.__code__.co_name == "<lambda>":
+        raise TypeError("a lambda can't be a kernel: give it a name with def")
     collector = _Collector()
     tree, lines, first_line = parse(function)
     names = collector.names_of(function, tree)
@@ -81,8 +83,6 @@ def parse(function: types.FunctionType) -> tuple[ast.FunctionDef, list[str], int
     """The function's FunctionDef (absolute lines, true columns), its source lines and the first one's number."""
     code = function.__code__
     name, file, first = function.__name__, code.co_filename, code.co_firstlineno
-    if code.co_name == "<lambda>":
-        raise TypeError("a lambda can't be a kernel or a helper: give it a name with def")
     linecache.checkcache(file)
     lines = linecache.getlines(file, function.__globals__)
     if len(lines) < first:
@@ -90,6 +90,9 @@ def parse(function: types.FunctionType) -> tuple[ast.FunctionDef, list[str], int
             f"no source text for {name}(): Python has no lines of {file!r}. Define it in a notebook cell or in a file"
             " (text run by exec() needs an entry in linecache)"
         )
+    if code.co_name == "<lambda>":
+        tree = _lambda(lines, code)
+        return tree, lines[first - 1 : tree.end_lineno], first
     block = inspect.getblock(lines[first - 1 :])
     tree = _definition(block, first, code.co_name)
     if tree is None or [a.arg for a in _arguments(tree)] != _argument_names(code):
@@ -113,6 +116,33 @@ def _definition(block: list[str], first: int, name: str) -> ast.FunctionDef | No
     if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)) and found.name == name:
         return found
     return None
+
+
+def _lambda(lines: list[str], code: types.CodeType) -> ast.Lambda:
+    """The lambda that `code` was compiled from, told from others of its line by where its body stands."""
+    try:
+        module = ast.parse("".join(lines))
+    except SyntaxError:
+        module = ast.Module([], [])
+    spots = [p for p in code.co_positions() if None not in p and (p[0], p[2]) != (p[1], p[3])]
+    found = []
+    for node in ast.walk(module):
+        if not isinstance(node, ast.Lambda) or [a.arg for a in _arguments(node)] != _argument_names(code):
+            continue
+        begin, end = (
+            (node.body.lineno, node.body.col_offset),
+            (node.body.end_lineno, node.body.end_col_offset),
+        )
+        if spots and all(begin <= (p[0], p[2]) and (p[1], p[3]) <= end for p in spots):
+            found.append(node)
+    found = [node for node in found if not any(node is not other and _holds(node, other) for other in found)]
+    if len(found) != 1:
+        raise OSError("the source of this lambda can't be told: give it a name with def")
+    return found[0]
+
+
+def _holds(node: ast.AST, other: ast.AST) -> bool:
+    return any(inner is other for inner in ast.walk(node))
 
 
 def _arguments(tree: ast.FunctionDef) -> list[ast.arg]:
@@ -282,7 +312,7 @@ class _FreeNames(ast.NodeVisitor):
             elif isinstance(node, ast.alias):
                 self.bound.add((node.asname or node.name).partition(".")[0])
         self.paths: dict[tuple[str, ...], None] = {}
-        for statement in tree.body:
+        for statement in tree.body if isinstance(tree.body, list) else [tree.body]:
             self.visit(statement)
 
     def visit_AnnAssign(self, node):
