@@ -329,7 +329,10 @@ void Arguments::stage(const std::shared_ptr<device::Device>& device,
         // The place within a 64-byte line is kept: what was aligned stays so.
         const auto bytes = static_cast<std::size_t>(s.end - s.begin);
         s.buffer = std::make_shared<launch::Buffer>(device, bytes, stream);
-        launch::copy_in(*device, s.buffer->address(), s.begin, bytes, stream.get());
+        {
+            nb::gil_scoped_release released;  // it may wait for the stream
+            launch::copy_in(*device, s.buffer->address(), s.begin, bytes, stream.get());
+        }
         for (const std::size_t i : s.members)
             values_[i].address =
                 static_cast<char*>(s.buffer->address()) + (static_cast<char*>(values_[i].address) - s.begin);
@@ -342,6 +345,7 @@ void Arguments::unstage(const std::vector<bool>& written, const std::shared_ptr<
             if (!written[i]) continue;
             const launch::Extent e = launch::extent(values_[i]);
             const std::ptrdiff_t offset = e.begin - static_cast<char*>(s.buffer->address());
+            nb::gil_scoped_release released;  // it waits for the stream
             launch::copy_out(*s.buffer->device(), s.begin + offset, e.begin,
                              static_cast<std::size_t>(e.end - e.begin), stream.get());
         }

@@ -24,12 +24,18 @@ LaunchSite LaunchSite::here() {
         frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(raw())));
     if (frame.is_valid()) {
         site.code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(raw())));
-        site.line = PyFrame_GetLineNumber(raw());
+        site.instruction = PyFrame_GetLasti(raw());
     }
     return site;
 }
 
+int LaunchSite::line() const {
+    return code.is_valid() ? PyCode_Addr2Line(reinterpret_cast<PyCodeObject*>(code.ptr()), instruction) : 0;
+}
+
 void set_error(const Error& error, const char* kernel, const LaunchSite* launched) {
+    // The signal that interrupted us is told once: by Python's own handler.
+    if (error.python_type == "KeyboardInterrupt" && PyErr_CheckSignals() < 0) return;
     try {
         nb::object place = nb::none(), site = nb::none();
         if (error.place && error.place->known()) {
@@ -38,7 +44,7 @@ void set_error(const Error& error, const char* kernel, const LaunchSite* launche
                                    p.end_column);
         }
         if (launched && launched->code.is_valid())
-            site = nb::make_tuple(launched->code.attr("co_filename"), launched->line);
+            site = nb::make_tuple(launched->code.attr("co_filename"), launched->line());
         nb::object name = kernel ? nb::object(nb::str(kernel)) : nb::none();
         const char* fault = error.fault == Fault::user      ? "user"
                             : error.fault == Fault::machine ? "machine"

@@ -12,7 +12,8 @@ namespace xcuda::python {
 /// Where a launch was asked for: told with errors that surface later. Owns its code object.
 struct LaunchSite {
     nb::object code;
-    int line = 0;
+    int instruction = 0;  // its line is looked up only for those who ask: that walks the code's table
+    int line() const;
     static LaunchSite here();  // of the innermost Python frame that is not xcuda.core's own
 };
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 #include "base/error.hpp"
 #include "device/cuda/cubin.hpp"
@@ -19,6 +20,12 @@ namespace {
 
 constexpr int options_version = 1;  // rises when options_for changes: part of every cache key
 constexpr int minimal_from = 12080;  // --minimal is known from CUDA 12.8 on
+
+/// XCUDA_NVRTC_OPTIONS: more options for NVRTC, to try things out.
+std::string extra_options() {
+    const char* value = std::getenv("XCUDA_NVRTC_OPTIONS");
+    return value ? value : "";
+}
 
 int number_of(const std::string& architecture) {
     const int number = architecture.starts_with("sm_") ? std::atoi(architecture.c_str() + 3) : 0;
@@ -55,6 +62,8 @@ std::vector<std::string> options_for(const Source& source, const Target& target)
         "--std=c++17", "-default-device", "-lineinfo", "-w"};
     if (nvrtc().version >= minimal_from) options.emplace_back("--minimal");
     if (source.options.find("fastmath") != std::string::npos) options.emplace_back("--use_fast_math");
+    std::istringstream more(extra_options());
+    for (std::string each; more >> each;) options.push_back(each);
     return options;
 }
 
@@ -161,8 +170,10 @@ std::string disassembled(const std::string& cubin) {
 std::string toolchain(const std::string& architecture) {
     const Candidate file = nvrtc_file();
     const Driver* d = find_driver();
-    return fmt::format("NVRTC {}, driver {}, {}, options {}", identity(file.file), d ? version_text(d->version) : "none",
-                       architecture, options_version);
+    const std::string extra = extra_options();
+    return fmt::format("NVRTC {}, driver {}, {}, options {}{}{}", identity(file.file),
+                       d ? version_text(d->version) : "none", architecture, options_version, extra.empty() ? "" : " ",
+                       extra);
 }
 
 Image compile(const Source& source, const std::string& architecture) {

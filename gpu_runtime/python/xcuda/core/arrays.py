@@ -105,15 +105,18 @@ class DeviceArray(_runtime.ArrayBase):
 
     def copy_to_host(self, out=None, stream=None):
         """A NumPy array with its values, or `out` filled with them (same shape and dtype). Waits for the work on it."""
-        with _on(stream):
-            host = self._host_view()
         if out is None:
-            return host
+            with _on(stream):
+                return self._host_view()
         if tuple(out.shape) != self.shape:
             raise ValueError(f"'out' has shape {tuple(out.shape)}, the array has {self.shape}")
         if out.dtype != self.dtype:
             raise TypeError(f"'out' is of {out.dtype}, the array of {self.dtype}")
-        out[...] = host
+        with _on(stream):
+            if self._contiguous and out.flags.c_contiguous:
+                self._to_host(out)
+            else:
+                out[...] = self._host_view()
         return out
 
     def copy_to_device(self, values, stream=None):
@@ -131,9 +134,12 @@ class DeviceArray(_runtime.ArrayBase):
                 raise TypeError(f"{values.dtype} values don't fit into an array of {self.dtype}")
             check_broadcast(values.shape, self.shape)
             if self._contiguous:
-                full = numpy.empty(self.shape, self.dtype)
-                full[...] = values
-                self._from_host(full)
+                as_it_lies = values.shape == self.shape and values.dtype == self.dtype
+                if not (as_it_lies and values.flags.c_contiguous):
+                    full = numpy.empty(self.shape, self.dtype)
+                    full[...] = values
+                    values = full
+                self._from_host(values)
             else:
                 host, memory = self._host_memory()
                 host[...] = values
