@@ -24,7 +24,7 @@ struct xc_fault { i32 site, kind; i64 value[4]; i32 thread[3], block[3]; i32 tak
 enum { XC_INDEX = 1, XC_ZERO_DIVISION = 2, XC_ASSERTION = 3, XC_RAISED = 4, XC_INTERRUPTED = 5, XC_UNBOUND = 7 };
 
 // The thread ends here; the context stays usable. An exited thread counts as arrived at every later barrier.
-static __device__ __noinline__ void xc_fail(i32 site, i32 kind, i64 v0, i64 v1, xc_fault* F) {
+static __device__ __noinline__ __attribute__((noreturn)) void xc_fail(i32 site, i32 kind, i64 v0, i64 v1, xc_fault* F) {
     if (atomicCAS(&F->taken, 0, 1) == 0) {
         F->site = site;
         F->value[0] = v0;
@@ -34,6 +34,7 @@ static __device__ __noinline__ void xc_fail(i32 site, i32 kind, i64 v0, i64 v1, 
         F->kind = kind;
     }
     asm volatile("exit;");
+    __builtin_unreachable();
 }
 // Reads host memory, a microsecond: once in many turns of a loop.
 XC_DEVICE void xc_poll(XC_HERE_PARAMETERS) {

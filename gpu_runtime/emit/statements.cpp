@@ -90,6 +90,7 @@ bool small(const Expr& e) {
 
 void loop_range_stmt(Writer& w, const Stmt& s) {
     const std::string broke = begin_else(w, s);
+    if (s.hint == Stmt::Hint::cold && !w.cpu()) w.line("#pragma unroll 1");
     const auto step = passes::integer_of(s.exprs[2]);
     const std::string& v = w.name(s.var);
     if (w.function.vars[static_cast<std::size_t>(s.var)].role == Var::Role::hidden &&

@@ -113,6 +113,7 @@ struct Hoister {
         Clear{assigned, counts, f}.stmt(fast);
         Body quick, careful;
         quick.push_back(std::move(fast));
+        loop.hint = Stmt::Hint::cold;  // rarely run: not worth unrolling
         careful.push_back(std::move(loop));
         loop = branch(test, std::move(quick), std::move(careful));
     }
