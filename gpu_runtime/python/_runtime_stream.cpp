@@ -110,7 +110,12 @@ void synchronize(const std::shared_ptr<device::Device>& device, const std::share
         landed.push_back(w);
         return true;
     });
-    if (interrupted) std::rethrow_exception(interrupted);
+    if (interrupted) {
+        // What was stopped may end a little later: this interrupt has told of it.
+        for (const auto& w : flying)
+            if (on(*w, device.get(), stream.get(), whole_device)) w->told = true;
+        std::rethrow_exception(interrupted);
+    }
     for (const auto& w : landed) w->land();
     InFlight* first = nullptr;
     int others = 0;
