@@ -51,6 +51,68 @@ ir::Module link(Lowered kernel, Unit& unit) {
     return module;
 }
 
+void expect_known(const Source& source, const std::string& name, const ir::Type& type) {
+    const DTypeInfo& d = info(type.dtype);
+    const bool later = d.kind == DKind::complex || d.dtype == DType::f16 || d.dtype == DType::bf16;
+    if (later)
+        throw Error(Fault::user, "TypeError",
+                    fmt::format("{}(): argument '{}' is {}, which the kernel language does not have yet", source.name,
+                                name, d.name),
+                    source.function->place, "convert it, as A.astype(np.float32)");
+    if (type.is_array() && type.ndim > 8)
+        throw Error(Fault::user, "TypeError",
+                    fmt::format("{}(): argument '{}' has {} dimensions, a kernel takes at most 8", source.name,
+                                name, type.ndim),
+                    source.function->place);
+}
+
+Argument leaf(const ir::Type& type, int place) {
+    Argument a;
+    a.kind = type.is_array() ? Argument::Kind::array : Argument::Kind::scalar;
+    a.type = type;
+    a.root = place;
+    return a;
+}
+
+ir::Module lower_kernel(const Source& source, Unit& unit, std::vector<std::pair<std::string, Argument>> arguments) {
+    const NameTable no_defaults;
+    const FunctionSource kernel{source.name, *source.function, unit.names.names, no_defaults, true};
+    ir::Module module = link(Lowering(unit, kernel, std::move(arguments)).run(), unit);
+    ir::verify(module, ir::Stage::typed, "frontend");
+    return module;
+}
+
+// Arguments that are tuples, structs or constants: the types are those of their numbers and arrays, in order.
+ir::Module lower_formed(const Source& source, const std::vector<ir::Type>& types, Unit& unit,
+                        const std::vector<std::string>& names) {
+    std::size_t taken = 0;
+    const std::function<Argument(const Form&, const std::string&)> make = [&](const Form& form, const std::string& name) {
+        Argument a;
+        if (form.kind == Form::Kind::constant) {
+            a.kind = Argument::Kind::fixed;
+            a.constant = &form.meaning;
+        } else if (form.kind == Form::Kind::tuple) {
+            a.kind = Argument::Kind::tuple;
+            a.fixed.fields = form.fields;
+            a.fixed.text = form.name;
+            a.fixed.only_fields = form.only_fields;
+            for (std::size_t i = 0; i < form.items.size(); ++i)
+                a.items.push_back(make(form.items[i], name + (form.fields.empty() ? fmt::format("[{}]", i) : "." + form.fields[i])));
+        } else {
+            if (taken == types.size()) throw bug("a variant's signature is shorter than its forms");
+            expect_known(source, name, types[taken]);
+            a = leaf(types[taken], static_cast<int>(taken));
+            ++taken;
+        }
+        return a;
+    };
+    if (names.size() != unit.names.forms.size()) throw bug("a variant's forms are not its parameters'");
+    std::vector<std::pair<std::string, Argument>> arguments;
+    for (std::size_t i = 0; i < names.size(); ++i) arguments.emplace_back(names[i], make(unit.names.forms[i], names[i]));
+    if (taken != types.size()) throw bug("a variant's signature is longer than its forms");
+    return lower_kernel(source, unit, std::move(arguments));
+}
+
 }  // namespace
 
 int Unit::site(ir::Site site) {
@@ -67,6 +129,10 @@ ir::Module lower(const Source& source, const std::vector<ir::Type>& types, bool 
     if (!source.function) throw bug("a kernel without its syntax tree");
     if (source.function->kind != "FunctionDef") refuse_node(*source.function);
     const std::vector<std::string> names = parameter_names(source);
+    Unit unit;
+    unit.checked = checked;
+    unit.names = names_from_json(source.names);
+    if (!unit.names.forms.empty()) return lower_formed(source, types, unit, names);
     if (names.size() != types.size())
         throw Error(Fault::user, "TypeError",
                     fmt::format("{}() takes {} argument{}, found {}", source.name, names.size(),
@@ -74,32 +140,10 @@ ir::Module lower(const Source& source, const std::vector<ir::Type>& types, bool 
                     source.function->place);
     std::vector<std::pair<std::string, Argument>> arguments;
     for (std::size_t i = 0; i < types.size(); ++i) {
-        const DTypeInfo& d = info(types[i].dtype);
-        const bool later = d.kind == DKind::complex || d.dtype == DType::f16 || d.dtype == DType::bf16;
-        if (later)
-            throw Error(Fault::user, "TypeError",
-                        fmt::format("{}(): argument '{}' is {}, which the kernel language does not have yet", source.name,
-                                    names[i], d.name),
-                        source.function->place, "convert it, as A.astype(np.float32)");
-        if (types[i].is_array() && types[i].ndim > 8)
-            throw Error(Fault::user, "TypeError",
-                        fmt::format("{}(): argument '{}' has {} dimensions, a kernel takes at most 8", source.name,
-                                    names[i], types[i].ndim),
-                        source.function->place);
-        Argument a;
-        a.kind = types[i].is_array() ? Argument::Kind::array : Argument::Kind::scalar;
-        a.type = types[i];
-        a.root = static_cast<int>(i);
-        arguments.emplace_back(names[i], std::move(a));
+        expect_known(source, names[i], types[i]);
+        arguments.emplace_back(names[i], leaf(types[i], static_cast<int>(i)));
     }
-    Unit unit;
-    unit.checked = checked;
-    unit.names = names_from_json(source.names);
-    const NameTable no_defaults;
-    const FunctionSource kernel{source.name, *source.function, unit.names.names, no_defaults, true};
-    ir::Module module = link(Lowering(unit, kernel, std::move(arguments)).run(), unit);
-    ir::verify(module, ir::Stage::typed, "frontend");
-    return module;
+    return lower_kernel(source, unit, std::move(arguments));
 }
 
 }  // namespace xcuda::frontend

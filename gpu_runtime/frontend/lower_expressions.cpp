@@ -40,6 +40,13 @@ std::string dotted(const ast::Node& node) {
     return base.empty() ? base : base + "." + node.text("attr");
 }
 
+bool one_type(const std::vector<Value>& items) {
+    return std::all_of(items.begin(), items.end(), [&](const Value& v) {
+        return v.is_scalar() && items[0].is_scalar() && v.expr->type.is_scalar() &&
+               items[0].expr->type.is_scalar() && v.expr->type.dtype == items[0].expr->type.dtype;
+    });
+}
+
 std::string_view head(const std::string& path) { return std::string_view(path).substr(0, path.find('.')); }
 
 }  // namespace
@@ -215,6 +222,7 @@ Value Lowering::from_meaning(const Meaning& meaning, const std::string& written,
             return v;
         case Meaning::Kind::tuple:
             v.kind = Value::Kind::tuple;
+            v.fields = meaning.fields;
             for (std::size_t i = 0; i < meaning.items.size(); ++i)
                 v.items.push_back(from_meaning(meaning.items[i], fmt::format("{}[{}]", written, i), place));
             return v;
@@ -268,6 +276,13 @@ Value Lowering::attribute(const Node& node) {
         }
         throw refused(node.place, "an array in a kernel has no '" + attr + "'",
                       "it has shape, size, ndim, dtype and T; index its elements");
+    }
+    if (base.is_tuple() && !base.fields.empty()) {
+        for (std::size_t i = 0; i < base.fields.size(); ++i)
+            if (base.fields[i] == attr) return base.items[i];
+        const std::string close = nearest(attr, {base.fields.begin(), base.fields.end()});
+        throw refused(node.place, fmt::format("{} has no '{}'", base.text.empty() ? "this tuple" : base.text, attr),
+                      close.empty() ? fmt::format("it has {}", fmt::join(base.fields, ", ")) : "did you mean '" + close + "'?");
     }
     if (base.kind == Value::Kind::meaning) {
         if (base.meaning->kind == Meaning::Kind::intrinsic) return coordinates(base.meaning->text, attr, node.place);
@@ -328,8 +343,26 @@ Value Lowering::tuple_slice(const Value& base, const Value& slice, const Place& 
     return tuple_value(std::move(items));
 }
 
+// t[i] where only the run tells i: the items are of one type, and one of them is chosen.
+Value Lowering::tuple_item(const Value& base, const Value& at, const Node& node) {
+    const Place& place = node.one("slice").place;
+    const ExprP given = index(number(at, place), place);
+    if (given->type.is_none()) return scalar_value(given);
+    const ExprP count = ir::int_constant(static_cast<std::int64_t>(base.items.size()), place);
+    const ExprP k = spill(within("a tuple", given, count, 0, place));
+    ir::Type type = base.items[0].expr->type;
+    for (const Value& item : base.items) type = ir::join(type, item.expr->type);
+    ExprP chosen = convert(base.items.back().expr, type);
+    for (std::size_t i = base.items.size() - 1; i-- > 0;) {
+        const ExprP here = comparison(Op::eq, k, ir::int_constant(static_cast<std::int64_t>(i), place), place);
+        chosen = ir::make(Op::select, type, {here, convert(base.items[i].expr, type), chosen}, place);
+    }
+    return scalar_value(chosen);
+}
+
 Value Lowering::subscript(const Node& node) {
     const Value base = value(node.one("value"));
+    if (base.only_fields) throw refused(node.place, base.text + " is no sequence: it has fields", "write its field's name");
     if (base.is_indexed()) return element_or_row(base, node);
     if (!base.is_tuple()) {
         if (base.kind == Value::Kind::meaning) refuse_meaning(*base.meaning, base.text, node.one("value").place);
@@ -338,6 +371,7 @@ Value Lowering::subscript(const Node& node) {
     const Value at = value(node.one("slice"));
     if (at.kind == Value::Kind::slice) return tuple_slice(base, at, node.one("slice").place);
     const auto constant = constant_int(at);
+    if (!constant && at.is_scalar() && !base.items.empty() && one_type(base.items)) return tuple_item(base, at, node);
     if (!constant)
         throw refused(node.one("slice").place, "a tuple's index must be a constant, found " + spoken(at),
                       "write t[0], or put the values in cuda.local.array(n, dtype)");

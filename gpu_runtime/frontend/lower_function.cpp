@@ -102,7 +102,8 @@ void Lowering::pass() {
 
 Value Lowering::parameter(const std::string& name, const Argument& argument) {
     switch (argument.kind) {
-        case Argument::Kind::fixed: return argument.fixed;
+        case Argument::Kind::fixed:
+            return argument.constant ? from_meaning(*argument.constant, name, source.function.place) : argument.fixed;
         case Argument::Kind::closure: {
             Value v = argument.fixed;
             std::map<std::string, Value> captured;
@@ -116,9 +117,14 @@ Value Lowering::parameter(const std::string& name, const Argument& argument) {
         }
         case Argument::Kind::tuple: {
             std::vector<Value> items;
+            const std::vector<std::string>& fields = argument.fixed.fields;
             for (std::size_t i = 0; i < argument.items.size(); ++i)
-                items.push_back(parameter(fmt::format("{}_{}", name, i), argument.items[i]));
-            return tuple_value(std::move(items));
+                items.push_back(parameter(fields.empty() ? fmt::format("{}[{}]", name, i) : name + "." + fields[i], argument.items[i]));
+            Value v = tuple_value(std::move(items));
+            v.fields = fields;
+            v.text = argument.fixed.text;
+            v.only_fields = argument.fixed.only_fields;
+            return v;
         }
         default: break;
     }

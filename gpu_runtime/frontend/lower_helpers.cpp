@@ -21,7 +21,7 @@ std::string Argument::key() const {
             return text;
         }
         case Kind::tuple: {
-            std::string text = "(";
+            std::string text = fmt::format("{}({}|", fixed.text, fmt::join(fixed.fields, ","));
             for (const Argument& a : items) text += a.key() + ",";
             return text + ")";
         }
@@ -66,6 +66,9 @@ Argument Lowering::argument_from(const Value& v, std::vector<ExprP>& flat, const
             return a;
         case Value::Kind::tuple:
             a.kind = Argument::Kind::tuple;
+            a.fixed.fields = v.fields;
+            a.fixed.text = v.text;
+            a.fixed.only_fields = v.only_fields;
             for (const Value& item : v.items) a.items.push_back(argument_from(item, flat, place));
             return a;
         case Value::Kind::view: {

@@ -95,6 +95,9 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
     };
     if (op == "Is" || op == "IsNot") {
         const bool none_a = a.kind == Value::Kind::none, none_b = b.kind == Value::Kind::none;
+        using Kind = Value::Kind;
+        const auto named = [](Kind k) { return k == Kind::string || k == Kind::dtype || k == Kind::meaning || k == Kind::closure; };
+        if (!none_a && !none_b && named(a.kind) && named(b.kind)) return constant(same_fixed(a, b) == (op == "Is"));
         if (!none_a && !none_b)
             throw refused(place, "'is' compares identities, which numbers in a kernel don't have", "write == or !=");
         return constant((none_a == none_b) == (op == "Is"));

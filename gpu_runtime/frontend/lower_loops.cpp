@@ -98,6 +98,7 @@ void Lowering::counted(const Node& node, std::vector<ExprP> bounds, const std::f
     const Loop loop = loops.back();
     loops.pop_back();
     const Flow end = meet(flow, loop.continues);
+    expect_same_rounds(before, end);
     flow = runs ? end : before;
     ir::Body orelse = flow.live ? block(node.list("orelse")) : ir::Body{};
     flow = meet(flow, loop.breaks);
@@ -200,6 +201,7 @@ void Lowering::while_statement(const Node& node) {
     ir::Body body = block(node.list("body"));
     const Loop loop = loops.back();
     loops.pop_back();
+    expect_same_rounds(before, meet(flow, loop.continues));
     flow = always ? Flow{false, {}} : tested;
     ir::Body orelse = flow.live ? block(node.list("orelse")) : ir::Body{};
     flow = meet(flow, loop.breaks);

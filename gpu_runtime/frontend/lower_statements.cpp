@@ -112,6 +112,7 @@ void Lowering::assign_target(const Node& target, const Value& v) {
 
 void Lowering::unpack(const Node& target, const Value& v) {
     const auto& elts = target.list("elts");
+    if (v.only_fields) throw refused(target.place, v.text + " is no sequence: it has fields", "write its field's name");
     const auto star = std::find_if(elts.begin(), elts.end(), [](const ast::NodeP& e) { return e->kind == "Starred"; });
     if (star != elts.end() && v.is_tuple()) {  // a, *rest = t: the rest is a tuple
         const std::size_t before = static_cast<std::size_t>(star - elts.begin()), after = elts.size() - before - 1;

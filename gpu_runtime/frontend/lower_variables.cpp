@@ -76,8 +76,11 @@ Value Lowering::read(const Node& node) {
 
 Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place& place) {
     if (slot.kind == Slot::Kind::fixed) {
-        const auto fresh = next.find(path);
-        Value fixed = fresh == next.end() ? slot.fixed : fresh->second.fixed;
+        if (flow.torn.count(path))
+            throw refused(place, fmt::format("'{}' names one thing or another here, by the path taken", root_of(path)),
+                          "use two names: what is no number is fixed while the kernel is compiled");
+        const auto here = flow.fixed.find(path);
+        Value fixed = here == flow.fixed.end() ? slot.fixed : here->second;
         if (fixed.kind == Value::Kind::view) {
             std::size_t i = 0;
             for (ExprP* part : view_parts(fixed)) {
@@ -95,7 +98,11 @@ Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place
             items.push_back(part ? read_slot(item, *part, place)
                                  : scalar_value(ir::make(Op::constant, ir::Type{}, {}, place)));
         }
-        return tuple_value(std::move(items));
+        Value v = tuple_value(std::move(items));
+        v.fields = slot.fixed.fields;
+        v.text = slot.fixed.text;
+        v.only_fields = slot.fixed.only_fields;
+        return v;
     }
     if (slot.type.is_none()) {
         if (!untyped) untyped = {place, root_of(path)};
@@ -106,6 +113,18 @@ Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place
     const ir::VarId id = variable(path, slot.type, slot.place);
     if (!flow.bound.count(root_of(path))) fn.vars[id].maybe_unbound = true;
     return scalar_value(ir::var(id, slot.type, place));
+}
+
+// A loop's body is compiled once: what a name means at its start must hold in every round.
+void Lowering::expect_same_rounds(const Flow& before, const Flow& end) const {
+    if (!end.live) return;
+    for (const auto& [name, value] : before.fixed) {
+        const auto now = end.fixed.find(name);
+        if (now == end.fixed.end() || (same_fixed(value, now->second) && !end.torn.count(name))) continue;
+        throw refused(now->second.place, fmt::format("'{}' names {} before the loop and another thing after a round",
+                                                     root_of(name), spoken(value)),
+                      "use two names: what is no number is fixed while the kernel is compiled");
+    }
 }
 
 ExprP Lowering::check_bound(const std::string& name, ExprP value, const Place& place) {
@@ -151,14 +170,15 @@ void Lowering::assign(const std::string& path, const Value& value, const Place& 
                                              slot.arity, slot.place.line, value.items.size()),
                           "use two names");
         slot.arity = value.items.size();
+        slot.fixed.fields = value.fields;
+        slot.fixed.text = value.text;
+        slot.fixed.only_fields = value.only_fields;
         for (std::size_t i = 0; i < value.items.size(); ++i)
             assign(path + "." + std::to_string(i), value.items[i], place);
     } else {
-        if (!first && !same_fixed(slot.fixed, value))
-            throw refused(place, fmt::format("'{}' names {} here and another thing in line {}", root_of(path),
-                                             spoken(value), slot.place.line),
-                          "use two names: what is no number is fixed while the kernel is compiled");
         slot.fixed = value;
+        flow.fixed[path] = value;
+        flow.torn.erase(path);
         if (value.kind == Value::Kind::view) assign_view(path, slot.fixed, place);
     }
     if (path.find('.') != std::string::npos) return;

@@ -198,7 +198,7 @@ void Lowering::fix_axis(Value& view, const ViewAxis& axis, ExprP at, const ExprP
         view.indices[static_cast<std::size_t>(axis.base)] = std::move(at);
         return;
     }
-    const ExprP inside = within(view, std::move(at), n, number_of_axis, place);
+    const ExprP inside = within("a view of " + fn.vars[ir::var_of(*view.expr)].name, std::move(at), n, number_of_axis, place);
     if (axis.base < 0) {  // of length 1: only the test counts
         if (!is_constant(*inside)) spill(inside);
         return;
@@ -216,7 +216,7 @@ void Lowering::fix_axis(Value& view, const ViewAxis& axis, ExprP at, const ExprP
 }
 
 // An index that must lie in [-n, n).
-ExprP Lowering::within(const Value& view, ExprP at, const ExprP& n, int axis, const Place& place) {
+ExprP Lowering::within(const std::string& subject, ExprP at, const ExprP& n, int axis, const Place& place) {
     if (at->type.is_none() || n->type.is_none()) return at;
     if (is_constant(*at) && is_constant(*n)) {
         const auto i = static_cast<std::int64_t>(as_double(ir::number_of(*at)));
@@ -228,8 +228,7 @@ ExprP Lowering::within(const Value& view, ExprP at, const ExprP& n, int axis, co
     const bool from_u64 = at->op == Op::cast && at->args[0]->type.dtype == DType::u64;
     if (!nonnegative(*at) && !from_u64) access.wrap = bit;
     if (unit.checked) access.checked = bit;
-    const std::string& name = fn.vars[ir::var_of(*view.expr)].name;
-    access.site = unit.site({ir::Site::Kind::index, place, "a view of " + name, "", 0, -1, {}});
+    access.site = unit.site({ir::Site::Kind::index, place, subject, "", 0, -1, {}});
     ir::Expr node = *ir::make(Op::bound, weak_int, {std::move(at), n}, place);
     node.payload = access;
     return std::make_shared<const ir::Expr>(std::move(node));

@@ -22,6 +22,7 @@ struct Argument {
     std::vector<Argument> items;     // tuple; view: its numbers; closure: its defaults, then what it captured
     std::vector<std::string> names;  // closure: of what it captured
     Value fixed;                     // view, closure: its form
+    const Meaning* constant = nullptr;  // fixed: of a kernel's own parameter
     std::string key() const;  // equal keys share one compiled helper
 };
 
@@ -78,6 +79,7 @@ private:
     void assign_scalar(const std::string& path, const Value& value, const Place& place);
     const Slot* slot_of(const std::string& path) const;
     ir::VarId variable(const std::string& path, const ir::Type& type, const Place& place);
+    void expect_same_rounds(const Flow& before, const Flow& end) const;
     ExprP check_bound(const std::string& name, ExprP value, const Place& place);
     ExprP spill(ExprP value);
     ir::VarId hidden(const ir::Type& type, const Place& place);
@@ -148,6 +150,7 @@ private:
     Value binary(const Node& node);
     Value unary(const Node& node);
     Value subscript(const Node& node);
+    Value tuple_item(const Value& base, const Value& at, const Node& node);
     Value tuple_slice(const Value& base, const Value& slice, const Place& place) const;
     Value from_meaning(const Meaning& meaning, const std::string& written, const Place& place);
     const Meaning* meaning_of(const Node& node, std::string* written);
@@ -192,7 +195,7 @@ private:
     ViewAxis slice_run(const Value& slice, const ExprP& n, const Place& place);
     Value sliced(const Value& base, const std::vector<Value>& items, const Place& place);
     void fix_axis(Value& view, const ViewAxis& axis, ExprP at, const ExprP& n, int number_of_axis, const Place& place);
-    ExprP within(const Value& view, ExprP at, const ExprP& n, int axis, const Place& place);
+    ExprP within(const std::string& subject, ExprP at, const ExprP& n, int axis, const Place& place);
     void fill(const Value& view, const Value& v, const Place& place);
 
     // lower_calls.cpp

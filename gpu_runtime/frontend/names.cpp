@@ -53,6 +53,7 @@ Meaning meaning_from(const json& j) {
     }
     if (j.contains("items"))
         for (const json& item : j["items"]) m.items.push_back(meaning_from(item));
+    if (j.contains("fields")) m.fields = j["fields"].get<std::vector<std::string>>();
     return m;
 }
 
@@ -73,6 +74,22 @@ Helper helper_from(const json& j) {
     return h;
 }
 
+Form form_from(const json& j) {
+    Form f;
+    const auto kind = j.at("kind").get<std::string>();
+    if (kind == "constant") {
+        f.kind = Form::Kind::constant;
+        f.meaning = meaning_from(j.at("meaning"));
+    } else if (kind == "tuple") {
+        f.kind = Form::Kind::tuple;
+        f.name = j.at("name").get<std::string>();
+        f.fields = j.at("fields").get<std::vector<std::string>>();
+        f.only_fields = j.at("only_fields").get<bool>();
+        for (const json& item : j.at("items")) f.items.push_back(form_from(item));
+    }
+    return f;
+}
+
 }  // namespace
 
 Names names_from_json(const std::string& text) {
@@ -82,6 +99,8 @@ Names names_from_json(const std::string& text) {
         const json j = json::parse(text);
         names.names = table_from(j.at("names"));
         for (const json& helper : j.value("helpers", json::array())) names.helpers.push_back(helper_from(helper));
+        if (j.contains("forms") && j["forms"].is_array())
+            for (const json& form : j["forms"]) names.forms.push_back(form_from(form));
     } catch (const json::exception& e) {
         throw bug(std::string("the captured names' JSON can't be read: ") + e.what());
     }

@@ -31,6 +31,7 @@ struct Meaning {
     DType dtype = DType::i64;
     std::string text, of, close;
     std::vector<Meaning> items;
+    std::vector<std::string> fields;  // of a NamedTuple
     int helper = -1;
 };
 
@@ -44,9 +45,20 @@ struct Helper {
     NameTable defaults;    // parameter -> its default's meaning
 };
 
+/// How a kernel's parameter is made from its arguments: one of them, a constant, or a tuple (with names: a struct).
+struct Form {
+    enum class Kind { leaf, constant, tuple } kind = Kind::leaf;
+    Meaning meaning;
+    std::string name;  // of a struct's type
+    std::vector<std::string> fields;
+    bool only_fields = false;  // a dataclass: no sequence
+    std::vector<Form> items;
+};
+
 struct Names {
     NameTable names;
     std::vector<Helper> helpers;
+    std::vector<Form> forms;  // one a parameter; none: each is an argument
 };
 
 Names names_from_json(const std::string& text);

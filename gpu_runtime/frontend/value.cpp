@@ -58,6 +58,13 @@ Flow meet(const Flow& a, const Flow& b) {
     Flow f;
     std::set_intersection(a.bound.begin(), a.bound.end(), b.bound.begin(), b.bound.end(),
                           std::inserter(f.bound, f.bound.end()));
+    f.fixed = a.fixed;
+    f.torn = a.torn;
+    f.torn.insert(b.torn.begin(), b.torn.end());
+    for (const auto& [name, value] : b.fixed) {
+        const auto [known, fresh] = f.fixed.emplace(name, value);
+        if (!fresh && !same_fixed(known->second, value)) f.torn.insert(name);
+    }
     return f;
 }
 

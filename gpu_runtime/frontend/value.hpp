@@ -37,6 +37,8 @@ struct Value {
     Kind kind = Kind::none;
     ir::ExprP expr;
     std::vector<Value> items;
+    std::vector<std::string> fields;  // tuple: their names, of a struct whose type is `text`
+    bool only_fields = false;         // a dataclass: no sequence
     std::vector<ir::ExprP> indices;  // view: by axis of the array; null where the view has an axis of its own
     std::vector<ViewAxis> axes;      // view
     std::uint8_t tested = 0;         // view: bit per axis of the array whose index needs no test any more
@@ -76,10 +78,13 @@ struct Slot {
     bool operator==(const Slot& other) const;
 };
 
-/// Which names every path to here has assigned; dead after return, break and the like.
+/// Which names every path to here has assigned, and what is named by those that hold no number; dead after return, break
+/// and the like. `torn`: names that mean one thing or another, by the path taken.
 struct Flow {
     bool live = true;
     std::set<std::string> bound;
+    std::map<std::string, Value> fixed{};
+    std::set<std::string> torn{};
 };
 Flow meet(const Flow& a, const Flow& b);
 

@@ -24,7 +24,7 @@ std::string type_name(PyObject* object) {
 }
 
 // How objects of a type are read, decided once a type. The types are kept for ever, so that no address comes back.
-enum class How : std::uint8_t { buffer, numpy_scalar, dlpack, cuda, array, refused };
+enum class How : std::uint8_t { buffer, numpy_scalar, dlpack, cuda, array, structured, refused };
 
 bool derives(PyTypeObject* type, const char* full_name) {
     PyObject* order = type->tp_mro;
@@ -32,6 +32,13 @@ bool derives(PyTypeObject* type, const char* full_name) {
         if (std::strcmp(reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(order, i))->tp_name, full_name) == 0)
             return true;
     return false;
+}
+
+// What structured.py takes apart, or takes as fixed: strings, functions, types, dtypes, dataclasses, enums' members.
+bool is_structured(PyObject* object) {
+    PyTypeObject* type = Py_TYPE(object);
+    return PyUnicode_Check(object) || PyFunction_Check(object) || PyCFunction_Check(object) || derives(type, "numpy.ufunc") || PyType_Check(object) || derives(type, "numpy.dtype") ||
+           derives(type, "Enum") || nb::hasattr(nb::handle(reinterpret_cast<PyObject*>(type)), "__dataclass_fields__");
 }
 
 How how_to_read(PyObject* object) {
@@ -50,6 +57,7 @@ How how_to_read(PyObject* object) {
         how = How::dlpack;
     else if (!PyUnicode_Check(object) && nb::hasattr(h, "__array__"))
         how = How::array;
+    if (how == How::refused && is_structured(object)) how = How::structured;
     if (how == How::cuda) return how;  // torch has it for tensors on a GPU only
     Py_INCREF(type);
     known.emplace(type, how);
@@ -85,11 +93,12 @@ void Arguments::clear() noexcept {
     host_arrays_ = false;
 }
 
-void Arguments::read(PyObject* object, const std::string& name) {
+bool Arguments::read(PyObject* object, const std::string& name) {
+    if (PyTuple_Check(object) || object == Py_None) return false;
     launch::Argument& value = values_.emplace_back();
     Item& item = items_.emplace_back();
     item.given = Py_NewRef(object);
-    if (read_scalar(value, object, name)) return;
+    if (read_scalar(value, object, name)) return true;
     value.is_array = true;
     if (DeviceArray* array = device_array(object)) {
         value = array->view;
@@ -101,7 +110,7 @@ void Arguments::read(PyObject* object, const std::string& name) {
                   fmt::format("'{}' lives on {}, other arguments on {}", name,
                               array->buffer->device()->info().name, device_->info().name),
                   "copy them to one device");
-        return;
+        return true;
     }
     switch (how_to_read(object)) {
         case How::buffer: read_view(item, value, object, name); break;
@@ -112,6 +121,11 @@ void Arguments::read(PyObject* object, const std::string& name) {
                   fmt::format("'{}' lives on a GPU ({}), and this launch runs on the CPU device", name,
                               type_name(object)),
                   "copy it to the host first");
+        case How::structured:
+            Py_CLEAR(item.given);
+            items_.pop_back();
+            values_.pop_back();
+            return false;
         default: {
             const char* hint = PyList_Check(object) || PyTuple_Check(object)
                                    ? "numpy.asarray(...) makes an array of it"
@@ -123,6 +137,7 @@ void Arguments::read(PyObject* object, const std::string& name) {
                 hint);
         }
     }
+    return true;
 }
 
 bool Arguments::read_scalar(launch::Argument& value, PyObject* object, const std::string& name) {

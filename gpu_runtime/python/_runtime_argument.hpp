@@ -23,7 +23,8 @@ public:
     void clear() noexcept;
 
     /// Appends `object` as the argument `name`. Throws a TypeError or ValueError that names it.
-    void read(PyObject* object, const std::string& name);
+    /// False, with nothing appended: neither an array nor a number, but what structured.py takes apart.
+    bool read(PyObject* object, const std::string& name);
 
     std::span<launch::Argument> values() { return values_; }
     std::size_t size() const { return values_.size(); }

@@ -112,6 +112,7 @@ void bind_launched(nb::module_& module) {
                          if (!l.work->done()) l.work->device->finished(l.work->stream.get());  // marks it if it is
                          return l.work->done();
                      })
+        .def_prop_ro("structured", [](const Launched& l) { return l.work->structured; })
         .def("tell", [](Launched& l) { raise_error_of(*l.work); })  // its error, once done
         .def("call_when_done", [](const Launched& l, nb::callable callback) {
             call_on_host(l.work->device, l.work->stream, callback);

@@ -66,14 +66,22 @@ std::shared_ptr<Arguments> take_arguments() {
 bool copies_forced = false;  // see force_copies
 
 // Positional values in place, keywords and defaults where they belong.
+// Where one is neither array nor number, `structured` gets them all instead.
 void read_arguments(KernelState& k, Arguments& to, PyObject* const* values, std::size_t count,
-                    PyObject* names) {
+                    PyObject* names, nb::object& structured) {
     const std::size_t wanted = k.parameters.size();
     const std::size_t named = names ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : 0;
-    if (count == wanted && named == 0) {
-        for (std::size_t i = 0; i < count; ++i) to.read(values[i], k.parameters[i]);
-        return;
-    }
+    const auto read_all = [&](PyObject* const* all) {
+        for (std::size_t i = 0; i < wanted; ++i) {
+            if (to.read(all[i], k.parameters[i])) continue;
+            to.clear();
+            structured = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(wanted)));
+            for (std::size_t j = 0; j < wanted; ++j)
+                PyTuple_SET_ITEM(structured.ptr(), static_cast<Py_ssize_t>(j), Py_NewRef(all[j]));
+            return;
+        }
+    };
+    if (count == wanted && named == 0) return read_all(values);
     if (count > wanted)
         wrong_call(k,
                    fmt::format("takes {} argument{}; {} were given", wanted, wanted == 1 ? "" : "s", count));
@@ -89,11 +97,11 @@ void read_arguments(KernelState& k, Arguments& to, PyObject* const* values, std:
         slot = values[count + n];
     }
     for (std::size_t i = 0; i < wanted; ++i) {
-        PyObject* value = by_place[i];
+        PyObject*& value = by_place[i];
         if (!value) value = PyDict_GetItem(k.defaults.ptr(), k.parameter_names[i].ptr());
         if (!value) wrong_call(k, fmt::format("was called without '{}'", k.parameters[i]));
-        to.read(value, k.parameters[i]);
     }
+    read_all(by_place.data());
 }
 
 void refuse_readonly(const KernelState& k, const launch::Lowered& lowered, const Arguments& arguments) {
@@ -165,10 +173,32 @@ std::shared_ptr<const launch::Specialisation> KernelState::specialised_for(
     return found;
 }
 
+namespace {
+
+// A call with tuples, structs or constants: a kernel of its own, see xcuda/core/structured.py.
+std::shared_ptr<InFlight> launch_variant(KernelState& k, const Configuration& where, const nb::object& values, bool wait) {
+    const nb::object found = k.about.attr("variant")(values);
+    const nb::object variant = nb::borrow(nb::object(found[0])), flat = nb::borrow(nb::object(found[1]));
+    KernelState& state = *kernel_state(variant.ptr());
+    std::vector<PyObject*> leaves;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(flat.ptr()); ++i) leaves.push_back(PyTuple_GET_ITEM(flat.ptr(), i));
+    auto work = launch_kernel(state, where, leaves.data(), leaves.size(), nullptr, wait);
+    work->structured = true;
+    k.last = state.last;
+    k.last_shape = state.last_shape;
+    k.last_automatic = state.last_automatic;
+    ++k.launches;
+    return work;
+}
+
+}  // namespace
+
 std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& where, PyObject* const* values,
                                         std::size_t count, PyObject* keyword_names, bool wait) {
     const std::shared_ptr<Arguments> arguments = take_arguments();
-    read_arguments(k, *arguments, values, count, keyword_names);
+    nb::object structured;
+    read_arguments(k, *arguments, values, count, keyword_names, structured);
+    if (structured.is_valid()) return launch_variant(k, where, structured, wait);
 
     // The device: the stream's, the arrays', the current one.
     const Stream* stream = where.stream.is_valid() ? nb::inst_ptr<Stream>(where.stream) : current_stream();

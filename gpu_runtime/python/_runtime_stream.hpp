@@ -41,6 +41,7 @@ struct InFlight {
     std::shared_ptr<void> keeps;            // released with the GIL held
     std::function<void()> finish;           // once, when the work is done and went well
     LaunchSite site;
+    bool structured = false;  // a launch of a kernel's variant
     bool told = false;  // its error has been raised, or will be by an await
 
     bool done() const;

@@ -41,7 +41,13 @@ STATEMENTS = [
     ("x = b[:, 0]", "'b' has 1 dimension, found 2 indices", "", "b[:, 0]"),
     ("x = A[0][1, 2]", "this view of 'A' has 1 dimension, found 2 indices", "", "A[0][1, 2]"),
     ("x = b['a':]", "expected a number, found a string", "", "'a'"),
-    ("x = A[0]\nx = b", "another thing in line 2", "two names", "x"),
+    ("if n:\n    x = A[0]\nelse:\n    x = b\nx[0] = 1", "'x' names one thing or another", "two names", "x"),
+    (
+        "x = A[0]\nfor i in range(n):\n    x[0] = 1\n    x = b",
+        "before the loop and another",
+        "two names",
+        "b",
+    ),
     ("x, y, *z = (n,)", "2 names and more for a tuple of 1", "", "x, y, *z"),
     ("class G: pass", "a class can't be defined", "arguments", "class G: pass"),
     ("yield n", "yield can't run", "array argument", "yield n"),
@@ -119,9 +125,9 @@ TYPES = [
     ("x, y = n", "2 names for a Python int", "only a tuple", "x, y"),
     ("x, y = cuda.grid(1)", "2 names for a Python int", "cuda.grid(2)", "x, y"),
     ("x, y, z = A.shape", "3 names for a tuple of 2", "", "x, y, z"),
-    ("x = A.shape[n]", "a tuple's index must be a constant", "t[0]", "n"),
+    ("x = (1, 2.5)[n]", "a tuple's index must be a constant", "t[0]", "n"),
     ("x = A.shape[2]", "index 2 is out of range for a tuple of 2", "", "A.shape[2]"),
-    ("x = A\nx = b", "another thing in line 2", "two names", "x"),
+    ("x = A\nwhile n > 0:\n    x = b", "before the loop and another thing", "two names", "b"),
     ("x = 1\nx = b", "'x' is a number in line 2 and an array here", "two names", "x"),
     ("x = np.uint64(1)\nx = np.int64(n)", "'x' is uint64 in line 2 and int64 here", "np.uint64(x)", "x"),
     ("x = cuda.grid(4)", "cuda.grid() takes 1, 2 or 3", "", "4"),
@@ -204,7 +210,9 @@ def test_refusals_around_helpers(source, found, under):
 
 
 def test_a_lambda_without_source_is_no_helper():
-    with pytest.raises(KernelSyntaxError, match=r"<lambda>\(\) can't be compiled: .*(no source text|can't be told)"):
+    with pytest.raises(
+        KernelSyntaxError, match=r"<lambda>\(\) can't be compiled: .*(no source text|can't be told)"
+    ):
         lower(make("def f(a):\n    a[0] = g(1)\n", g=eval("lambda x: x")), "float32[1]")
 
 

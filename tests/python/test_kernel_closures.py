@@ -18,7 +18,7 @@ BODIES = {
     "an inner function of an inner function": "def g(x):\n    def h(y):\n        return x * y + k\n    return h(2) + h(3)\nk = 4\no[0] = g(a[0])",
     "a function given to a function": "def twice(f, x):\n    return f(f(x))\nk = a[1]\no[0] = twice(lambda v: v * 2 + k, a[0])\no[1] = twice(helper, 3)",
     "a function given twice over": "def apply(f, x):\n    return f(x)\ndef outer(f, x):\n    return apply(lambda v: f(v) + 1, x)\nk = a[1]\no[0] = outer(lambda v: v * k, a[0])",
-    "a tuple of functions": "fs = (lambda x: x + 1, helper, lambda x: -x)\nfor f in fs:\n    o[0] = o[0] * 10 + f(a[0])\no[1] = fs[2](a[1])",
+    "a tuple of functions": "fs = (lambda x: x + 1, helper, lambda x: -x)\nfor i, f in enumerate(fs):\n    o[2] += i * f(1)\nfor f in fs:\n    o[0] = o[0] * 10 + f(a[0])\no[1] = fs[2](a[1])",
     "a view given to an inner function": "def total(v):\n    return sum(v) + v[0]\no[0] = total(a[1:])\no[1] = total(a[::-1])",
     "a tuple comes back": "def both(x):\n    return x + 1, x - 1\np, q = both(a[0])\no[0] = p * q\no[1], o[2] = both(5)",
     "captured array and tuple": "t = (a[0], 5)\ng = lambda i: t[1] * a[i] + t[0]\no[0] = g(1)",
@@ -75,7 +75,7 @@ def test_a_helper_made_by_a_factory():
         ("g = lambda x: x\na[0] = g", "expected a number, found the function <lambda>()", "g"),
         (
             "if a[0] > 1:\n    g = lambda x: x\nelse:\n    g = lambda x: -x\na[0] = g(1)",
-            "another thing in line",
+            "names one thing or another",
             "g",
         ),
     ],

@@ -51,6 +51,8 @@ LOOPS = {
     "variable after the loop": "for v in a:\n    if v > 30:\n        break\no[0] = v",
     "the array changes meanwhile": "for i, v in enumerate(a):\n    a[(i + 1) % len(a)] += v\n    o[i] = v",
     "the name changes meanwhile": "lo = 1\nfor v in a[lo:]:\n    lo += 1\n    o[0] += v * lo",
+    "one name, two arrays": "v = a\no[0] = v[0]\nv = A[0]\no[1] = v[1]\nif o[0] > 0:\n    v = a[1:]\n    o[2] = len(v)\nelse:\n    v = a\n    o[2] = v[0]",
+    "a tuple's item by run time": "t = (5, a[0], 7)\nfor i in range(-3, 3):\n    o[i] = t[i] * 10\nfor i in range(2):\n    o[i] += a.shape[i - 1]",
     "aliases": "v = a[0]\na[0] = 17\no[0] = v\nfor w in a[:1]:\n    a[0] = 3\n    o[1] = w",
 }
 

@@ -68,6 +68,7 @@ def _made(function, signature, checked, fastmath):
     about = About(function)
     made = _runtime.Kernel(about, function.__name__, tuple(parameters), defaults, checked, fastmath)
     about.kernel = made
+    about.options = (checked, fastmath)
     functools.update_wrapper(made, function)
     made.__signature__ = inspect.signature(function)
     made.__call__ = made  # IPython then shows one signature, the function's
@@ -94,17 +95,35 @@ def _check(function):
 class About:
     """What a Kernel answers beside being called; the Kernel object hands these attributes on."""
 
-    def __init__(self, function):
+    def __init__(self, function, forms=None):
         self.py_func = function
         self.kernel = None
         self.captured = None
+        self.forms = forms  # of a variant: what its parameters make of the function's
+        self.variants = {}
 
     def capture(self):
         """Reads the source and its names anew; called by the runtime when a captured name changed."""
         from xcuda.core.source import capture
 
-        self.captured = capture(self.py_func)
+        self.captured = capture(self.py_func, self.forms)
         return self.captured
+
+    def variant(self, values):
+        """The kernel for a call with tuples, structs or constants, and the arguments it takes in their place."""
+        from xcuda.core.structured import MOST_VARIANTS, flatten
+
+        flat = flatten(tuple(self.kernel.__signature__.parameters), values)
+        found = self.variants.get(flat.key)
+        if found is None:
+            about = About(self.py_func, flat.forms)
+            found = _runtime.Kernel(about, self.py_func.__name__, flat.names, {}, *self.options)
+            about.kernel = found
+            functools.update_wrapper(found, self.py_func)
+            while len(self.variants) >= MOST_VARIANTS:
+                del self.variants[next(iter(self.variants))]
+            self.variants[flat.key] = found
+        return found, flat.values
 
     def async_call(self, *args, **kwargs):
         """Starts the kernel on the current stream and gives an awaitable for what it writes.
@@ -135,7 +154,8 @@ class About:
     @property
     def specialisations(self):
         """The compiled versions: a list of dicts with signature, device, block, seconds, source, text."""
-        return _runtime.specialisations(self.kernel)
+        own = _runtime.specialisations(self.kernel)
+        return own + [s for variant in self.variants.values() for s in _runtime.specialisations(variant)]
 
     @property
     def signatures(self):
@@ -182,7 +202,10 @@ class About:
         return sorted({*mine, "py_func", *object.__dir__(kernel), *vars(kernel)})
 
 
-_INTERNAL = {"capture", "describe_briefly", "attribute_names", "async_call_of", "kernel", "captured"}
+_INTERNAL = {
+    *("variant", "variants", "forms", "options", "capture", "captured"),
+    *("describe_briefly", "attribute_names", "async_call_of", "kernel"),
+}
 
 
 def start(callee, args, kwargs):
@@ -192,7 +215,11 @@ def start(callee, args, kwargs):
     bound = kernel.__signature__.bind(*args, **kwargs)
     bound.apply_defaults()
     values = list(bound.arguments.values())
-    written = [values[i] for i in _runtime.written_by_last(callee)]
+    if launched.structured:
+        kernel, values = kernel.variant(tuple(values))
+        written = [values[i] for i in _runtime.written_by_last(kernel)]
+    else:
+        written = [values[i] for i in _runtime.written_by_last(callee)]
     return Launch(launched, written[0] if len(written) == 1 else tuple(written) or None, kernel.__name__)
 
 

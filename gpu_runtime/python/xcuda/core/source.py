@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
+import enum
 import inspect
 import json
 import linecache
@@ -52,8 +53,10 @@ class Captured:
         return False
 
 
-def capture(function: types.FunctionType) -> Captured:
+def capture(function: types.FunctionType, forms: tuple[tuple, ...] | None = None) -> Captured:
     """The source and the names of a plain Python function.
+
+    forms: how a call's arguments make its parameters, from structured.flatten; None: each is an array or a number.
 
     Raises TypeError for what is no plain function, OSError with advice where Python has no source text for it.
     """
@@ -64,6 +67,7 @@ def capture(function: types.FunctionType) -> Captured:
     collector = _Collector()
     tree, lines, first_line = parse(function)
     names = collector.names_of(function, tree)
+    shapes = None if forms is None else [collector.form(form) for form in forms]
     collector.finish()
     return Captured(
         name=function.__name__,
@@ -71,7 +75,7 @@ def capture(function: types.FunctionType) -> Captured:
         first_line=first_line,
         text="".join(lines),
         ast_json=json.dumps(encode(tree)),
-        names_json=json.dumps({"names": names, "helpers": collector.helpers}),
+        names_json=json.dumps({"names": names, "helpers": collector.helpers, "forms": shapes}),
         captures=collector.captures,
     )
 
@@ -229,6 +233,22 @@ class _Collector:
             self._resolve(function, path, names, finder.bound)
         return names
 
+    def form(self, form: tuple) -> dict[str, Any]:
+        """One of structured.flatten's forms as the compiler reads it."""
+        if form[0] == "constant":
+            return {"kind": "constant", "meaning": self.meaning(form[1])}
+        if form[0] == "tuple":
+            _, name, fields, only_fields, inner = form
+            items = [self.form(item) for item in inner]
+            return {
+                "kind": "tuple",
+                "name": name,
+                "fields": fields,
+                "only_fields": only_fields,
+                "items": items,
+            }
+        return {"kind": "leaf"}
+
     def remember(self, holder: Any, name: str, value: Any) -> None:
         if (id(holder), name) not in self._seen:
             self._seen.add((id(holder), name))
@@ -282,8 +302,9 @@ class _Collector:
         simple = _simple_meaning(value)
         if simple is not None:
             return simple
-        if isinstance(value, tuple) and type(value) is tuple:
-            return {"kind": "tuple", "items": [self.meaning(item) for item in value]}
+        if isinstance(value, tuple) and (type(value) is tuple or hasattr(value, "_fields")):
+            items = [self.meaning(item) for item in value]
+            return {"kind": "tuple", "items": items, "fields": getattr(value, "_fields", ())}
         plain = getattr(value, "__xcuda_device_function__", value) if not isinstance(value, type) else value
         if isinstance(plain, types.FunctionType) and not _library_function(plain):
             return {"kind": "helper", "helper": self._helper(plain), "name": plain.__name__}
@@ -348,6 +369,8 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
                 break
         constant = _constant(plain)
         return {"kind": "constant", **constant}
+    if isinstance(value, enum.Enum):  # members are one object each: their name serves
+        return {"kind": "constant", "type": "str", "value": f"{type(value).__module__}.{value}"}
     if isinstance(value, Intrinsic):
         return {"kind": "intrinsic", "name": value.name}
     if isinstance(value, Namespace):

@@ -1,0 +1,74 @@
+"""Arguments that are neither arrays nor numbers: tuples, NamedTuples, dataclasses, and what is fixed while compiling.
+
+A kernel called with such arguments runs as a variant of itself: tuples and the fields of structs become parameters of
+their own; None, strings, dtypes, functions and members of an Enum become constants of the variant, so that branches
+on them are decided while it is compiled.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import sys
+import types
+from typing import Any, NamedTuple
+
+MOST_VARIANTS = 64  # of one kernel; the oldest goes
+
+
+class Flat(NamedTuple):
+    """A call's arguments taken apart.
+
+    key: equal for calls that one variant serves. names, values: of the variant's parameters. forms: one a parameter of
+    the kernel, what source.capture hands to the compiler.
+    """
+
+    key: tuple
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
+    forms: tuple[tuple, ...]
+
+
+def flatten(parameters: tuple[str, ...], values: tuple[Any, ...]) -> Flat:
+    """Takes the values of a call apart. Raises TypeError naming the argument that no kernel takes."""
+    names: list[str] = []
+    leaves: list[Any] = []
+    forms = [_form(name, value, names, leaves) for name, value in zip(parameters, values, strict=True)]
+    return Flat(tuple(_key(form) for form in forms), tuple(names), tuple(leaves), tuple(forms))
+
+
+def is_constant(value: Any) -> bool:
+    """Whether an argument is fixed while its kernel is compiled."""
+    if value is None or isinstance(value, (str, types.FunctionType, types.BuiltinFunctionType, type)):
+        return True
+    if isinstance(value, enum.Enum) and not isinstance(value, (int, float)):
+        return True
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, (numpy.dtype, numpy.ufunc))
+
+
+def _form(name: str, value: Any, names: list[str], leaves: list[Any]) -> tuple:
+    if is_constant(value):
+        return ("constant", value)
+    fields = None
+    if isinstance(value, tuple):
+        fields, items = getattr(value, "_fields", None), value
+    elif dataclasses.is_dataclass(value):
+        fields = tuple(f.name for f in dataclasses.fields(value))
+        items = tuple(getattr(value, f) for f in fields)
+    else:
+        names.append(name)
+        leaves.append(value)
+        return ("leaf",)
+    parts = [f"{name}.{f}" for f in fields] if fields else [f"{name}[{i}]" for i in range(len(items))]
+    inner = tuple(_form(part, item, names, leaves) for part, item in zip(parts, items, strict=True))
+    return ("tuple", type(value).__name__, fields or (), not isinstance(value, tuple), inner)
+
+
+def _key(form: tuple) -> tuple:
+    if form[0] == "constant":
+        value = form[1]
+        return (type(value), id(value) if isinstance(value, types.FunctionType) else value)
+    if form[0] == "tuple":
+        return (*form[1:4], tuple(_key(inner) for inner in form[4]))
+    return form
