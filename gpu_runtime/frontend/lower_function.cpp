@@ -3,6 +3,7 @@
 
 #include "frontend/lowering.hpp"
 #include "frontend/scan.hpp"
+#include "ir/walk.hpp"
 
 namespace xcuda::frontend {
 
@@ -10,6 +11,18 @@ using ir::ExprP;
 using ir::Op;
 
 namespace {
+
+// A return that is not the last statement.
+bool returns_early(const ir::Body& body) {
+    bool found = false;
+    for (std::size_t i = 0; i < body.size(); ++i) {
+        const ir::Stmt& s = body[i];
+        found |= s.kind == ir::Stmt::Kind::leave && i + 1 < body.size();
+        for (const ir::Body* inner : {&s.body, &s.orelse})
+            ir::each_stmt(*inner, [&](const ir::Stmt& t) { found |= t.kind == ir::Stmt::Kind::leave; });
+    }
+    return found;
+}
 
 constexpr int most_passes = 60;  // types only rise, in a lattice of 12 steps; nested loops add a few
 
@@ -46,6 +59,10 @@ Lowered Lowering::run() {
     lowered.result = current.count("return") ? current.at("return") : Slot{};
     for (std::size_t i = 0; i < lowered.result.arity; ++i)
         lowered.item_types.push_back(current.at("return." + std::to_string(i)).type);
+    lowered.written_in = block_part.has_value();
+    if (block_part && returns_early(fn.body))
+        throw refused(*block_part, source.name + "() has a barrier or a shared array and returns before its end",
+                      "let it return in its last line only");
     lowered.function = std::move(fn);
     lowered.warnings = std::move(warnings);
     return lowered;
@@ -72,6 +89,7 @@ void Lowering::pass() {
     untyped.reset();
     result_arrays.clear();
     value_return.reset();
+    block_part.reset();
     out = &fn.body;
 
     for (const auto& [name, argument] : arguments) parameters[name] = parameter(name, argument);

@@ -136,6 +136,7 @@ Value Lowering::invoke_function(const FunctionSource& source_of_it, std::vector<
         e.payload = ir::FunctionId{id};
         return std::make_shared<const ir::Expr>(std::move(e));
     };
+    if (callee->written_in) written_in(node.place);
     const Slot& result = callee->result;
     if (result.kind == Slot::Kind::unknown) {
         emit(ir::evaluate(invocation(ir::Type{}), node.place));

@@ -56,9 +56,7 @@ Value Lowering::intrinsic(const std::string& name, const Node& node) {
     if (name == "local.array") return make_array(node, name, ir::Space::local);
     if (name == "syncthreads") {
         bind(node, name, {}, 0);
-        if (!source.is_kernel)
-            throw refused(node.place, "syncthreads() inside a helper function is not available yet",
-                          "call it in the kernel itself");
+        written_in(node.place);
         emit(ir::simple(ir::Stmt::Kind::barrier, node.place));
         return {};
     }
@@ -66,6 +64,11 @@ Value Lowering::intrinsic(const std::string& name, const Node& node) {
     if (name == "const.array_like")
         throw refused(node.place, "cuda.const.array_like is not needed here", "pass the array as an argument");
     throw refused(node.place, "cuda." + name + " can't be called", "write cuda." + name + ".x");
+}
+
+// A barrier or a shared array belongs to the block: a helper that has one is always written into its caller.
+void Lowering::written_in(const Place& place) {
+    if (!source.is_kernel && !block_part) block_part = place;
 }
 
 Value Lowering::grid(const Node& node, const std::string& name, Kind kind) {
@@ -90,9 +93,7 @@ std::optional<DType> Lowering::dtype_from(const Value& v) const {
 }
 
 Value Lowering::make_array(const Node& node, const std::string& name, ir::Space space) {
-    if (!source.is_kernel && space == ir::Space::shared)
-        throw refused(node.place, "cuda.shared.array inside a helper function is not available",
-                      "make it in the kernel and pass it to the helper");
+    if (space == ir::Space::shared) written_in(node.place);
     const std::vector<const Node*> args = bind(node, name, {"shape", "dtype"}, 2);
     const Value shape = value(*args[0]);
     std::vector<std::int64_t> extents;

@@ -40,6 +40,7 @@ struct Lowered {
     Slot result;
     std::vector<ir::Type> item_types;  // of a tuple's items
     std::vector<std::string> warnings;
+    bool written_in = false;  // holds a barrier or a shared array: passes/inline writes it into its callers
 };
 
 /// All that the functions of one module share.
@@ -223,6 +224,7 @@ private:
 
     // lower_intrinsics.cpp
     Value intrinsic(const std::string& name, const Node& node);
+    void written_in(const Place& place);
     Value grid(const Node& node, const std::string& name, ir::Coord::Kind kind);
     Value make_array(const Node& node, const std::string& name, ir::Space space);
     Value atomic(const Node& node, const std::string& name);
@@ -275,6 +277,7 @@ private:
     std::optional<std::pair<Place, std::string>> untyped;  // a name read that has no type yet
     std::vector<ir::VarId> result_arrays;
     std::optional<Place> value_return;
+    std::optional<Place> block_part;                // of a helper's first barrier or shared array
     std::vector<const Node*> capturing;              // closures whose captured names are being found
 };
 

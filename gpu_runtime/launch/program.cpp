@@ -6,6 +6,7 @@
 #include "ir/walk.hpp"
 #include "launch/cache.hpp"
 #include "passes/cuda.hpp"
+#include "passes/inline.hpp"
 
 namespace xcuda::launch {
 namespace {
@@ -72,7 +73,9 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature) {
     made->uses = passes::parameter_uses(made->module);
     made->domain = passes::launch_domain(made->module);
     made->layout = emit::argument_layout(made->module.kernel());
-    made->shared_bytes = static_shared_bytes(made->module);
+    ir::Module whole = made->module;
+    passes::inline_calls(whole);  // a helper's shared array is one a call
+    made->shared_bytes = static_shared_bytes(whole);
     made->fixed_block = passes::wants_fixed_block(made->module);
     made->order = passes::coalescing_order(made->module);
     made->elements_a_thread = passes::elements_a_thread(made->module);

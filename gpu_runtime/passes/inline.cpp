@@ -1,5 +1,6 @@
 #include "passes/inline.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 
@@ -67,8 +68,30 @@ bool returns_to(Body& b, VarId result) {
     return true;
 }
 
+// Functions that hold a part of the block: a barrier or a shared array, or a call of such a function.
+std::vector<bool> holding_block_parts(const Module& module) {
+    std::vector<bool> holds(module.functions.size(), false);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (std::size_t i = 1; i < holds.size(); ++i) {
+            if (holds[i]) continue;
+            const Function& f = module.functions[i];
+            bool found = std::any_of(f.vars.begin(), f.vars.end(), [](const Var& v) { return v.role == Var::Role::shared; });
+            each_stmt(f.body, [&](const Stmt& s) { found |= s.kind == Stmt::Kind::barrier; });
+            each_expr(f.body, [&](const Expr& e) {
+                if (e.op == Op::invoke) found = found || holds[static_cast<std::size_t>(std::get<FunctionId>(e.payload).value)];
+            });
+            changed |= found;
+            holds[i] = found;
+        }
+    }
+    return holds;
+}
+
 struct Inliner {
     Module& module;
+    const std::vector<bool>& must;  // by function: inlined however large the kernel is
+    bool all = true;                // the others too
     bool changed = false;
 
     const Expr* call_of(const Stmt& s) const {
@@ -97,6 +120,7 @@ struct Inliner {
     }
 
     bool expand(Function& caller, const Stmt& s, const Expr& call, Body& out) {
+        if (!all && !must[static_cast<std::size_t>(std::get<FunctionId>(call.payload).value)]) return false;
         const Function callee = module.functions[std::get<FunctionId>(call.payload).value];
         if (!tail_returns(callee.body)) return false;
         for (std::size_t p = 0; p < callee.params.size(); ++p)
@@ -210,8 +234,9 @@ void drop_uncalled(Module& module) {
 }  // namespace
 
 void inline_calls(Module& module) {
-    for (bool again = true; again && statements(module.kernel().body) < largest_inlined;) {
-        Inliner inliner{module};
+    const std::vector<bool> must = holding_block_parts(module);
+    for (bool again = true; again;) {
+        Inliner inliner{module, must, statements(module.kernel().body) < largest_inlined};
         Function kernel = std::move(module.kernel());
         inliner.body(kernel, kernel.body);
         module.kernel() = std::move(kernel);
