@@ -161,7 +161,7 @@ public:
         std::atomic<bool> done{false};
         FaultRecord fault{-1, 0, {}, {}, {}};
         double begin = 0, end = 0;  // seconds on base/clock's scale, once done
-        bool timed = true;          // false: not measured; both are when it was asked for
+        bool timed = true;          // false: not measured, both are 0
     };
     virtual std::shared_ptr<Launch> launch(const std::shared_ptr<Function>& function, const Shape& shape,
                                            std::span<const std::byte> arguments, Stream* stream) = 0;

@@ -51,8 +51,8 @@ Slice events_since(std::uint64_t mark) {
     slice.events.assign(l.events.begin() + static_cast<std::ptrdiff_t>(begin - l.first), l.events.end());
     for (Event& e : slice.events) {
         if (e.kind == Event::Kind::launch && e.timing && e.timing->done.load(std::memory_order_acquire)) {
-            e.begin = e.timing->begin;
-            e.end = e.timing->end;
+            if (e.timing->timed) e.begin = e.timing->begin;
+            e.end = e.timing->timed ? e.timing->end : e.begin;
         }
     }
     return slice;

@@ -21,6 +21,7 @@ void add_call(KernelRow& row, const launch::Event& event) {
         ++row.failed;  // stopped half-way: neither its time nor its work tells anything
         return;
     }
+    if (!event.timing->timed) return;  // one of many in a row: its neighbours' time tells
     const double seconds = event.timing->end - event.timing->begin;
     ++row.timed;
     row.total += seconds;
@@ -37,7 +38,7 @@ void add_call(KernelRow& row, const launch::Event& event) {
 std::string why_untimed(const KernelRow& row) {
     if (row.running) return "still running when the report was made";
     if (row.failed) return "stopped by an error";
-    return "no block was launched";
+    return row.calls > row.timed ? "not measured: only some of many launches in a row are" : "no block was launched";
 }
 
 json seconds(const KernelRow& row, double value) {

@@ -8,8 +8,9 @@ namespace xcuda::python {
 namespace {
 
 bool is_ours(PyFrameObject* frame) {
+    static PyObject* const key = PyUnicode_InternFromString("__name__");
     const nb::object globals = nb::steal(PyFrame_GetGlobals(frame));
-    PyObject* name = PyDict_GetItemString(globals.ptr(), "__name__");  // borrowed
+    PyObject* name = PyDict_GetItem(globals.ptr(), key);  // borrowed
     const char* text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
     return text && std::strncmp(text, "xcuda.core.", 11) == 0;
 }

@@ -50,7 +50,7 @@ std::shared_ptr<Arguments> take_arguments() {
     }
     return {taken.release(), [](Arguments* a) {
                 a->clear();
-                if (spare.size() < 32)
+                if (spare.size() < 2048)  // as many as may be under way
                     spare.emplace_back(a);
                 else
                     delete a;

@@ -125,7 +125,7 @@ def test_errors_surface_at_the_await_and_only_there():
         stream = cuda.stream()
         with stream:
             with pytest.raises(
-                IndexError, match="index 1000 is out of range for axis 0 of a with shape"
+                IndexError, match=r"index \d+ is out of range for axis 0 of a with shape"
             ) as raised:
                 await beyond.async_call(a)
         assert "launched at line" in raised.value.__notes__[0]

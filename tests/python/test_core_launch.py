@@ -446,7 +446,7 @@ def test_looking_at_a_kernel():
 
 
 def test_ipython_shows_signature_versions_and_last_launch():
-    from IPython.core.oinspect import Inspector
+    Inspector = pytest.importorskip("IPython.core.oinspect", reason="IPython is not installed here").Inspector
 
     add_one(np.zeros(3), np.zeros(3))
     shown = Inspector(theme_name="nocolor").info(add_one, "add_one")

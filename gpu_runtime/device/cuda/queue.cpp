@@ -42,7 +42,7 @@ std::shared_ptr<Device::Launch> Queue::launch(CUfunction function, std::shared_p
     }
     faults_->prepare(next_);
     Entry& mine = entry(next_);
-    mine.asked = now();
+    const double asked = first_ == next_ ? now() : 0;
     const bool timed = next_ - waited_ < timed_after_wait || next_ % timed_each == 0;
     if (timed) {
         mine.begin = take_event();
@@ -67,7 +67,7 @@ std::shared_ptr<Device::Launch> Queue::launch(CUfunction function, std::shared_p
     if (timed && first_ == next_) {  // nothing before it: it begins now
         if (base_) spare_.push_back(base_);
         base_ = mine.begin;
-        base_time_ = mine.asked;
+        base_time_ = asked;
     }
     mine.launch = launch;
     mine.keep = std::move(keep);
@@ -82,7 +82,6 @@ std::uint64_t Queue::next() const {
 
 void Queue::time(Entry& e) {
     Device::Launch& launch = *e.launch;
-    launch.begin = launch.end = e.asked;
     launch.timed = false;
     if (!e.begin) return;
     const Driver& d = driver();

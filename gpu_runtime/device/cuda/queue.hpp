@@ -42,7 +42,6 @@ private:
         std::shared_ptr<Device::Launch> launch;
         std::shared_ptr<Function> keep;
         CUevent begin = nullptr, end = nullptr;  // where it is timed
-        double asked = 0;                        // when launch() was called
     };
     // Each launch after a wait is timed, then one in many: a pair of events costs most of a launch.
     static constexpr std::uint64_t timed_after_wait = 32, timed_each = 32;
