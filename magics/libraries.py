@@ -1,45 +1,25 @@
-"""Which libraries of NVIDIA's are here, and how to get those that are not. Nothing is loaded for it."""
+"""Which libraries of NVIDIA's are here, as the runtime finds them, and how to get those that are not."""
 
 from __future__ import annotations
 
-import ctypes.util
-import glob
-import os
-import sysconfig
-from typing import NamedTuple
 
+def found() -> list[dict]:
+    """The runtime's own search: a dict a library with name, purpose, version, file, from, problem, advice."""
+    from xcuda import _runtime
 
-class Library(NamedTuple):
-    name: str
-    soname: str  # without lib and .so
-    purpose: str
-    get: str
-
-
-LIBRARIES = (
-    Library(
-        "NVIDIA driver", "cuda", "runs kernels on a GPU", "install NVIDIA's driver on a machine with a GPU"
-    ),
-    Library("NVRTC", "nvrtc", "compiles kernels for a GPU", "pip install nvidia-cuda-nvrtc"),
-)
+    return _runtime.libraries()
 
 
 def libraries() -> list[tuple[str, str]]:
-    """(name, where it was found, or what it is for and how to get it) for each."""
-    rows = []
-    for library in LIBRARIES:
-        found = find(library.soname)
-        rows.append((library.name, found or f"not found; it {library.purpose}: {library.get}"))
-    return rows
+    """(name, what was found where, or what it is for, why it is absent and how to get it) for each."""
+    rows = found()
+    if not rows:
+        return [("CUDA", "this build has no CUDA device: build it with -DXCUDA_CUDA_DEVICE=ON")]
+    return [(row["name"], told(row)) for row in rows]
 
 
-def find(soname: str) -> str | None:
-    """Where the system's loader, the CUDA toolkit or an NVIDIA wheel has it."""
-    if system := ctypes.util.find_library(soname):
-        return system
-    toolkit = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
-    site = sysconfig.get_path("platlib")
-    for pattern in (f"{toolkit}/lib64/lib{soname}.so*", f"{site}/nvidia/*/lib/lib{soname}.so*"):
-        if paths := sorted(glob.glob(pattern)):
-            return paths[0]
-    return None
+def told(row: dict) -> str:
+    """One library's state in a sentence."""
+    if not row["problem"]:
+        return f"{row['version']}, {row['file']} ({row['from']})"
+    return f"not found; it {row['purpose']}: {row['advice']} ({row['problem']})"

@@ -123,11 +123,16 @@ def test_profile_without_a_device_says_so(shell):
 def test_info_names_device_compiler_cache_and_what_is_missing(shell, monkeypatch):
     from xcuda.magics import libraries
 
-    monkeypatch.setattr(libraries, "find", lambda soname: None)
+    here = dict(name="NVIDIA driver", purpose="runs kernels on a GPU", version="CUDA 13.0", file="libcuda.so.1")
+    here |= {"from": "the loader's path", "problem": "", "advice": ""}
+    absent = dict(name="NVRTC", purpose="compiles kernels for a GPU", version="", file="")
+    absent |= {"from": "", "problem": "nothing there", "advice": "pip install nvidia-cuda-nvrtc"}
+    monkeypatch.setattr(libraries, "found", lambda: [here, absent])
     text = repr(shell.run_line_magic("cuda_info", ""))
     assert "(current)" in text and "XCUDA_WORKERS" in text and "XCUDA_CACHE_DIR" in text
+    assert "CUDA 13.0, libcuda.so.1 (the loader's path)" in text
     assert "NVRTC" in text
-    assert "not found; it compiles kernels for a GPU: pip install nvidia-cuda-nvrtc" in text
+    assert "not found; it compiles kernels for a GPU: pip install nvidia-cuda-nvrtc (nothing there)" in text
 
 
 def test_source_shows_cpp_beside_python(shell):
