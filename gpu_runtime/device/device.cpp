@@ -11,6 +11,7 @@
 #include "device/cuda/compile.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/describe.hpp"
+#include "device/cuda/driver.hpp"
 #include "device/cuda/libraries.hpp"
 #endif
 
@@ -45,9 +46,14 @@ std::span<const std::shared_ptr<Device>> devices() {
 std::shared_ptr<Device> default_device() {
     const auto all = devices();
     const std::string& wanted = settings().device;
-    if (all.empty())
-        throw missing("a device to run kernels on (this build has no CPU device, and no GPU was found)",
+    if (all.empty()) {
+        std::string why = "no GPU was found";
+#ifdef XCUDA_CUDA_DEVICE
+        cuda::find_driver(&why);
+#endif
+        throw missing("a device to run kernels on: this build has no CPU device, and " + why,
                       "install an xcuda built with its CPU device, or run on a machine with an NVIDIA GPU");
+    }
     if (wanted.empty()) return all.front();
     std::string names;
     for (const auto& device : all) {

@@ -37,7 +37,7 @@ std::string no_device_hint() {
 
 Opened open() {
     Opened made;
-    // The toolkit's stub has another soname, so it is not met here.
+    // The toolkit's stub is a file of another name, so it is not met here; where it is, cuInit says so.
     void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         made.problem = fmt::format("no NVIDIA driver is installed ({})", dlerror());
