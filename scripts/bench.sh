@@ -6,5 +6,5 @@ build_all
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
 [ $# -gt 0 ] || set -- $(cd bench && ls *.py | sed 's/\.py$//' | grep -v '^_')
 for name in "$@"; do
-  "$PYTHON" "bench/$name.py" </dev/null
+  "$PYTHON" "bench/$name.py" </dev/null || say "bench/$name.py ended with $?; going on."
 done
