@@ -3,6 +3,7 @@
 #include "emit/writer.hpp"
 #include "ir/walk.hpp"
 #include "passes/build.hpp"
+#include "passes/cuda_polls.hpp"
 
 namespace xcuda::emit {
 
@@ -73,21 +74,6 @@ void end_else(Writer& w, const Stmt& s, const std::string& broke) {
     w.close();
 }
 
-// A bound that fits 32 bits where all arrays are narrow.
-bool small(const Expr& e) {
-    switch (e.op) {
-        case Op::dim: return std::get<Axis>(e.payload).value < e.args[0]->type.ndim;
-        case Op::coord:
-            return coord_of(e).kind != Coord::Kind::global && coord_of(e).kind != Coord::Kind::grid_size;
-        case Op::constant: {
-            const auto* v = std::get_if<std::int64_t>(&number_of(e));
-            return v && *v >= 0 && *v <= INT32_MAX;
-        }
-        case Op::select: return small(*e.args[1]) && small(*e.args[2]);
-        default: return false;
-    }
-}
-
 void loop_range_stmt(Writer& w, const Stmt& s) {
     const std::string broke = begin_else(w, s);
     if (s.hint == Stmt::Hint::cold && !w.cpu()) w.line("#pragma unroll 1");
@@ -100,8 +86,9 @@ void loop_range_stmt(Writer& w, const Stmt& s) {
             w.expr(*s.exprs[2])));  // the compiler's own loops count upward over a variable nobody else sets
     } else {
         const int n = w.counter++;
-        const bool narrow = !w.cpu() && w.module.narrow_index && step && *step == 1 && small(*s.exprs[0]) &&
-                            small(*s.exprs[1]);
+        const bool narrow = !w.cpu() && w.module.narrow_index && step && *step > 0 &&
+                            *step <= passes::largest_narrow_step && passes::fits_32_bits(w.function, *s.exprs[0]) &&
+                            passes::fits_32_bits(w.function, *s.exprs[1]);
         std::string head = fmt::format("for ({3} xc_i{0} = {1}, xc_stop{0} = {2}", n, w.expr(*s.exprs[0]),
                                        w.expr(*s.exprs[1]), narrow ? "i32" : "i64");
         std::string test = fmt::format("xc_i{0} {1} xc_stop{0}", n, step && *step < 0 ? ">" : "<");

@@ -83,7 +83,7 @@ Module for_cuda(Module module, const CudaOptions& options) {
     }
     prove_bounds(f);
     hoist_checks(f);
-    for (Function& each : module.functions) add_cuda_polls(each);
+    for (Function& each : module.functions) add_cuda_polls(each, module.narrow_index);
     verify(module, Stage::cpu, "passes/cuda");
     return module;
 }

@@ -33,10 +33,18 @@ bool is_short(const Stmt& loop) {
     return from && to && *to - *from <= stretch && *from - *to <= stretch;
 }
 
-void visit(Function& f, Body& body) {
+// first + stretch * step, or the loop's end, whichever comes first.
+ExprP end_of_stretch(const ExprP& first, const ExprP& stop, std::int64_t step) {
+    const Type type = first->type;
+    const ExprP reach = make(Op::add, type, {first, constant(stretch * step, type)});
+    const ExprP sooner = compare(step > 0 ? Op::lt : Op::gt, reach, stop);
+    return make(Op::select, type, {sooner, reach, stop});
+}
+
+void visit(Function& f, Body& body, bool narrow) {
     for (Stmt& s : body) {
-        visit(f, s.body);
-        visit(f, s.orelse);
+        visit(f, s.body, narrow);
+        visit(f, s.orelse, narrow);
         if (s.kind == Stmt::Kind::loop_while) s.body.insert(s.body.begin(), poll(turn_weight));
         if (s.kind != Stmt::Kind::loop_range || is_short(s)) continue;
         const auto step = integer_of(s.exprs[2]);
@@ -44,12 +52,15 @@ void visit(Function& f, Body& body) {
             s.body.insert(s.body.begin(), poll(turn_weight));
             continue;
         }
-        const VarId first = hidden(f, "stretch"), stop = hidden(f, "stop");
-        const ExprP reach = add(read(f, first), int_constant(stretch * *step));
+        const bool small = narrow && *step > 0 && *step * stretch <= largest_narrow_step && fits_32_bits(f, *s.exprs[0]) &&
+                           fits_32_bits(f, *s.exprs[1]);
+        const Type type = small ? scalar(DType::i32) : scalar(DType::i64, true);
+        const VarId first = f.add({"stretch", type, Var::Role::hidden, {}});
+        const VarId stop = f.add({"stop", type, Var::Role::hidden, {}});
         Stmt outer = loop_range(first, s.exprs[0], read(f, stop), int_constant(stretch * *step), {}, s.place);
-        Stmt bound = assign(stop, s.exprs[1], s.place);
+        Stmt bound = assign(stop, cast(s.exprs[1], type), s.place);
         s.exprs[0] = read(f, first);
-        s.exprs[1] = *step > 0 ? minimum(reach, read(f, stop)) : maximum(reach, read(f, stop));
+        s.exprs[1] = end_of_stretch(read(f, first), read(f, stop), *step);
         outer.body.push_back(poll(entry_weight));
         outer.body.push_back(std::move(s));
         Body both_of_them;  // the bound is read once, before the loop
@@ -61,6 +72,23 @@ void visit(Function& f, Body& body) {
 
 }  // namespace
 
-void add_cuda_polls(Function& function) { visit(function, function.body); }
+bool fits_32_bits(const Function& function, const Expr& e) {
+    switch (e.op) {
+        case Op::dim: return std::get<Axis>(e.payload).value < e.args[0]->type.ndim;
+        case Op::coord: return coord_of(e).kind != Coord::Kind::global && coord_of(e).kind != Coord::Kind::grid_size;
+        case Op::constant: {
+            const auto* v = std::get_if<std::int64_t>(&number_of(e));
+            return v && *v >= 0 && *v <= INT32_MAX - largest_narrow_step;
+        }
+        case Op::var:
+            return e.type.is_scalar() && e.type.dtype == DType::i32 &&
+                   function.vars[static_cast<std::size_t>(var_of(e))].role == Var::Role::hidden;
+        case Op::select: return fits_32_bits(function, *e.args[1]) && fits_32_bits(function, *e.args[2]);
+        case Op::add: return e.type.dtype == DType::i32 && fits_32_bits(function, *e.args[0]);
+        default: return false;
+    }
+}
+
+void add_cuda_polls(Function& function, bool narrow) { visit(function, function.body, narrow); }
 
 }  // namespace xcuda::passes
