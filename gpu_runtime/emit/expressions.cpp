@@ -61,6 +61,7 @@ const char* named(Op op) {
 bool compares(Op op) { return op >= Op::lt && op <= Op::ne; }
 
 std::string real(double v, DType dtype) {
+    if (dtype == DType::f16) return "((f16)" + real(v, DType::f32) + ")";
     if (std::isnan(v)) return dtype == DType::f32 ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")";
     if (std::isinf(v))
         return std::string(v < 0 ? "(-" : "(") +
@@ -179,8 +180,9 @@ std::string vector_cast(Writer& w, const Expr& e) {
     if (from.dtype == e.type.dtype) return x;
     if (e.type.dtype == DType::b1) return fmt::format("__builtin_convertvector({} != 0, {})", x, to);
     if (from.dtype == DType::b1) return fmt::format("__builtin_convertvector({} & (i8)1, {})", x, to);
-    if (is_floating(from.dtype) &&
-        is_integer(e.type.dtype))  // out of range as NumPy, which convertvector is not
+    const bool to_half = from.dtype == DType::f64 && e.type.dtype == DType::f16;
+    if (to_half || (is_floating(from.dtype) &&
+                    is_integer(e.type.dtype)))  // out of range as NumPy, which convertvector is not
         return each_lane(w, e.type, {&from}, fmt::format("xc_cast<{}>(xc_0)", info(e.type.dtype).cpp), {x});
     return fmt::format("__builtin_convertvector({}, {})", x, to);
 }

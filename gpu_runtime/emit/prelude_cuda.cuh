@@ -17,6 +17,19 @@ typedef double f64;
 #define XC_COLD
 #define XC_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+// Half precision as it lies in memory: only cast to float32 and back.
+struct f16 {
+    u16 bits;
+    f16() = default;
+    __device__ __forceinline__ explicit f16(f32 x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }
+    __device__ __forceinline__ explicit f16(f64 x) { asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x)); }
+    __device__ __forceinline__ explicit operator f32() const {
+        f32 x;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+        return x;
+    }
+};
+
 // device::FaultRecord, then a word that the first thread to fault takes and one that the host sets to stop the launch.
 struct xc_fault { i32 site, kind; i64 value[4]; i32 thread[3], block[3]; i32 taken; volatile i32 stop; };
 #define XC_HERE_PARAMETERS xc_fault* F

@@ -6,6 +6,7 @@
 #define XC_LIBM(name) __builtin_##name
 #endif
 template <class T> struct xc_number { static constexpr bool real = false; };
+template <> struct xc_number<f16> { static constexpr bool real = true; };
 template <> struct xc_number<f32> { static constexpr bool real = true; };
 template <> struct xc_number<f64> { static constexpr bool real = true; };
 template <class T> struct xc_unsigned { typedef T type; };
@@ -22,8 +23,22 @@ XC_FN i32 xc_to_i32(f64 x) { return x > -2147483649.0 && x < 2147483648.0 ? (i32
 XC_FN u64 xc_to_u64(f64 x) {
     return x >= 0x1p63 ? (u64)xc_to_i64(x - 0x1p63) ^ 0x8000000000000000ull : (u64)xc_to_i64(x);
 }
+#ifdef XC_CPU
+// Rounded once, through the float32 that is odd where it is not exact.
+XC_FN f16 xc_to_half(f64 x) {
+    f32 near = (f32)x;
+    u32 bits;
+    __builtin_memcpy(&bits, &near, sizeof bits);
+    if ((f64)near != x && x == x && !(bits & 1)) bits += ((f64)near < x) == (x > 0) ? 1 : -1;
+    __builtin_memcpy(&near, &bits, sizeof bits);
+    return (f16)near;
+}
+#else
+XC_FN f16 xc_to_half(f64 x) { return (f16)x; }
+#endif
 template <class T, class U> XC_FN T xc_cast(U x) {
-    if constexpr (xc_same<T, b1>::value) return x != 0;
+    if constexpr (xc_same<T, f16>::value && xc_same<U, f64>::value) return xc_to_half(x);
+    else if constexpr (xc_same<T, b1>::value) return x != 0;
     else if constexpr (!xc_number<U>::real || xc_number<T>::real) return (T)x;
     else if constexpr (xc_same<T, i64>::value) return xc_to_i64(x);
     else if constexpr (xc_same<T, u64>::value) return xc_to_u64(x);

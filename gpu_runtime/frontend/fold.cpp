@@ -1,5 +1,6 @@
 #include "frontend/fold.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -139,9 +140,23 @@ bool fits(const Number& n, DType dtype) {
     return true;
 }
 
+namespace {
+
+// The nearest number of half precision, ties to even.
+double rounded_to_half(double x) {
+    if (!std::isfinite(x) || x == 0) return x;
+    const int exponent = std::max(std::ilogb(x), -14);  // below: subnormal, of one spacing
+    const double spacing = std::ldexp(1.0, exponent - 10);
+    const double rounded = std::nearbyint(x / spacing) * spacing;
+    return std::abs(rounded) > 65504.0 ? std::copysign(INFINITY, x) : rounded;
+}
+
+}  // namespace
+
 Number to_dtype(const Number& n, DType dtype) {
     const DTypeInfo& d = info(dtype);
     if (d.kind == DKind::boolean) return truthy(n);
+    if (dtype == DType::f16) return rounded_to_half(as_double(n));
     if (d.kind == DKind::floating) return d.size == 4 ? static_cast<double>(static_cast<float>(as_double(n))) : as_double(n);
     Wide value = wide(n);
     if (const double* real = std::get_if<double>(&n)) {

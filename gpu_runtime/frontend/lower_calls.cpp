@@ -198,6 +198,19 @@ ExprP Lowering::table_apply(const KernelFunction& function, const std::string& s
         if (a->type.is_none()) return ir::make(Op::constant, Type{}, {}, place);
         weak = weak && a->type.weak;
     }
+    Type all = args.empty() ? Type{} : args[0]->type;
+    bool half = false;
+    for (const ExprP& a : args) {
+        all = ir::join(all, a->type);
+        half = half || a->type.dtype == DType::f16;
+    }
+    if (half) {  // computed in float32, and rounded where every argument is of half precision
+        const bool rounded = all.dtype == DType::f16;
+        for (ExprP& a : args)
+            if (rounded || a->type.dtype == DType::f16) a = convert(rounded ? convert(a, all) : a, ir::scalar(DType::f32, a->type.weak));
+        ExprP result = table_apply(function, spelling, std::move(args), place);
+        return rounded && result->type.dtype == DType::f32 ? convert(std::move(result), all) : result;
+    }
     const bool python = spelling.starts_with("math.") || spelling.starts_with("builtins.");
     // The overload of just the join of the arguments that share a type in it; else the first that holds it.
     for (const bool exactly : {true, false}) {
@@ -232,7 +245,7 @@ ExprP Lowering::table_apply(const KernelFunction& function, const std::string& s
 }
 
 Value Lowering::dtype_call(DType dtype, const Node& node) {
-    if (info(dtype).kind == DKind::complex || dtype == DType::f16 || dtype == DType::bf16)
+    if (info(dtype).kind == DKind::complex || dtype == DType::bf16)
         throw refused(node.place, std::string(info(dtype).name) + " is not part of the kernel language yet",
                       dtype == DType::c64 || dtype == DType::c128 ? "keep real and imaginary parts in two arrays"
                                                                   : "use np.float32");
@@ -372,6 +385,8 @@ Value Lowering::call_where(const Node& node) {
     if (test->type.is_none() || x->type.is_none() || y->type.is_none())
         return scalar_value(ir::make(Op::constant, Type{}, {}, node.place));
     const Type type = ir::join(x->type, y->type);
+    if (type.dtype == DType::f16)
+        return scalar_value(ir::make(Op::select, type, {test, convert(x, type), convert(y, type)}, node.place));
     const KernelFunction& where = *find_function("numpy.where");
     for (int i = 0; i < where.overloads; ++i) {
         const int id = where.first_overload + i;

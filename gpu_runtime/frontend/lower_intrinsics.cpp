@@ -120,7 +120,7 @@ Value Lowering::make_array(const Node& node, const std::string& name, ir::Space 
     const auto dtype = dtype_from(type);
     if (!dtype)
         throw refused(args[1]->place, "expected a dtype, found " + spoken(type), "write np.float32 or \"float32\"");
-    if (info(*dtype).kind == DKind::complex || *dtype == DType::f16 || *dtype == DType::bf16)
+    if (info(*dtype).kind == DKind::complex || *dtype == DType::bf16)
         throw refused(args[1]->place, std::string(info(*dtype).name) + " is not part of the kernel language yet",
                       "use float32");
     const auto role = space == ir::Space::shared ? ir::Var::Role::shared : ir::Var::Role::local_array;

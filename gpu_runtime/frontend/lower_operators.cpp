@@ -66,6 +66,17 @@ std::string plain(const ir::Number& n) {
 
 }  // namespace
 
+// Half precision lives in memory and variables; what is computed with it is computed in float32 and rounded each time, as
+// NumPy does. The IR has no other operation on it than casts from and to float32, and from float64.
+ir::ExprP recast(ExprP value, const Type& type) {
+    const DType from = value->type.dtype, to = type.dtype;
+    const bool to_half = to == DType::f16 && from != DType::f32 && from != DType::f64 && from != DType::f16;
+    const bool from_half = from == DType::f16 && to != DType::f32 && to != DType::f16;
+    if (to_half || from_half) value = ir::cast(std::move(value), ir::scalar(DType::f32, value->type.weak));
+    const Place place = value->place;
+    return ir::make(Op::cast, type, {std::move(value)}, place);
+}
+
 bool is_constant(const ir::Expr& e) { return e.op == Op::constant && !e.type.is_none(); }
 
 std::optional<Op> Lowering::operator_named(const std::string& ast_name) {
@@ -87,7 +98,7 @@ ExprP Lowering::convert(ExprP value, const Type& type) {
         return ir::constant(to_dtype(n, type.dtype), type, value->place);
     }
     if (value->type.dtype == type.dtype) return value;
-    return ir::cast(std::move(value), type);
+    return recast(std::move(value), type);
 }
 
 ExprP Lowering::truth(ExprP value) {
@@ -95,6 +106,7 @@ ExprP Lowering::truth(ExprP value) {
     if (is_constant(*value))
         return ir::constant(truthy(ir::number_of(*value)), ir::scalar(DType::b1, true), value->place);
     const Place place = value->place;
+    if (value->type.dtype == DType::f16) value = convert(std::move(value), ir::scalar(DType::f32, value->type.weak));
     ExprP zero = ir::constant(to_dtype(std::int64_t{0}, value->type.dtype), value->type, place);
     return ir::make(Op::ne, ir::scalar(DType::b1, true), {std::move(value), std::move(zero)}, place);
 }
@@ -108,6 +120,12 @@ ExprP Lowering::arithmetic(Op op, ExprP a, ExprP b, const Place& place) {
             throw refused(place, "this integer does not fit 64 bits", "write a float, as 2.0**64");
     }
     Type type = ir::join(a->type, b->type);
+    if (type.dtype == DType::f16) {
+        const Type half = type, full = ir::scalar(DType::f32);
+        a = convert(convert(std::move(a), half), full);
+        b = convert(convert(std::move(b), half), full);
+        return convert(arithmetic(op, std::move(a), std::move(b), place), half);
+    }
     if (op == Op::pow) return power(std::move(a), std::move(b), place);
     if (type.dtype == DType::b1 && !is_bits(op)) {
         if (!type.weak && op == Op::sub)
@@ -226,8 +244,13 @@ ExprP Lowering::comparison(Op op, ExprP a, ExprP b, const Place& place) {
         if (folded.result == Folded::Result::done) return literal_of(folded.number, place);
     }
     if (!integral(a->type.dtype) || !integral(b->type.dtype)) {
-        const Type type = ir::join(a->type, b->type);
-        return ir::make(op, result, {convert(a, type), convert(b, type)}, place);
+        Type type = ir::join(a->type, b->type);
+        ExprP x = convert(a, type), y = convert(b, type);
+        if (type.dtype == DType::f16) {
+            type.dtype = DType::f32;
+            x = convert(x, type), y = convert(y, type);
+        }
+        return ir::make(op, result, {x, y}, place);
     }
     // Integers are compared exactly: a literal takes the other's type only where it fits, nothing goes through float.
     const auto dtype_beside = [](const ExprP& e, const ExprP& other) {
@@ -272,6 +295,8 @@ ExprP Lowering::negate(Op op, ExprP a, const Place& place) {
             throw refused(place, "a bool has no negative", "write not x");
     }
     const Type type = a->type;
+    if (type.dtype == DType::f16)
+        return convert(negate(op, convert(std::move(a), ir::scalar(DType::f32, type.weak)), place), type);
     return ir::make(op, type, {std::move(a)}, place);
 }
 
@@ -301,7 +326,7 @@ ExprP Lowering::python_cast(DType dtype, bool weak, ExprP value, const Place& pl
         return literal_of(to_dtype(n, dtype), place);
     }
     if (value->type.dtype == dtype) return retyped(value, type);
-    return ir::make(Op::cast, type, {std::move(value)}, place);
+    return recast(std::move(value), type);
 }
 
 }  // namespace xcuda::frontend

@@ -68,7 +68,7 @@ void expect_in_kernels(DType dtype, const std::string& name, const char* what) {
     if (!in_kernels(dtype))
         wrong("TypeError",
               fmt::format("'{}' is {} of {}, which kernels don't take yet", name, what, info(dtype).name),
-              "use bool, int8 to int64, uint8 to uint64, float32 or float64");
+              "use bool, int8 to int64, uint8 to uint64, float16, float32 or float64");
 }
 
 std::uint64_t zero_extended(const void* from, std::size_t size) {

@@ -120,6 +120,7 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    "float16",
     "float32",
     "float64",
     "bool_",
