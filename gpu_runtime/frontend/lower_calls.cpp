@@ -100,12 +100,35 @@ Value Lowering::call(const Node& node) {
     const Meaning& m = *f.meaning;
     if (m.kind == Meaning::Kind::intrinsic) return intrinsic(m.text, node);
     if (m.kind == Meaning::Kind::helper) return invoke(m, node);
+    if (m.kind == Meaning::Kind::record) return make_record(m, node);
     if (m.kind != Meaning::Kind::function) refuse_meaning(m, f.text, function.place);
     bool known = false;
     Value special = special_call(m.text, node, &known);
     if (known) return special;
     if (const KernelFunction* k = find_function(m.text)) return table_call(*k, m.text, node);
     refuse_function(m.text, f.text, node.place);
+}
+
+// Point(x, y): a tuple whose items have names.
+Value Lowering::make_record(const Meaning& record, const Node& node) {
+    const std::vector<const Node*> bound = bind(node, record.text, record.fields, 0);
+    std::vector<const Node*> given;
+    for (const Node* n : bound)
+        if (n) given.push_back(n);
+    const std::vector<Value> values = operands(given);
+    const std::size_t first_default = record.fields.size() - record.items.size();
+    std::vector<Value> items;
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < bound.size(); ++i) {
+        if (!bound[i] && i < first_default)
+            throw refused(node.place, fmt::format("{}() needs its argument '{}'", record.text, record.fields[i]));
+        items.push_back(bound[i] ? values[taken++] : from_meaning(record.items[i - first_default], record.fields[i], node.place));
+    }
+    Value v = tuple_value(std::move(items));
+    v.fields = record.fields;
+    v.text = record.text;
+    v.only_fields = record.only_fields;
+    return v;
 }
 
 Value Lowering::special_call(const std::string& spelling, const Node& node, bool* known) {

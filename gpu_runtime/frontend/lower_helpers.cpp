@@ -170,7 +170,11 @@ Value Lowering::invoke_function(const FunctionSource& source_of_it, std::vector<
         emit(ir::assign(var, value, node.place));
         items.push_back(scalar_value(ir::var(var, item, node.place)));
     }
-    return tuple_value(std::move(items));
+    Value v = tuple_value(std::move(items));
+    v.fields = result.fixed.fields;
+    v.text = result.fixed.text;
+    v.only_fields = result.fixed.only_fields;
+    return v;
 }
 
 const Lowered* Lowering::specialise(const FunctionSource& callee, std::vector<std::pair<std::string, Argument>> typed,

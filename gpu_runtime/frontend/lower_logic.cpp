@@ -146,7 +146,13 @@ Value Lowering::choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::B
         std::vector<Value> items;
         for (std::size_t i = 0; i < yes.items.size(); ++i)
             items.push_back(choose(test, yes.items[i], {}, no.items[i], {}, place));
-        return tuple_value(std::move(items));
+        Value v = tuple_value(std::move(items));
+        if (yes.fields == no.fields && yes.text == no.text) {
+            v.fields = yes.fields;
+            v.text = yes.text;
+            v.only_fields = yes.only_fields;
+        }
+        return v;
     }
     if (!yes.is_scalar() && same_fixed(yes, no)) return yes;
     const ExprP a = number(yes, yes.place.known() ? yes.place : place);

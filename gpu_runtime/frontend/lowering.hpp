@@ -210,6 +210,7 @@ private:
                       const Place& place);
     ExprP python_cast(DType dtype, bool weak, ExprP value, const Place& place);
     Value dtype_call(DType dtype, const Node& node);
+    Value make_record(const Meaning& record, const Node& node);
     Value special_call(const std::string& spelling, const Node& node, bool* known);
     Value call_len(const Node& node);
     Value call_slice(const Node& node);

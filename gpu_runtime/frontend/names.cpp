@@ -18,7 +18,7 @@ struct KindName {
 constexpr KindName kinds[] = {
     {"constant", Kind::constant}, {"scalar", Kind::scalar},     {"dtype", Kind::dtype},
     {"tuple", Kind::tuple},       {"function", Kind::function}, {"intrinsic", Kind::intrinsic},
-    {"helper", Kind::helper},     {"kernel", Kind::kernel},     {"module", Kind::module},
+    {"record", Kind::record}, {"helper", Kind::helper},     {"kernel", Kind::kernel},     {"module", Kind::module},
     {"exception", Kind::exception}, {"class", Kind::class_},    {"host", Kind::host},
     {"undefined", Kind::undefined}, {"missing", Kind::missing},
 };
@@ -53,6 +53,7 @@ Meaning meaning_from(const json& j) {
     }
     if (j.contains("items"))
         for (const json& item : j["items"]) m.items.push_back(meaning_from(item));
+    m.only_fields = j.value("only_fields", false);
     if (j.contains("fields")) m.fields = j["fields"].get<std::vector<std::string>>();
     return m;
 }

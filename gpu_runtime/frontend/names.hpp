@@ -20,6 +20,7 @@ struct Meaning {
         function,   // `text` spells it: "numpy.sin", "builtins.range"
         intrinsic,  // `text`: "grid", "shared.array"
         helper,     // a plain Python function: index into Names::helpers
+        record,     // a NamedTuple or dataclass type, called to make a struct: `fields`, the last ones' defaults in `items`
         kernel,     // a function under @cuda.kernel
         module, exception, class_, host,
         undefined,  // no such name; `close` is the nearest that exists
@@ -31,7 +32,8 @@ struct Meaning {
     DType dtype = DType::i64;
     std::string text, of, close;
     std::vector<Meaning> items;
-    std::vector<std::string> fields;  // of a NamedTuple
+    std::vector<std::string> fields;  // of a NamedTuple or a record
+    bool only_fields = false;         // record: a dataclass, no sequence
     int helper = -1;
 };
 

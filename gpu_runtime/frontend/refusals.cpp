@@ -150,6 +150,8 @@ void refuse_meaning(const Meaning& m, const std::string& written, const Place& p
                           "pass it as an argument");
         case Meaning::Kind::module:
             throw refused(place, "'" + written + "' is a module, not a number", "name a member of it");
+        case Meaning::Kind::record:
+            throw refused(place, "'" + written + "' is a class, not a number", "call it: " + written + "(...)");
         case Meaning::Kind::class_:
             throw refused(place, "'" + written + "' is a class: objects can't live in a kernel",
                           "pass its fields as arguments");

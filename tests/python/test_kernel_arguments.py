@@ -111,6 +111,50 @@ def test_structs_reach_helpers():
     np.testing.assert_allclose(o, a * 2 + 25)
 
 
+@dataclasses.dataclass
+class Pair:
+    a: int
+    b: int = 4
+
+
+def test_structs_made_in_kernels():
+    text = """
+    def plus(p, q): return Point(p.x + q.x, p.y + q.y)
+    def scaled(p, k=2): return Point(y=p.y * k, x=p.x * k)
+    def f(o, p):
+        q = Point(1.0, 2.0)
+        for i in range(3):
+            q = plus(q, scaled(p))
+        o[0], o[1] = q
+        o[2] = q.x * 100 + q.y
+        r = Pair(3)
+        s = Pair(b=7, a=r.b)
+        o[3] = r.a * 1000 + r.b * 100 + s.a * 10 + s.b
+        best = q if q.x > 100 else Point(5.0, 6.0)
+        o[4] = best.x * 10 + best.y
+    """
+    o = np.zeros(5)
+    core.kernel(make(text, name="f", Point=Point, Pair=Pair))[1, 1](o, Point(2.0, 0.5))
+    assert o.tolist() == [13, 5, 1305, 3447, 56]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("q = Point(1)", "Point() needs its argument 'y'"),
+        ("q = Point(1, 2, 3)", "Point() takes 2 arguments, found 3"),
+        ("q = Point(1, z=2)", "Point() has no argument 'z'"),
+        ("o[0] = Point", "'Point' is a class, not a number"),
+        ("q = Own(1)", "'Own' is a class: objects can't live"),
+    ],
+)
+def test_refusals_of_structs_made_in_kernels(body, words):
+    own = type("Own", (), {"__init__": lambda self, x: None})
+    with pytest.raises(KernelSyntaxError) as caught:
+        once(make(f"def f(o):\n    {body}\n", Point=Point, Own=own), np.zeros(1))
+    assert words in caught.value.found
+
+
 def test_strings_dtypes_and_enums_are_constants():
     namespace = {"Mode": Mode, "Level": Level}
     text = """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dataclasses
 import difflib
 import enum
 import inspect
@@ -299,6 +300,17 @@ class _Collector:
 
     def meaning(self, value: Any) -> dict[str, Any]:
         """What an object is to the compiler."""
+        record = _record(value)
+        if record is not None:
+            name, fields, defaults, only_fields = record
+            items = [self.meaning(item) for item in defaults]
+            return {
+                "kind": "record",
+                "name": name,
+                "fields": fields,
+                "items": items,
+                "only_fields": only_fields,
+            }
         simple = _simple_meaning(value)
         if simple is not None:
             return simple
@@ -358,6 +370,34 @@ class _FreeNames(ast.NodeVisitor):
                 self.paths[(base.id, *reversed(parts))] = None
         else:
             self.visit(base)
+
+
+def _record(value: Any) -> tuple[str, list[str], list[Any], bool] | None:
+    """Of a NamedTuple's or plain dataclass' type: name, fields, the last fields' defaults, whether it is no sequence."""
+    if not isinstance(value, type):
+        return None
+    if issubclass(value, tuple) and hasattr(value, "_field_defaults"):
+        fields, defaults = list(value._fields), value._field_defaults
+        if value.__new__ is not _named_tuple_new(value):
+            return None
+    elif dataclasses.is_dataclass(value) and not hasattr(value, "__post_init__"):
+        params, own = value.__dataclass_params__, dataclasses.fields(value)
+        if not params.init or any(not f.init or f.default_factory is not dataclasses.MISSING for f in own):
+            return None
+        fields = [f.name for f in own]
+        defaults = {f.name: f.default for f in own if f.default is not dataclasses.MISSING}
+    else:
+        return None
+    if list(defaults) != fields[len(fields) - len(defaults) :]:
+        return None
+    return value.__name__, fields, list(defaults.values()), not issubclass(value, tuple)
+
+
+def _named_tuple_new(value: type) -> Any:
+    for base in value.__mro__:  # the class that typing or collections made
+        if "_field_defaults" in vars(base):
+            return base.__new__
+    return None
 
 
 def _simple_meaning(value: Any) -> dict[str, Any] | None:
