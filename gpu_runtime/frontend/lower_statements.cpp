@@ -39,7 +39,7 @@ void Lowering::statement(const Node& node) {
         Row{"Expr", &Lowering::expression_statement}, Row{"Return", &Lowering::return_statement},
         Row{"Break", &Lowering::leave_loop},        Row{"Continue", &Lowering::leave_loop},
         Row{"Assert", &Lowering::assert_statement}, Row{"Raise", &Lowering::raise_statement},
-        Row{"FunctionDef", &Lowering::inner_function},
+        Row{"FunctionDef", &Lowering::inner_function}, Row{"Match", &Lowering::match_statement},
     };
     if (node.kind == "Pass") return;
     for (const Row& r : rows)

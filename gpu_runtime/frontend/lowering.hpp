@@ -104,6 +104,12 @@ private:
     void fault(ir::Site site);
     ir::Body block(const std::vector<ast::NodeP>& nodes);
 
+    // lower_match.cpp
+    struct Binding { std::string name; Value value; Place place; };
+    void match_statement(const Node& node);
+    void match_cases(const Value& subject, const std::vector<ast::NodeP>& cases, std::size_t first);
+    ExprP pattern(const Value& subject, const Node& node, std::vector<Binding>& bindings);
+
     // lower_loops.cpp
     struct Loop { Flow breaks, continues; ir::VarId left = -1; };  // left: set by a break, in a loop that is written out
     void for_statement(const Node& node);

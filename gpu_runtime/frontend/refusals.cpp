@@ -38,7 +38,9 @@ constexpr Refusal nodes[] = {
     {"Nonlocal", "a kernel can't assign an outer variable", "write into an array argument"},
     {"Import", "import can't run in a kernel", "import outside the kernel"},
     {"ImportFrom", "import can't run in a kernel", "import outside the kernel"},
-    {"Match", "match is not part of the kernel language yet", "write if and elif"},
+    {"MatchStar", "a starred pattern is not part of the kernel language", "write the items out"},
+    {"MatchMapping", "a mapping pattern has no meaning in a kernel", "match on a value or a tuple"},
+    {"MatchClass", "a class pattern is not part of the kernel language", "match on a tuple of the fields"},
     {"TypeAlias", "a type alias can't stand in a kernel", "leave it out"},
 };
 

@@ -29,6 +29,8 @@ void collect_assigned(const Node& n, std::set<std::string>& names) {
         for (const NodeP& t : n.list("targets")) add_targets(*t, names);
     if (n.kind == "AugAssign" || n.kind == "AnnAssign" || n.kind == "For" || n.kind == "NamedExpr")
         add_targets(n.one("target"), names);
+    if (n.kind == "MatchAs" || n.kind == "MatchStar")
+        if (const ast::Field* name = n.find("name"); name && !name->text.empty()) names.insert(name->text);
     each_child(n, [&](const Node& child, const std::string&) {
         if (child.kind == "FunctionDef") names.insert(child.text("name"));
         if (!is_function(child)) collect_assigned(child, names);

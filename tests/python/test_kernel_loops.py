@@ -167,6 +167,24 @@ UNPACKING = [
 ]
 
 
+MATCHES = [
+    "match a[0]:\n    case 1:\n        o[0] = 10\n    case 2 | 3:\n        o[0] = 20\n    case x if x < 0:\n        o[0] = -x\n    case y:\n        o[0] = y + 100",
+    "match (a[0], a[1]):\n    case (0, y):\n        o[0] = y\n    case (x, 0):\n        o[0] = x * 10\n    case (x, y) if x > y:\n        o[0] = x - y\n    case _:\n        o[0] = 7",
+    "for v in a:\n    match v % 3:\n        case 0:\n            continue\n        case 1:\n            o[0] += 1\n        case _:\n            o[1] += v",
+    "match 'two':\n    case 'one':\n        o[0] = 1\n    case 'two':\n        o[0] = 2",
+    "x = None\nmatch x:\n    case 0:\n        o[0] = 1\n    case None:\n        o[0] = 2",
+    "match (a[0], (a[1], 5)):\n    case (x, (y, 4)):\n        o[0] = 1\n    case (x, (y, z) as inner):\n        o[0] = x + y * z + inner[1]",
+    "match a[2]:\n    case 1000:\n        o[0] = 1\no[1] = 3",
+]
+
+
+@pytest.mark.parametrize("body", MATCHES)
+@pytest.mark.parametrize("start", [(0, 5), (1, 0), (2, 3), (3, 1), (-4, 0), (50, 60)])
+def test_match(body, start):
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    check(make(f"def f(a, o):\n{lines}"), np.array([*start, 9, 4, 7]), np.zeros(3, int))
+
+
 @pytest.mark.parametrize("body", UNPACKING)
 def test_unpacking_and_assignment(body):
     lines = "".join(f"    {line}\n" for line in body.split("\n"))
