@@ -373,7 +373,7 @@ class _FreeNames(ast.NodeVisitor):
 
 
 def _record(value: Any) -> tuple[str, list[str], list[Any], bool] | None:
-    """Of a NamedTuple's or plain dataclass' type: name, fields, the last fields' defaults, whether it is no sequence."""
+    """Of a NamedTuple or plain dataclass: name, fields, the last ones' defaults, whether it is no sequence."""
     if not isinstance(value, type):
         return None
     if issubclass(value, tuple) and hasattr(value, "_field_defaults"):
