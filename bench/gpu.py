@@ -290,7 +290,11 @@ def launches(cuda, peer):
     contestants[OURS] = lambda: ours(dz, dx, dy), cuda.synchronize, 5000
     if peer:
         contestants = {
-            "CUDA C++ <<<>>>": (lambda: peer.launches(pointer(z), pointer(x), pointer(y), SMALL, 5000), finish, 1),
+            "CUDA C++ <<<>>>": (
+                lambda: peer.launches(pointer(z), pointer(x), pointer(y), SMALL, 5000),
+                finish,
+                1,
+            ),
             **contestants,
         }
     figures = per_launch(contestants)

@@ -12,7 +12,21 @@
 namespace xcuda {
 
 enum class DType : std::uint8_t {
-    b1, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, c64, c128,
+    b1,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+    f16,
+    bf16,
+    f32,
+    f64,
+    c64,
+    c128,
 };
 
 enum class DKind : std::uint8_t { boolean, signed_int, unsigned_int, floating, complex };

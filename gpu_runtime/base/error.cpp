@@ -13,8 +13,12 @@ std::string shown_file(const std::string& file) {
     return "<cell " + file.substr(cell.size(), end - cell.size()) + ">";
 }
 
-Error::Error(Fault f, std::string type, const std::string& message, std::optional<Place> where, std::string advice)
-    : std::runtime_error(message), fault(f), python_type(std::move(type)), place(std::move(where)),
+Error::Error(Fault f, std::string type, const std::string& message, std::optional<Place> where,
+             std::string advice)
+    : std::runtime_error(message),
+      fault(f),
+      python_type(std::move(type)),
+      place(std::move(where)),
       hint(std::move(advice)) {}
 
 Error::~Error() = default;

@@ -38,7 +38,7 @@ public:
     Fault fault;
     std::string python_type;  // "SyntaxError" (refused source), "TypeError", "ValueError", "MemoryError", ...
     std::optional<Place> place;
-    std::string hint;         // what to write instead; empty if the message says it
+    std::string hint;  // what to write instead; empty if the message says it
 };
 
 /// The user's source can't be compiled: a SyntaxError with line, caret and advice.

@@ -70,7 +70,8 @@ Image compile_for([[maybe_unused]] const std::string& architecture, [[maybe_unus
 #ifdef XCUDA_CUDA_DEVICE
     return cuda::compile(source, architecture);
 #else
-    throw missing("the CUDA device, which compiles for " + architecture, "build xcuda with -DXCUDA_CUDA_DEVICE=ON");
+    throw missing("the CUDA device, which compiles for " + architecture,
+                  "build xcuda with -DXCUDA_CUDA_DEVICE=ON");
 #endif
 }
 

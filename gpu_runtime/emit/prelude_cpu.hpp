@@ -13,13 +13,19 @@ typedef float f32;
 typedef double f64;
 
 #define XC_CPU 1
-#define XC_DEVICE __attribute__((always_inline)) static inline  // also at -O1, which kernels of tiles are compiled with
+#define XC_DEVICE \
+    __attribute__((always_inline)) static inline  // also at -O1, which kernels of tiles are compiled with
 #define XC_INLINE __attribute__((always_inline))
 #define XC_COLD __attribute__((noinline, cold, minsize))
 #define XC_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 // device/cpu/abi.hpp
-struct xc_launch { i64 grid[3]; i64 block[3]; i64 dynamic_shared_bytes; const volatile i32* stop; };
+struct xc_launch {
+    i64 grid[3];
+    i64 block[3];
+    i64 dynamic_shared_bytes;
+    const volatile i32* stop;
+};
 struct xc_worker;
 typedef void (*xc_thread)(const xc_launch*, const void*, xc_worker*, i64, i64, i64, i64, i64, i64);
 struct xc_worker {
@@ -29,15 +35,19 @@ struct xc_worker {
     void (*barrier)(xc_worker*);
     void (*leave)(xc_worker*);
 };
-struct xc_cut { i64 vector_axis, width, rows, weight; };
-#define XC_HERE_PARAMETERS xc_worker* W, const xc_launch* L, i64 xc_thread_x, i64 xc_thread_y, i64 xc_thread_z, \
-                           i64 xc_block_x, i64 xc_block_y, i64 xc_block_z
+struct xc_cut {
+    i64 vector_axis, width, rows, weight;
+};
+#define XC_HERE_PARAMETERS                                                                               \
+    xc_worker *W, const xc_launch *L, i64 xc_thread_x, i64 xc_thread_y, i64 xc_thread_z, i64 xc_block_x, \
+        i64 xc_block_y, i64 xc_block_z
 
 // device::FaultKind; the axis of an index, plus one, in the second byte.
 enum { XC_INDEX = 1, XC_ZERO_DIVISION = 2, XC_ASSERTION = 3, XC_RAISED = 4, XC_UNBOUND = 7 };
 
-__attribute__((noinline, cold, noreturn)) static void xc_fail(i32 site, i32 kind, i64 v0, i64 v1, xc_worker* W,
-                                                              const xc_launch* L, i64 tx, i64 ty, i64 tz, i64 bx, i64 by, i64 bz) {
+__attribute__((noinline, cold, noreturn)) static void xc_fail(i32 site, i32 kind, i64 v0, i64 v1,
+                                                              xc_worker* W, const xc_launch* L, i64 tx,
+                                                              i64 ty, i64 tz, i64 bx, i64 by, i64 bz) {
     if (bx < 0) {  // told by global indices
         bx = tx / L->block[0], by = ty / L->block[1], bz = tz / L->block[2];
         tx %= L->block[0], ty %= L->block[1], tz %= L->block[2];
@@ -48,29 +58,50 @@ __attribute__((noinline, cold, noreturn)) static void xc_fail(i32 site, i32 kind
 XC_DEVICE void xc_poll(const xc_launch* L, xc_worker* W) {
     if (XC_UNLIKELY(*L->stop)) W->leave(W);
 }
-template <class T> XC_DEVICE i64 xc_index(T i, i64 n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
+template <class T>
+XC_DEVICE i64 xc_index(T i, i64 n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
     const i64 k = (i64)i < 0 ? (i64)i + n : (i64)i;
     if (XC_UNLIKELY((u64)k >= (u64)n))
-        xc_fail(site, XC_INDEX | (axis + 1) << 8, (i64)i, n, W, L, xc_thread_x, xc_thread_y, xc_thread_z, xc_block_x, xc_block_y, xc_block_z);
+        xc_fail(site, XC_INDEX | (axis + 1) << 8, (i64)i, n, W, L, xc_thread_x, xc_thread_y, xc_thread_z,
+                xc_block_x, xc_block_y, xc_block_z);
     return k;
 }
-template <class T> XC_DEVICE i64 xc_index_nowrap(T i, i64 n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
+template <class T>
+XC_DEVICE i64 xc_index_nowrap(T i, i64 n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
     if (XC_UNLIKELY((u64)(i64)i >= (u64)n))
-        xc_fail(site, XC_INDEX | (axis + 1) << 8, (i64)i, n, W, L, xc_thread_x, xc_thread_y, xc_thread_z, xc_block_x, xc_block_y, xc_block_z);
+        xc_fail(site, XC_INDEX | (axis + 1) << 8, (i64)i, n, W, L, xc_thread_x, xc_thread_y, xc_thread_z,
+                xc_block_x, xc_block_y, xc_block_z);
     return (i64)i;
 }
-template <class T> XC_DEVICE T xc_nonzero(T x, i32 site, XC_HERE_PARAMETERS) {
+template <class T>
+XC_DEVICE T xc_nonzero(T x, i32 site, XC_HERE_PARAMETERS) {
     if (XC_UNLIKELY(x == 0))
-        xc_fail(site, XC_ZERO_DIVISION, 0, 0, W, L, xc_thread_x, xc_thread_y, xc_thread_z, xc_block_x, xc_block_y, xc_block_z);
+        xc_fail(site, XC_ZERO_DIVISION, 0, 0, W, L, xc_thread_x, xc_thread_y, xc_thread_z, xc_block_x,
+                xc_block_y, xc_block_z);
     return x;
 }
-template <class T> XC_DEVICE i64 xc_wrap(T i, i64 n) { return (i64)i < 0 ? (i64)i + n : (i64)i; }
+template <class T>
+XC_DEVICE i64 xc_wrap(T i, i64 n) {
+    return (i64)i < 0 ? (i64)i + n : (i64)i;
+}
 
 // Vectors: V is an ext_vector_type, T its element.
-template <class V> struct xc_lanes { static constexpr int n = __builtin_vectorelements(V); };
-template <class V, class T> XC_DEVICE V xc_vload(const T* p) { V v; __builtin_memcpy(&v, p, sizeof v); return v; }
-template <class V, class T> XC_DEVICE void xc_vstore(T* p, V v) { __builtin_memcpy(p, &v, sizeof v); }
-template <class V, class T> XC_DEVICE V xc_vload_n(const T* p, i64 n) {
+template <class V>
+struct xc_lanes {
+    static constexpr int n = __builtin_vectorelements(V);
+};
+template <class V, class T>
+XC_DEVICE V xc_vload(const T* p) {
+    V v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return v;
+}
+template <class V, class T>
+XC_DEVICE void xc_vstore(T* p, V v) {
+    __builtin_memcpy(p, &v, sizeof v);
+}
+template <class V, class T>
+XC_DEVICE V xc_vload_n(const T* p, i64 n) {
     V v = {};
 #ifdef __AVX512VL__
     if constexpr (sizeof(V) == 64 && sizeof(T) == 4) {
@@ -89,7 +120,8 @@ template <class V, class T> XC_DEVICE V xc_vload_n(const T* p, i64 n) {
         return v;
     }
 }
-template <class V, class T> XC_DEVICE void xc_vstore_n(T* p, V v, i64 n) {
+template <class V, class T>
+XC_DEVICE void xc_vstore_n(T* p, V v, i64 n) {
 #ifdef __AVX512VL__
     if constexpr (sizeof(V) == 64 && sizeof(T) == 4) {
         typedef i32 q __attribute__((vector_size(64)));
@@ -107,86 +139,137 @@ template <class V, class T> XC_DEVICE void xc_vstore_n(T* p, V v, i64 n) {
     }
 }
 // Lanes `stride` elements apart.
-template <class V, class T> XC_DEVICE V xc_vgather(const T* p, i64 stride) {
+template <class V, class T>
+XC_DEVICE V xc_vgather(const T* p, i64 stride) {
     V v;
     for (int l = 0; l < xc_lanes<V>::n; ++l) v[l] = p[l * stride];
     return v;
 }
-template <class V, class T> XC_DEVICE V xc_vgather_n(const T* p, i64 stride, i64 n) {
+template <class V, class T>
+XC_DEVICE V xc_vgather_n(const T* p, i64 stride, i64 n) {
     V v = {};
     for (int l = 0; l < n; ++l) v[l] = p[l * stride];
     return v;
 }
-template <class V, class T> XC_DEVICE void xc_vscatter(T* p, V v, i64 stride) {
+template <class V, class T>
+XC_DEVICE void xc_vscatter(T* p, V v, i64 stride) {
     for (int l = 0; l < xc_lanes<V>::n; ++l) p[l * stride] = v[l];
 }
-template <class V, class T> XC_DEVICE void xc_vscatter_n(T* p, V v, i64 stride, i64 n) {
+template <class V, class T>
+XC_DEVICE void xc_vscatter_n(T* p, V v, i64 stride, i64 n) {
     for (int l = 0; l < n; ++l) p[l * stride] = v[l];
 }
 // Only the lanes of a mask.
-template <class V, class T, class M> XC_DEVICE void xc_vstore_m(T* p, V v, M mask) {
+template <class V, class T, class M>
+XC_DEVICE void xc_vstore_m(T* p, V v, M mask) {
     for (int l = 0; l < xc_lanes<V>::n; ++l)
         if (mask[l]) p[l] = v[l];
 }
-template <class V, class T, class M> XC_DEVICE void xc_vstore_m_n(T* p, V v, M mask, i64 n) {
+template <class V, class T, class M>
+XC_DEVICE void xc_vstore_m_n(T* p, V v, M mask, i64 n) {
     for (int l = 0; l < n; ++l)
         if (mask[l]) p[l] = v[l];
 }
-template <class V, class T, class M> XC_DEVICE void xc_vscatter_m(T* p, V v, i64 stride, M mask) {
+template <class V, class T, class M>
+XC_DEVICE void xc_vscatter_m(T* p, V v, i64 stride, M mask) {
     for (int l = 0; l < xc_lanes<V>::n; ++l)
         if (mask[l]) p[l * stride] = v[l];
 }
-template <class V, class T, class M> XC_DEVICE void xc_vscatter_m_n(T* p, V v, i64 stride, M mask, i64 n) {
+template <class V, class T, class M>
+XC_DEVICE void xc_vscatter_m_n(T* p, V v, i64 stride, M mask, i64 n) {
     for (int l = 0; l < n; ++l)
         if (mask[l]) p[l * stride] = v[l];
 }
-template <class M, class V> XC_DEVICE V xc_select(M mask, V a, V b) {
+template <class M, class V>
+XC_DEVICE V xc_select(M mask, V a, V b) {
     return __builtin_convertvector(mask, decltype(a < b)) ? a : b;
 }
 // A function taken lane by lane.
-template <class R, class F, class A> XC_DEVICE R xc_each(F f, A a) {
+template <class R, class F, class A>
+XC_DEVICE R xc_each(F f, A a) {
     R r;
     for (int l = 0; l < xc_lanes<R>::n; ++l) r[l] = f(a[l]);
     return r;
 }
-template <class R, class F, class A, class B> XC_DEVICE R xc_each(F f, A a, B b) {
+template <class R, class F, class A, class B>
+XC_DEVICE R xc_each(F f, A a, B b) {
     R r;
     for (int l = 0; l < xc_lanes<R>::n; ++l) r[l] = f(a[l], b[l]);
     return r;
 }
-template <class R, class F, class A, class B, class C> XC_DEVICE R xc_each(F f, A a, B b, C c) {
+template <class R, class F, class A, class B, class C>
+XC_DEVICE R xc_each(F f, A a, B b, C c) {
     R r;
     for (int l = 0; l < xc_lanes<R>::n; ++l) r[l] = f(a[l], b[l], c[l]);
     return r;
 }
 
 // Atomics give the old value. NaN in max and min: kept where the cell holds one, ignored where the value is one.
-template <class T> struct xc_bits { typedef T type; };
-template <> struct xc_bits<f32> { typedef u32 type; };
-template <> struct xc_bits<f64> { typedef u64 type; };
-template <class T, class F> XC_DEVICE T xc_atomic_update(T* p, F change) {
+template <class T>
+struct xc_bits {
+    typedef T type;
+};
+template <>
+struct xc_bits<f32> {
+    typedef u32 type;
+};
+template <>
+struct xc_bits<f64> {
+    typedef u64 type;
+};
+template <class T, class F>
+XC_DEVICE T xc_atomic_update(T* p, F change) {
     typedef typename xc_bits<T>::type bits;
     bits* cell = (bits*)p;
     bits old = __atomic_load_n(cell, __ATOMIC_RELAXED);
     for (;;) {
         const T value = __builtin_bit_cast(T, old);
         const bits next = __builtin_bit_cast(bits, change(value));
-        if (__atomic_compare_exchange_n(cell, &old, next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return value;
+        if (__atomic_compare_exchange_n(cell, &old, next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return value;
     }
 }
-template <class T> struct xc_cell { typedef T type; };  // the cell alone decides the type
+template <class T>
+struct xc_cell {
+    typedef T type;
+};  // the cell alone decides the type
 #define XC_VALUE typename xc_cell<T>::type
-template <class T> XC_DEVICE T xc_atomic_add(T* p, XC_VALUE v) {
-    if constexpr (__is_integral(T) && !__is_same(T, b1)) return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
-    else return xc_atomic_update(p, [v](T x) { return (T)(x + v); });
+template <class T>
+XC_DEVICE T xc_atomic_add(T* p, XC_VALUE v) {
+    if constexpr (__is_integral(T) && !__is_same(T, b1))
+        return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
+    else
+        return xc_atomic_update(p, [v](T x) { return (T)(x + v); });
 }
-template <class T> XC_DEVICE T xc_atomic_sub(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x - v); }); }
-template <class T> XC_DEVICE T xc_atomic_max(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return v > x ? v : x; }); }
-template <class T> XC_DEVICE T xc_atomic_min(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return v < x ? v : x; }); }
-template <class T> XC_DEVICE T xc_atomic_exch(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T) { return v; }); }
-template <class T> XC_DEVICE T xc_atomic_and(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x & v); }); }
-template <class T> XC_DEVICE T xc_atomic_or(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x | v); }); }
-template <class T> XC_DEVICE T xc_atomic_xor(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x ^ v); }); }
-template <class T> XC_DEVICE T xc_atomic_cas(T* p, XC_VALUE v, XC_VALUE compare) {
+template <class T>
+XC_DEVICE T xc_atomic_sub(T* p, XC_VALUE v) {
+    return xc_atomic_update(p, [v](T x) { return (T)(x - v); });
+}
+template <class T>
+XC_DEVICE T xc_atomic_max(T* p, XC_VALUE v) {
+    return xc_atomic_update(p, [v](T x) { return v > x ? v : x; });
+}
+template <class T>
+XC_DEVICE T xc_atomic_min(T* p, XC_VALUE v) {
+    return xc_atomic_update(p, [v](T x) { return v < x ? v : x; });
+}
+template <class T>
+XC_DEVICE T xc_atomic_exch(T* p, XC_VALUE v) {
+    return xc_atomic_update(p, [v](T) { return v; });
+}
+template <class T>
+XC_DEVICE T xc_atomic_and(T* p, XC_VALUE v) {
+    return xc_atomic_update(p, [v](T x) { return (T)(x & v); });
+}
+template <class T>
+XC_DEVICE T xc_atomic_or(T* p, XC_VALUE v) {
+    return xc_atomic_update(p, [v](T x) { return (T)(x | v); });
+}
+template <class T>
+XC_DEVICE T xc_atomic_xor(T* p, XC_VALUE v) {
+    return xc_atomic_update(p, [v](T x) { return (T)(x ^ v); });
+}
+template <class T>
+XC_DEVICE T xc_atomic_cas(T* p, XC_VALUE v, XC_VALUE compare) {
     return xc_atomic_update(p, [v, compare](T x) { return x == compare ? v : x; });
 }

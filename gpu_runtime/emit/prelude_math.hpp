@@ -5,17 +5,50 @@
 #else
 #define XC_LIBM(name) __builtin_##name
 #endif
-template <class T> struct xc_number { static constexpr bool real = false; };
-template <> struct xc_number<f16> { static constexpr bool real = true; };
-template <> struct xc_number<f32> { static constexpr bool real = true; };
-template <> struct xc_number<f64> { static constexpr bool real = true; };
-template <class T> struct xc_unsigned { typedef T type; };
-template <> struct xc_unsigned<i8> { typedef u8 type; };
-template <> struct xc_unsigned<i16> { typedef u16 type; };
-template <> struct xc_unsigned<i32> { typedef u32 type; };
-template <> struct xc_unsigned<i64> { typedef u64 type; };
-template <class T, class U> struct xc_same { static constexpr bool value = false; };
-template <class T> struct xc_same<T, T> { static constexpr bool value = true; };
+template <class T>
+struct xc_number {
+    static constexpr bool real = false;
+};
+template <>
+struct xc_number<f16> {
+    static constexpr bool real = true;
+};
+template <>
+struct xc_number<f32> {
+    static constexpr bool real = true;
+};
+template <>
+struct xc_number<f64> {
+    static constexpr bool real = true;
+};
+template <class T>
+struct xc_unsigned {
+    typedef T type;
+};
+template <>
+struct xc_unsigned<i8> {
+    typedef u8 type;
+};
+template <>
+struct xc_unsigned<i16> {
+    typedef u16 type;
+};
+template <>
+struct xc_unsigned<i32> {
+    typedef u32 type;
+};
+template <>
+struct xc_unsigned<i64> {
+    typedef u64 type;
+};
+template <class T, class U>
+struct xc_same {
+    static constexpr bool value = false;
+};
+template <class T>
+struct xc_same<T, T> {
+    static constexpr bool value = true;
+};
 
 // Casts, scalar. Floats out of an integer's range: what x86-64's conversions leave, as NumPy does there.
 XC_FN i64 xc_to_i64(f64 x) { return x >= -0x1p63 && x < 0x1p63 ? (i64)x : (i64)0x8000000000000000ull; }
@@ -36,14 +69,22 @@ XC_FN f16 xc_to_half(f64 x) {
 #else
 XC_FN f16 xc_to_half(f64 x) { return (f16)x; }
 #endif
-template <class T, class U> XC_FN T xc_cast(U x) {
-    if constexpr (xc_same<T, f16>::value && xc_same<U, f64>::value) return xc_to_half(x);
-    else if constexpr (xc_same<T, b1>::value) return x != 0;
-    else if constexpr (!xc_number<U>::real || xc_number<T>::real) return (T)x;
-    else if constexpr (xc_same<T, i64>::value) return xc_to_i64(x);
-    else if constexpr (xc_same<T, u64>::value) return xc_to_u64(x);
-    else if constexpr (xc_same<T, u32>::value) return (T)xc_to_i64(x);
-    else return (T)xc_to_i32(x);
+template <class T, class U>
+XC_FN T xc_cast(U x) {
+    if constexpr (xc_same<T, f16>::value && xc_same<U, f64>::value)
+        return xc_to_half(x);
+    else if constexpr (xc_same<T, b1>::value)
+        return x != 0;
+    else if constexpr (!xc_number<U>::real || xc_number<T>::real)
+        return (T)x;
+    else if constexpr (xc_same<T, i64>::value)
+        return xc_to_i64(x);
+    else if constexpr (xc_same<T, u64>::value)
+        return xc_to_u64(x);
+    else if constexpr (xc_same<T, u32>::value)
+        return (T)xc_to_i64(x);
+    else
+        return (T)xc_to_i32(x);
 }
 
 // Division, scalar: // and % floor. Integers: 0 where the divisor is 0 (checked kernels test it before).
@@ -53,7 +94,8 @@ XC_FN f32 xc_floor(f32 x) { return XC_LIBM(floorf)(x); }
 XC_FN f64 xc_floor(f64 x) { return XC_LIBM(floor)(x); }
 XC_FN f32 xc_copysign(f32 x, f32 y) { return XC_LIBM(copysignf)(x, y); }
 XC_FN f64 xc_copysign(f64 x, f64 y) { return XC_LIBM(copysign)(x, y); }
-template <class T> XC_FN T xc_floordiv(T a, T b) {
+template <class T>
+XC_FN T xc_floordiv(T a, T b) {
     if constexpr (xc_number<T>::real) {
         if (b == 0) return a / b;
         const T r = xc_fmod(a, b);
@@ -72,7 +114,8 @@ template <class T> XC_FN T xc_floordiv(T a, T b) {
         return (T)(q - (((a % b) != 0) & ((a < 0) != (b < 0))));
     }
 }
-template <class T> XC_FN T xc_mod(T a, T b) {
+template <class T>
+XC_FN T xc_mod(T a, T b) {
     if constexpr (xc_number<T>::real) {
         T r = xc_fmod(a, b);
         if (b == 0) return r;
@@ -88,19 +131,28 @@ template <class T> XC_FN T xc_mod(T a, T b) {
 }
 
 // Shifts, scalar: a count of the width or more leaves 0, or the sign.
-template <class T> XC_FN T xc_shl(T a, T n) {
+template <class T>
+XC_FN T xc_shl(T a, T n) {
     typedef typename xc_unsigned<T>::type U;
     return (u64)(i64)n < sizeof(T) * 8 ? (T)((U)a << n) : T(0);
 }
-template <class T> XC_FN T xc_shr(T a, T n) {
+template <class T>
+XC_FN T xc_shr(T a, T n) {
     return (u64)(i64)n < sizeof(T) * 8 ? (T)(a >> n) : (T)(a < 0 ? -1 : 0);
 }
 
 // Powers.
-template <class T> XC_FN T xc_square(T x) { return (T)(x * x); }
-template <class T> XC_FN T xc_cube(T x) { return (T)(x * x * x); }
-template <class T> XC_FN T xc_pow_int(T x, i64 n) {  // scalar
-    if (n < 0) {  // only integers come here so: 1 / x ** -n, truncated
+template <class T>
+XC_FN T xc_square(T x) {
+    return (T)(x * x);
+}
+template <class T>
+XC_FN T xc_cube(T x) {
+    return (T)(x * x * x);
+}
+template <class T>
+XC_FN T xc_pow_int(T x, i64 n) {  // scalar
+    if (n < 0) {                  // only integers come here so: 1 / x ** -n, truncated
         if (x == T(1)) return 1;
         if constexpr (!xc_number<T>::real && !(T(-1) > T(0)))
             if (x == T(-1)) return n & 1 ? T(-1) : T(1);
@@ -114,24 +166,61 @@ template <class T> XC_FN T xc_pow_int(T x, i64 n) {  // scalar
         x = (T)(x * x);
     }
 }
-template <class T> XC_FN T xc_pow(T a, T b) {  // scalar
-    if constexpr (xc_same<T, f32>::value) return XC_LIBM(powf)(a, b);
-    else if constexpr (xc_same<T, f64>::value) return XC_LIBM(pow)(a, b);
-    else return xc_pow_int<T>(a, (i64)b);
+template <class T>
+XC_FN T xc_pow(T a, T b) {  // scalar
+    if constexpr (xc_same<T, f32>::value)
+        return XC_LIBM(powf)(a, b);
+    else if constexpr (xc_same<T, f64>::value)
+        return XC_LIBM(pow)(a, b);
+    else
+        return xc_pow_int<T>(a, (i64)b);
 }
 
 // Least and greatest. Python keeps the first of equals and of what does not compare; minimum keeps nan, fmin drops it.
-template <class T> XC_FN T xc_min(T a, T b) { return b < a ? b : a; }
-template <class T> XC_FN T xc_max(T a, T b) { return b > a ? b : a; }
-template <class T> XC_FN T xc_minimum(T a, T b) { return ((a <= b) | (a != a)) ? a : b; }
-template <class T> XC_FN T xc_maximum(T a, T b) { return ((a >= b) | (a != a)) ? a : b; }
-template <class T> XC_FN T xc_fmin(T a, T b) { return ((a <= b) | (b != b)) ? a : b; }
-template <class T> XC_FN T xc_fmax(T a, T b) { return ((a >= b) | (b != b)) ? a : b; }
-template <class T> XC_FN T xc_reciprocal(T x) { return 1 / x; }
+template <class T>
+XC_FN T xc_min(T a, T b) {
+    return b < a ? b : a;
+}
+template <class T>
+XC_FN T xc_max(T a, T b) {
+    return b > a ? b : a;
+}
+template <class T>
+XC_FN T xc_minimum(T a, T b) {
+    return ((a <= b) | (a != a)) ? a : b;
+}
+template <class T>
+XC_FN T xc_maximum(T a, T b) {
+    return ((a >= b) | (a != a)) ? a : b;
+}
+template <class T>
+XC_FN T xc_fmin(T a, T b) {
+    return ((a <= b) | (b != b)) ? a : b;
+}
+template <class T>
+XC_FN T xc_fmax(T a, T b) {
+    return ((a >= b) | (b != b)) ? a : b;
+}
+template <class T>
+XC_FN T xc_reciprocal(T x) {
+    return 1 / x;
+}
 
 // Signs and classes, scalar, from the bits: fast-math options can't optimise them away.
-XC_FN u32 xc_bits_of(f32 x) { union { f32 f; u32 u; } v = {x}; return v.u; }
-XC_FN u64 xc_bits_of(f64 x) { union { f64 f; u64 u; } v = {x}; return v.u; }
+XC_FN u32 xc_bits_of(f32 x) {
+    union {
+        f32 f;
+        u32 u;
+    } v = {x};
+    return v.u;
+}
+XC_FN u64 xc_bits_of(f64 x) {
+    union {
+        f64 f;
+        u64 u;
+    } v = {x};
+    return v.u;
+}
 XC_FN b1 xc_isnan(f32 x) { return (xc_bits_of(x) & 0x7fffffffu) > 0x7f800000u; }
 XC_FN b1 xc_isnan(f64 x) { return (xc_bits_of(x) & 0x7fffffffffffffffull) > 0x7ff0000000000000ull; }
 XC_FN b1 xc_isinf(f32 x) { return (xc_bits_of(x) & 0x7fffffffu) == 0x7f800000u; }
@@ -140,17 +229,28 @@ XC_FN b1 xc_isfinite(f32 x) { return (xc_bits_of(x) & 0x7f800000u) != 0x7f800000
 XC_FN b1 xc_isfinite(f64 x) { return (xc_bits_of(x) & 0x7ff0000000000000ull) != 0x7ff0000000000000ull; }
 XC_FN b1 xc_signbit(f32 x) { return xc_bits_of(x) >> 31; }
 XC_FN b1 xc_signbit(f64 x) { return xc_bits_of(x) >> 63; }
-template <class T> XC_FN T xc_abs(T x) {
-    if constexpr (xc_same<T, f32>::value) return XC_LIBM(fabsf)(x);
-    else if constexpr (xc_same<T, f64>::value) return XC_LIBM(fabs)(x);
-    else return (T)(x < 0 ? typename xc_unsigned<T>::type(0) - (typename xc_unsigned<T>::type)x : x);
+template <class T>
+XC_FN T xc_abs(T x) {
+    if constexpr (xc_same<T, f32>::value)
+        return XC_LIBM(fabsf)(x);
+    else if constexpr (xc_same<T, f64>::value)
+        return XC_LIBM(fabs)(x);
+    else
+        return (T)(x < 0 ? typename xc_unsigned<T>::type(0) - (typename xc_unsigned<T>::type)x : x);
 }
-template <class T> XC_FN T xc_sign(T x) {
-    if constexpr (xc_number<T>::real) return x != x ? x : T((x > 0) - (x < 0));
-    else if constexpr (T(-1) > T(0)) return T(x != 0);
-    else return T((x > T(0)) - (x < T(0)));
+template <class T>
+XC_FN T xc_sign(T x) {
+    if constexpr (xc_number<T>::real)
+        return x != x ? x : T((x > 0) - (x < 0));
+    else if constexpr (T(-1) > T(0))
+        return T(x != 0);
+    else
+        return T((x > T(0)) - (x < T(0)));
 }
-template <class T> XC_FN T xc_where(b1 c, T x, T y) { return c ? x : y; }
+template <class T>
+XC_FN T xc_where(b1 c, T x, T y) {
+    return c ? x : y;
+}
 
 // int64 beside uint64, exactly, scalar.
 XC_FN b1 xc_lt(i64 a, u64 b) { return a < 0 || (u64)a < b; }
@@ -161,7 +261,8 @@ XC_FN b1 xc_eq(u64 a, i64 b) { return b >= 0 && a == (u64)b; }
 // Rounding to digits as NumPy does: scaled, to even, back.
 XC_FN f32 xc_rint(f32 x) { return XC_LIBM(rintf)(x); }
 XC_FN f64 xc_rint(f64 x) { return XC_LIBM(rint)(x); }
-template <class T> XC_FN T xc_round_digits(T x, i64 digits) {
+template <class T>
+XC_FN T xc_round_digits(T x, i64 digits) {
     f64 scale = 1;
     for (i64 n = digits < 0 ? -digits : digits; n > 0; --n) scale *= 10;
     return digits < 0 ? xc_rint(x / (T)scale) * (T)scale : xc_rint(x * (T)scale) / (T)scale;
@@ -170,7 +271,9 @@ XC_FN i32 xc_clamp_exponent(i64 n) { return n > 100000 ? 100000 : n < -100000 ? 
 XC_FN f32 xc_logaddexp(f32 x, f32 y) {
     if (x == y) return x + 0.693147180559945309417f;
     const f32 d = x - y;
-    return d > 0 ? x + XC_LIBM(log1pf)(XC_LIBM(expf)(-d)) : d <= 0 ? y + XC_LIBM(log1pf)(XC_LIBM(expf)(d)) : d;
+    return d > 0    ? x + XC_LIBM(log1pf)(XC_LIBM(expf)(-d))
+           : d <= 0 ? y + XC_LIBM(log1pf)(XC_LIBM(expf)(d))
+                    : d;
 }
 XC_FN f64 xc_logaddexp(f64 x, f64 y) {
     if (x == y) return x + 0.693147180559945309417;

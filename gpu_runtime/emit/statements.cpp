@@ -86,9 +86,9 @@ void loop_range_stmt(Writer& w, const Stmt& s) {
             w.expr(*s.exprs[2])));  // the compiler's own loops count upward over a variable nobody else sets
     } else {
         const int n = w.counter++;
-        const bool narrow = !w.cpu() && w.module.narrow_index && step && *step > 0 &&
-                            *step <= passes::largest_narrow_step && passes::fits_32_bits(w.function, *s.exprs[0]) &&
-                            passes::fits_32_bits(w.function, *s.exprs[1]);
+        const bool narrow =
+            !w.cpu() && w.module.narrow_index && step && *step > 0 && *step <= passes::largest_narrow_step &&
+            passes::fits_32_bits(w.function, *s.exprs[0]) && passes::fits_32_bits(w.function, *s.exprs[1]);
         std::string head = fmt::format("for ({3} xc_i{0} = {1}, xc_stop{0} = {2}", n, w.expr(*s.exprs[0]),
                                        w.expr(*s.exprs[1]), narrow ? "i32" : "i64");
         std::string test = fmt::format("xc_i{0} {1} xc_stop{0}", n, step && *step < 0 ? ">" : "<");

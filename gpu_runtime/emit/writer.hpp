@@ -20,12 +20,14 @@ struct Writer {
     const ir::Function& function;
     Target target;
     Needs& needs;
-    std::vector<std::string> names;   // by variable
+    std::vector<std::string> names;  // by variable
     std::string out;
     int indent = 1;
-    int counter = 0;                  // for names of its own
+    int counter = 0;  // for names of its own
     Place last_line;
-    struct Loop { std::string broke; };  // the flag that a break sets, where the loop has an else
+    struct Loop {
+        std::string broke;
+    };  // the flag that a break sets, where the loop has an else
     std::vector<Loop> loops;
     int scopes = 0;
 
@@ -35,7 +37,8 @@ struct Writer {
     std::string type(const ir::Type& type);
     // expressions.cpp
     std::string expr(const ir::Expr& e);
-    std::string element(const ir::Expr& array, const ir::ExprP* indices, const ir::Access& access);  // "A[...]"
+    std::string element(const ir::Expr& array, const ir::ExprP* indices,
+                        const ir::Access& access);  // "A[...]"
     // statements.cpp
     void body(const ir::Body& b);
     void line(const std::string& text);

@@ -26,7 +26,9 @@ struct Reader {
         return p;
     }
 
-    static bool is_node(const json& j) { return j.is_array() && j.size() == 3 && j[0].is_string() && j[2].is_object(); }
+    static bool is_node(const json& j) {
+        return j.is_array() && j.size() == 3 && j[0].is_string() && j[2].is_object();
+    }
 
     ast::NodeP node(const json& j) const {
         if (!is_node(j)) throw bug("the syntax tree's JSON holds something that is no node");
@@ -49,7 +51,8 @@ struct Reader {
             f.nodes.push_back(node(value));
         } else if (value.is_array()) {
             f.is_list = true;
-            for (const json& item : value) f.nodes.push_back(item.is_string() ? word(item) : item.is_null() ? nullptr : node(item));
+            for (const json& item : value)
+                f.nodes.push_back(item.is_string() ? word(item) : item.is_null() ? nullptr : node(item));
         } else {
             f.is_text = true;
             f.text = value.is_string() ? value.get<std::string>() : value.dump();

@@ -19,12 +19,12 @@ struct Field {
     std::string name;
     std::vector<NodeP> nodes;  // a list field, or one node
     bool is_list = false;
-    std::string text;          // identifiers and operators' names
+    std::string text;  // identifiers and operators' names
     bool is_text = false;
 };
 
 struct Node {
-    std::string kind;          // ast's class: "BinOp", "Name", ...
+    std::string kind;  // ast's class: "BinOp", "Name", ...
     Place place;
     std::vector<Field> fields;
     // Constant: its value; strings and None are told by constant_kind.
@@ -34,8 +34,8 @@ struct Node {
     std::string string;
 
     const Field* find(std::string_view field) const;
-    const Node& one(std::string_view field) const;                   // must be there
-    const Node* maybe(std::string_view field) const;                 // null where absent
+    const Node& one(std::string_view field) const;    // must be there
+    const Node* maybe(std::string_view field) const;  // null where absent
     const std::vector<NodeP>& list(std::string_view field) const;
     const std::string& text(std::string_view field) const;
 };

@@ -23,7 +23,8 @@ constexpr Wide lowest = -(Wide(1) << 63), highest = (Wide(1) << 64) - 1;
 
 Folded integer(Wide value) {
     if (value < lowest || value > highest) return {Result::too_big, {}};
-    if (value > std::numeric_limits<std::int64_t>::max()) return {Result::done, static_cast<std::uint64_t>(value)};
+    if (value > std::numeric_limits<std::int64_t>::max())
+        return {Result::done, static_cast<std::uint64_t>(value)};
     return {Result::done, static_cast<std::int64_t>(value)};
 }
 
@@ -41,7 +42,9 @@ Wide floor_div(Wide a, Wide b) {
 }
 
 Folded int_power(Wide base, Wide exponent) {
-    if (exponent < 0) return base == 0 ? Folded{} : real(std::pow(static_cast<double>(base), static_cast<double>(exponent)));
+    if (exponent < 0)
+        return base == 0 ? Folded{}
+                         : real(std::pow(static_cast<double>(base), static_cast<double>(exponent)));
     if (base == 0 || base == 1) return integer(exponent == 0 ? 1 : base);
     if (base == -1) return integer(exponent % 2 ? -1 : 1);
     Wide result = 1;
@@ -59,8 +62,7 @@ Folded fold_integers(Op op, const Number& x, const Number& y) {
     switch (op) {
         case Op::add: return integer(a + b);
         case Op::sub: return integer(a - b);
-        case Op::mul:
-            return product(a, b);
+        case Op::mul: return product(a, b);
         case Op::truediv: return b == 0 ? Folded{} : real(static_cast<double>(a) / static_cast<double>(b));
         case Op::floordiv: return b == 0 ? Folded{} : integer(floor_div(a, b));
         case Op::mod: return b == 0 ? Folded{} : integer(a - floor_div(a, b) * b);
@@ -69,7 +71,8 @@ Folded fold_integers(Op op, const Number& x, const Number& y) {
             if (b < 0) return {};
             if (a == 0) return integer(0);
             return b > 64 ? Folded{Result::too_big, {}} : product(a, Wide(1) << static_cast<int>(b));
-        case Op::shr: return b < 0 ? Folded{} : integer(b > 100 ? (a < 0 ? -1 : 0) : a >> static_cast<int>(b));
+        case Op::shr:
+            return b < 0 ? Folded{} : integer(b > 100 ? (a < 0 ? -1 : 0) : a >> static_cast<int>(b));
         case Op::bit_and: return bits(a & b);
         case Op::bit_or: return bits(a | b);
         case Op::bit_xor: return bits(a ^ b);
@@ -135,7 +138,8 @@ bool fits(const Number& n, DType dtype) {
     const DTypeInfo& d = info(dtype);
     const int bits = static_cast<int>(d.size) * 8;
     const Wide value = wide(n);
-    if (d.kind == DKind::signed_int) return value >= -(Wide(1) << (bits - 1)) && value < (Wide(1) << (bits - 1));
+    if (d.kind == DKind::signed_int)
+        return value >= -(Wide(1) << (bits - 1)) && value < (Wide(1) << (bits - 1));
     if (d.kind == DKind::unsigned_int) return value >= 0 && value < (Wide(1) << bits);
     return true;
 }
@@ -157,7 +161,8 @@ Number to_dtype(const Number& n, DType dtype) {
     const DTypeInfo& d = info(dtype);
     if (d.kind == DKind::boolean) return truthy(n);
     if (dtype == DType::f16) return rounded_to_half(as_double(n));
-    if (d.kind == DKind::floating) return d.size == 4 ? static_cast<double>(static_cast<float>(as_double(n))) : as_double(n);
+    if (d.kind == DKind::floating)
+        return d.size == 4 ? static_cast<double>(static_cast<float>(as_double(n))) : as_double(n);
     Wide value = wide(n);
     if (const double* real = std::get_if<double>(&n)) {
         const bool inside = *real >= -0x1p63 && *real < 0x1p64;

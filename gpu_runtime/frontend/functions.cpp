@@ -10,8 +10,8 @@ namespace {
 
 struct Index {
     FunctionTable table;
-    std::vector<int> owner;                     // overload -> function
-    std::map<std::string_view, int> spelling;   // what the user writes -> function
+    std::vector<int> owner;                    // overload -> function
+    std::map<std::string_view, int> spelling;  // what the user writes -> function
 
     Index() {
         add_math(table);
@@ -40,7 +40,9 @@ std::span<const Overload> all_overloads() { return index().table.overloads; }
 
 const Overload& overload(ir::OverloadId id) { return index().table.overloads.at(id.value); }
 
-const KernelFunction& function_of(ir::OverloadId id) { return index().table.functions[index().owner.at(id.value)]; }
+const KernelFunction& function_of(ir::OverloadId id) {
+    return index().table.functions[index().owner.at(id.value)];
+}
 
 const KernelFunction* find_function(std::string_view spelling) {
     const auto found = index().spelling.find(spelling);
@@ -58,13 +60,15 @@ std::string_view FunctionTable::keep(std::string text) {
     return texts.back();
 }
 
-void FunctionTable::begin(std::string_view name, std::vector<std::string_view> spellings, std::string_view numpy,
-                          std::string_view doc) {
+void FunctionTable::begin(std::string_view name, std::vector<std::string_view> spellings,
+                          std::string_view numpy, std::string_view doc) {
     functions.push_back({name, std::move(spellings), numpy, doc, static_cast<int>(overloads.size()), 0});
 }
 
-void FunctionTable::add(std::vector<DType> in, DType out, std::string cpu, std::string cuda, std::string vector) {
-    overloads.push_back({std::move(in), out, keep(std::move(cpu)), keep(std::move(cuda)), keep(std::move(vector))});
+void FunctionTable::add(std::vector<DType> in, DType out, std::string cpu, std::string cuda,
+                        std::string vector) {
+    overloads.push_back(
+        {std::move(in), out, keep(std::move(cpu)), keep(std::move(cuda)), keep(std::move(vector))});
     ++functions.back().overloads;
 }
 

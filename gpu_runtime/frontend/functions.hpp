@@ -23,11 +23,11 @@ struct Overload {
 };
 
 struct KernelFunction {
-    std::string_view name;                     // "sin"
-    std::vector<std::string_view> spellings;   // what the user may have written: "math.sin", "numpy.sin"
-    std::string_view numpy;                    // its NumPy twin, the reference: "numpy.sin"
-    std::string_view doc;                      // one line; accuracy in ulp where it is not exact
-    int first_overload = 0, overloads = 0;     // into all_overloads()
+    std::string_view name;                    // "sin"
+    std::vector<std::string_view> spellings;  // what the user may have written: "math.sin", "numpy.sin"
+    std::string_view numpy;                   // its NumPy twin, the reference: "numpy.sin"
+    std::string_view doc;                     // one line; accuracy in ulp where it is not exact
+    int first_overload = 0, overloads = 0;    // into all_overloads()
 };
 
 XCUDA_API std::span<const KernelFunction> all_functions();

@@ -17,12 +17,13 @@ struct Row {
 
 // glibc 2.35 and later have a vector twin of each of these.
 constexpr std::array mvec = {
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos",   "cosh", "erf",  "erfc", "exp",
-    "exp2", "expm1", "hypot", "log",  "log10", "log1p", "log2",  "pow",  "sin",   "sinh", "tan",  "tanh",
+    "acos", "acosh", "asin",  "asinh", "atan",  "atan2", "atanh", "cbrt", "cos", "cosh", "erf", "erfc", "exp",
+    "exp2", "expm1", "hypot", "log",   "log10", "log1p", "log2",  "pow",  "sin", "sinh", "tan", "tanh",
 };
 
 void add_row(FunctionTable& t, const Row& row) {
-    const std::string numpy = "numpy." + std::string(row.spellings.back().substr(row.spellings.back().find('.') + 1));
+    const std::string numpy =
+        "numpy." + std::string(row.spellings.back().substr(row.spellings.back().find('.') + 1));
     const bool twin = row.spellings.back().starts_with("numpy.");
     t.begin(row.name, row.spellings, twin ? t.keep(numpy) : "", row.doc);
     const std::string base = row.libm ? row.libm : row.name;
@@ -45,7 +46,10 @@ void add_math(FunctionTable& t) {
         {"asin", {"math.asin", "numpy.asin", "numpy.arcsin"}, "Inverse sine, in radians; within 4 ulp."},
         {"acos", {"math.acos", "numpy.acos", "numpy.arccos"}, "Inverse cosine, in radians; within 4 ulp."},
         {"atan", {"math.atan", "numpy.atan", "numpy.arctan"}, "Inverse tangent, in radians; within 4 ulp."},
-        {"atan2", {"math.atan2", "numpy.atan2", "numpy.arctan2"}, "Angle of the point (x, y) from atan2(y, x); 4 ulp.", 2},
+        {"atan2",
+         {"math.atan2", "numpy.atan2", "numpy.arctan2"},
+         "Angle of the point (x, y) from atan2(y, x); 4 ulp.",
+         2},
         {"sinh", {"math.sinh", "numpy.sinh"}, "Hyperbolic sine; within 4 ulp."},
         {"cosh", {"math.cosh", "numpy.cosh"}, "Hyperbolic cosine; within 4 ulp."},
         {"tanh", {"math.tanh", "numpy.tanh"}, "Hyperbolic tangent; within 4 ulp."},
@@ -58,7 +62,9 @@ void add_math(FunctionTable& t) {
         {"log1p", {"math.log1p", "numpy.log1p"}, "log(1 + x), exact near 0; within 4 ulp."},
         {"log2", {"math.log2", "numpy.log2"}, "Logarithm to base 2; nan below 0; within 4 ulp."},
         {"log10", {"math.log10", "numpy.log10"}, "Logarithm to base 10; nan below 0; within 4 ulp."},
-        {"log", {"math.log", "numpy.log"}, "Natural logarithm; nan below 0; within 4 ulp. math.log(x, base) too."},
+        {"log",
+         {"math.log", "numpy.log"},
+         "Natural logarithm; nan below 0; within 4 ulp. math.log(x, base) too."},
         {"cbrt", {"math.cbrt", "numpy.cbrt"}, "Cube root; within 4 ulp."},
         {"hypot", {"math.hypot", "numpy.hypot"}, "sqrt(x*x + y*y) without overflow; within 4 ulp.", 2},
         {"pow", {"math.pow"}, "x ** y in floating point; within 4 ulp.", 2},
@@ -71,17 +77,21 @@ void add_math(FunctionTable& t) {
     };
     for (const Row& row : rows) add_row(t, row);
 
-    t.begin("sqrt", {"math.sqrt", "numpy.sqrt"}, "numpy.sqrt", "Square root; nan below 0; correctly rounded.");
+    t.begin("sqrt", {"math.sqrt", "numpy.sqrt"}, "numpy.sqrt",
+            "Square root; nan below 0; correctly rounded.");
     t.add({DType::f32}, DType::f32, "__builtin_sqrtf($0)", "sqrtf($0)", "__builtin_elementwise_sqrt($0)");
     t.add({DType::f64}, DType::f64, "__builtin_sqrt($0)", "sqrt($0)", "__builtin_elementwise_sqrt($0)");
 
     const auto scaled = [&](const char* name, std::vector<std::string_view> spellings, const char* doc,
                             const char* factor) {
         t.begin(name, spellings, spellings.back(), doc);
-        t.add({DType::f32}, DType::f32, "($0 * f32(" + std::string(factor) + "))", "($0 * f32(" + std::string(factor) + "))");
-        t.add({DType::f64}, DType::f64, "($0 * " + std::string(factor) + ")", "($0 * " + std::string(factor) + ")");
+        t.add({DType::f32}, DType::f32, "($0 * f32(" + std::string(factor) + "))",
+              "($0 * f32(" + std::string(factor) + "))");
+        t.add({DType::f64}, DType::f64, "($0 * " + std::string(factor) + ")",
+              "($0 * " + std::string(factor) + ")");
     };
-    scaled("degrees", {"math.degrees", "numpy.rad2deg", "numpy.degrees"}, "Radians to degrees.", "57.29577951308232");
+    scaled("degrees", {"math.degrees", "numpy.rad2deg", "numpy.degrees"}, "Radians to degrees.",
+           "57.29577951308232");
     scaled("radians", {"math.radians", "numpy.deg2rad", "numpy.radians"}, "Degrees to radians.",
            "0.017453292519943295");
 

@@ -23,18 +23,20 @@ void pairs(FunctionTable& t, const char* name, std::vector<std::string_view> spe
 }  // namespace
 
 void add_numbers(FunctionTable& t) {
-    pairs(t, "min", {"builtins.min"}, "", "The least, as Python compares: of equal ones and nan, the first met.",
-          "xc_min($0, $1)", true, true);
-    pairs(t, "max", {"builtins.max"}, "", "The greatest, as Python compares: of equal ones and nan, the first met.",
-          "xc_max($0, $1)", true, true);
+    pairs(t, "min", {"builtins.min"}, "",
+          "The least, as Python compares: of equal ones and nan, the first met.", "xc_min($0, $1)", true,
+          true);
+    pairs(t, "max", {"builtins.max"}, "",
+          "The greatest, as Python compares: of equal ones and nan, the first met.", "xc_max($0, $1)", true,
+          true);
     pairs(t, "minimum", {"numpy.minimum"}, "numpy.minimum", "The lesser; nan where either is nan.",
           "xc_minimum($0, $1)", true, true);
     pairs(t, "maximum", {"numpy.maximum"}, "numpy.maximum", "The greater; nan where either is nan.",
           "xc_maximum($0, $1)", true, true);
-    pairs(t, "fmin", {"numpy.fmin"}, "numpy.fmin", "The lesser; the number where one is nan.", "xc_fmin($0, $1)",
-          true, true);
-    pairs(t, "fmax", {"numpy.fmax"}, "numpy.fmax", "The greater; the number where one is nan.", "xc_fmax($0, $1)",
-          true, true);
+    pairs(t, "fmin", {"numpy.fmin"}, "numpy.fmin", "The lesser; the number where one is nan.",
+          "xc_fmin($0, $1)", true, true);
+    pairs(t, "fmax", {"numpy.fmax"}, "numpy.fmax", "The greater; the number where one is nan.",
+          "xc_fmax($0, $1)", true, true);
 
     t.begin("clip", {"numpy.clip"}, "numpy.clip", "minimum(maximum(x, low), high); nan stays nan.");
     for (const DType d : numbers)
@@ -46,7 +48,9 @@ void add_numbers(FunctionTable& t) {
     t.add({DType::b1}, DType::b1, "$0");
     for (const DType d : numbers)
         t.add({d}, d, is_integer(d) && !is_signed(d) ? "$0" : typed("xc_abs($0)", d),
-              is_signed(d) ? "" : is_integer(d) ? "$0" : "__builtin_elementwise_abs($0)");
+              is_signed(d)    ? ""
+              : is_integer(d) ? "$0"
+                              : "__builtin_elementwise_abs($0)");
 
     t.begin("sign", {"numpy.sign"}, "numpy.sign", "-1, 0 or 1 in x's dtype; nan stays nan.");
     for (const DType d : numbers) t.add({d}, d, typed("xc_sign($0)", d));
@@ -55,9 +59,11 @@ void add_numbers(FunctionTable& t) {
     for (const DType d : numbers) t.add({d}, d, typed("xc_square($0)", d), "xc_square($0)");
 
     t.begin("reciprocal", {"numpy.reciprocal"}, "numpy.reciprocal", "1 / x in floating point.");
-    for (const DType d : {DType::f32, DType::f64}) t.add({d}, d, typed("xc_reciprocal($0)", d), "xc_reciprocal($0)");
+    for (const DType d : {DType::f32, DType::f64})
+        t.add({d}, d, typed("xc_reciprocal($0)", d), "xc_reciprocal($0)");
 
-    t.begin("where", {"numpy.where"}, "numpy.where", "x where the condition holds, else y; both are evaluated.");
+    t.begin("where", {"numpy.where"}, "numpy.where",
+            "x where the condition holds, else y; both are evaluated.");
     t.add({DType::b1, DType::b1, DType::b1}, DType::b1, "xc_where<b1>($0, $1, $2)");
     for (const DType d : numbers) t.add({DType::b1, d, d}, d, typed("xc_where($0, $1, $2)", d));
 }
@@ -80,9 +86,12 @@ void add_internal(FunctionTable& t) {
     for (const auto& order : orders) {
         t.begin(order.name, {}, "", "An exact comparison of int64 with uint64.");
         for (const bool signed_first : {true, false}) {
-            const std::string x = signed_first ? "i64($0)" : "u64($0)", y = signed_first ? "u64($1)" : "i64($1)";
-            const std::string call = std::string(order.test) + (order.swapped ? "(" + y + ", " + x : "(" + x + ", " + y) + ")";
-            const std::vector<DType> in = signed_first ? std::vector{DType::i64, DType::u64} : std::vector{DType::u64, DType::i64};
+            const std::string x = signed_first ? "i64($0)" : "u64($0)",
+                              y = signed_first ? "u64($1)" : "i64($1)";
+            const std::string call =
+                std::string(order.test) + (order.swapped ? "(" + y + ", " + x : "(" + x + ", " + y) + ")";
+            const std::vector<DType> in =
+                signed_first ? std::vector{DType::i64, DType::u64} : std::vector{DType::u64, DType::i64};
             t.add(in, DType::b1, order.negated ? "(!" + call + ")" : call);
         }
     }

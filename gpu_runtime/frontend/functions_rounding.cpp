@@ -14,16 +14,21 @@ void rounding(FunctionTable& t, const char* name, std::vector<std::string_view> 
     const std::string n(name);
     if (keeps_integers)
         for (const DType d : integers) t.add({d}, d, "$0", "$0");
-    t.add({DType::f32}, DType::f32, "__builtin_" + n + "f($0)", n + "f($0)", "__builtin_elementwise_" + n + "($0)");
-    t.add({DType::f64}, DType::f64, "__builtin_" + n + "($0)", n + "($0)", "__builtin_elementwise_" + n + "($0)");
+    t.add({DType::f32}, DType::f32, "__builtin_" + n + "f($0)", n + "f($0)",
+          "__builtin_elementwise_" + n + "($0)");
+    t.add({DType::f64}, DType::f64, "__builtin_" + n + "($0)", n + "($0)",
+          "__builtin_elementwise_" + n + "($0)");
 }
 
-void to_int(FunctionTable& t, const char* name, std::string_view spelling, const char* libm, const char* doc) {
+void to_int(FunctionTable& t, const char* name, std::string_view spelling, const char* libm,
+            const char* doc) {
     t.begin(name, {spelling}, "", doc);
     const std::string n(libm);
     for (const DType d : integers) t.add({d}, DType::i64, "i64($0)");
-    t.add({DType::f32}, DType::i64, "xc_cast<i64>(__builtin_" + n + "f($0))", "xc_cast<i64>(" + n + "f($0))", "");
-    t.add({DType::f64}, DType::i64, "xc_cast<i64>(__builtin_" + n + "($0))", "xc_cast<i64>(" + n + "($0))", "");
+    t.add({DType::f32}, DType::i64, "xc_cast<i64>(__builtin_" + n + "f($0))", "xc_cast<i64>(" + n + "f($0))",
+          "");
+    t.add({DType::f64}, DType::i64, "xc_cast<i64>(__builtin_" + n + "($0))", "xc_cast<i64>(" + n + "($0))",
+          "");
 }
 
 void test(FunctionTable& t, const char* name, std::vector<std::string_view> spellings, const char* doc,
@@ -38,21 +43,25 @@ void test(FunctionTable& t, const char* name, std::vector<std::string_view> spel
 void add_rounding(FunctionTable& t) {
     rounding(t, "floor", {"numpy.floor"}, "numpy.floor", "The largest whole number <= x, in x's dtype.");
     rounding(t, "ceil", {"numpy.ceil"}, "numpy.ceil", "The smallest whole number >= x, in x's dtype.");
-    rounding(t, "trunc", {"numpy.trunc", "numpy.fix"}, "numpy.trunc", "x without its fraction, in x's dtype.");
-    rounding(t, "rint", {"numpy.rint"}, "numpy.rint", "The nearest whole number, ties to even, in floating point.",
-             false);
+    rounding(t, "trunc", {"numpy.trunc", "numpy.fix"}, "numpy.trunc",
+             "x without its fraction, in x's dtype.");
+    rounding(t, "rint", {"numpy.rint"}, "numpy.rint",
+             "The nearest whole number, ties to even, in floating point.", false);
     to_int(t, "math_floor", "math.floor", "floor", "The largest int <= x.");
     to_int(t, "math_ceil", "math.ceil", "ceil", "The smallest int >= x.");
     to_int(t, "math_trunc", "math.trunc", "trunc", "x without its fraction, as an int.");
 
     t.begin("round", {"builtins.round", "numpy.round", "numpy.around"}, "numpy.round",
-            "The nearest whole number, ties to even; round(x) is an int, round(x, n) and numpy.round keep x's dtype.");
+            "The nearest whole number, ties to even; round(x) is an int, round(x, n) and numpy.round keep "
+            "x's dtype.");
     for (const DType d : {DType::f32, DType::f64})
-        t.add({d, DType::i64}, d, d == DType::f32 ? "xc_round_digits<f32>($0, $1)" : "xc_round_digits<f64>($0, $1)");
+        t.add({d, DType::i64}, d,
+              d == DType::f32 ? "xc_round_digits<f32>($0, $1)" : "xc_round_digits<f64>($0, $1)");
 
     test(t, "isnan", {"math.isnan", "numpy.isnan"}, "True for nan; never optimised away.", "xc_isnan($0)");
     test(t, "isinf", {"math.isinf", "numpy.isinf"}, "True for inf and -inf.", "xc_isinf($0)");
-    test(t, "isfinite", {"math.isfinite", "numpy.isfinite"}, "False for nan, inf and -inf.", "xc_isfinite($0)");
+    test(t, "isfinite", {"math.isfinite", "numpy.isfinite"}, "False for nan, inf and -inf.",
+         "xc_isfinite($0)");
     test(t, "signbit", {"numpy.signbit"}, "True where the sign bit is set, -0.0 included.", "xc_signbit($0)");
 
     t.begin("copysign", {"math.copysign", "numpy.copysign"}, "numpy.copysign", "x with y's sign.");

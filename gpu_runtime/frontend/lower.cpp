@@ -12,7 +12,8 @@ namespace {
 std::vector<std::string> parameter_names(const Source& source) {
     const ast::Node& args = source.function->one("args");
     if (args.maybe("vararg") || args.maybe("kwarg"))
-        throw refused(source.function->place, "a kernel can't take *args or **kwargs", "give it named parameters");
+        throw refused(source.function->place, "a kernel can't take *args or **kwargs",
+                      "give it named parameters");
     std::vector<std::string> names;
     for (const char* list : {"posonlyargs", "args", "kwonlyargs"})
         for (const ast::NodeP& a : args.list(list)) names.push_back(a->text("arg"));
@@ -21,7 +22,7 @@ std::vector<std::string> parameter_names(const Source& source) {
 
 // Early passes leave helpers compiled for types that did not last: keep what the kernel reaches, renumbered.
 ir::Module link(Lowered kernel, Unit& unit) {
-    std::vector<int> order;                              // old ids, the kernel aside
+    std::vector<int> order;  // old ids, the kernel aside
     std::vector<int> renumbered(unit.helpers.size() + 1, -1);
     const std::function<void(const ir::Function&)> reach = [&](const ir::Function& f) {
         ir::each_expr(f.body, [&](const ir::Expr& e) {
@@ -56,13 +57,13 @@ void expect_known(const Source& source, const std::string& name, const ir::Type&
     const bool later = d.kind == DKind::complex || d.dtype == DType::bf16;
     if (later)
         throw Error(Fault::user, "TypeError",
-                    fmt::format("{}(): argument '{}' is {}, which the kernel language does not have yet", source.name,
-                                name, d.name),
+                    fmt::format("{}(): argument '{}' is {}, which the kernel language does not have yet",
+                                source.name, name, d.name),
                     source.function->place, "convert it, as A.astype(np.float32)");
     if (type.is_array() && type.ndim > 8)
         throw Error(Fault::user, "TypeError",
-                    fmt::format("{}(): argument '{}' has {} dimensions, a kernel takes at most 8", source.name,
-                                name, type.ndim),
+                    fmt::format("{}(): argument '{}' has {} dimensions, a kernel takes at most 8",
+                                source.name, name, type.ndim),
                     source.function->place);
 }
 
@@ -74,7 +75,8 @@ Argument leaf(const ir::Type& type, int place) {
     return a;
 }
 
-ir::Module lower_kernel(const Source& source, Unit& unit, std::vector<std::pair<std::string, Argument>> arguments) {
+ir::Module lower_kernel(const Source& source, Unit& unit,
+                        std::vector<std::pair<std::string, Argument>> arguments) {
     const NameTable no_defaults;
     const FunctionSource kernel{source.name, *source.function, unit.names.names, no_defaults, true};
     ir::Module module = link(Lowering(unit, kernel, std::move(arguments)).run(), unit);
@@ -86,7 +88,8 @@ ir::Module lower_kernel(const Source& source, Unit& unit, std::vector<std::pair<
 ir::Module lower_formed(const Source& source, const std::vector<ir::Type>& types, Unit& unit,
                         const std::vector<std::string>& names) {
     std::size_t taken = 0;
-    const std::function<Argument(const Form&, const std::string&)> make = [&](const Form& form, const std::string& name) {
+    const std::function<Argument(const Form&, const std::string&)> make = [&](const Form& form,
+                                                                              const std::string& name) {
         Argument a;
         if (form.kind == Form::Kind::constant) {
             a.kind = Argument::Kind::fixed;
@@ -97,7 +100,8 @@ ir::Module lower_formed(const Source& source, const std::vector<ir::Type>& types
             a.fixed.text = form.name;
             a.fixed.only_fields = form.only_fields;
             for (std::size_t i = 0; i < form.items.size(); ++i)
-                a.items.push_back(make(form.items[i], name + (form.fields.empty() ? fmt::format("[{}]", i) : "." + form.fields[i])));
+                a.items.push_back(make(form.items[i], name + (form.fields.empty() ? fmt::format("[{}]", i)
+                                                                                  : "." + form.fields[i])));
         } else {
             if (taken == types.size()) throw bug("a variant's signature is shorter than its forms");
             expect_known(source, name, types[taken]);
@@ -108,7 +112,8 @@ ir::Module lower_formed(const Source& source, const std::vector<ir::Type>& types
     };
     if (names.size() != unit.names.forms.size()) throw bug("a variant's forms are not its parameters'");
     std::vector<std::pair<std::string, Argument>> arguments;
-    for (std::size_t i = 0; i < names.size(); ++i) arguments.emplace_back(names[i], make(unit.names.forms[i], names[i]));
+    for (std::size_t i = 0; i < names.size(); ++i)
+        arguments.emplace_back(names[i], make(unit.names.forms[i], names[i]));
     if (taken != types.size()) throw bug("a variant's signature is longer than its forms");
     return lower_kernel(source, unit, std::move(arguments));
 }
@@ -117,9 +122,9 @@ ir::Module lower_formed(const Source& source, const std::vector<ir::Type>& types
 
 int Unit::site(ir::Site site) {
     const Place& p = site.place;
-    const std::string key = fmt::format("{}|{}|{}:{}:{}-{}:{}|{}|{}|{}|{}", static_cast<int>(site.kind), p.file, p.line,
-                                        p.column, site.ndim, p.end_line, p.end_column, site.subject, site.message,
-                                        site.parameter, fmt::join(site.extents, ","));
+    const std::string key = fmt::format(
+        "{}|{}|{}:{}:{}-{}:{}|{}|{}|{}|{}", static_cast<int>(site.kind), p.file, p.line, p.column, site.ndim,
+        p.end_line, p.end_column, site.subject, site.message, site.parameter, fmt::join(site.extents, ","));
     const auto [known, fresh] = site_ids.emplace(key, static_cast<int>(sites.size()));
     if (fresh) sites.push_back(std::move(site));
     return known->second;

@@ -13,9 +13,9 @@ namespace xcuda::frontend {
 /// A kernel's source with what its free names mean, as python/xcuda/core/source.py captured it.
 struct Source {
     std::string name;
-    std::string file;       // as tracebacks name it: "<ipython-input-3-...>", "/home/me/k.py"
-    ast::NodeP function;    // the FunctionDef
-    std::string names;      // JSON: free dotted name -> meaning (see source.py); helpers carry their own source
+    std::string file;     // as tracebacks name it: "<ipython-input-3-...>", "/home/me/k.py"
+    ast::NodeP function;  // the FunctionDef
+    std::string names;    // JSON: free dotted name -> meaning (see source.py); helpers carry their own source
 };
 
 /// Types each argument, finds every variable's type by fixpoint and lowers the body.

@@ -1,7 +1,7 @@
 // Calls: functions of the table, casts, and Python's own functions that are no plain table entry.
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 
 #include "frontend/function_table.hpp"
 #include "frontend/lowering.hpp"
@@ -22,14 +22,30 @@ struct OperatorTwin {
     std::string_view ast;   // ast's operator
 };
 constexpr std::array twins{
-    OperatorTwin{"add", "Add"},          OperatorTwin{"subtract", "Sub"},       OperatorTwin{"sub", "Sub"},
-    OperatorTwin{"multiply", "Mult"},    OperatorTwin{"mul", "Mult"},           OperatorTwin{"divide", "Div"},
-    OperatorTwin{"true_divide", "Div"},  OperatorTwin{"truediv", "Div"},        OperatorTwin{"floor_divide", "FloorDiv"},
-    OperatorTwin{"floordiv", "FloorDiv"}, OperatorTwin{"remainder", "Mod"},     OperatorTwin{"mod", "Mod"},
-    OperatorTwin{"power", "Pow"},        OperatorTwin{"float_power", "Pow"},    OperatorTwin{"left_shift", "LShift"},
-    OperatorTwin{"right_shift", "RShift"}, OperatorTwin{"bitwise_and", "BitAnd"}, OperatorTwin{"bitwise_or", "BitOr"},
-    OperatorTwin{"bitwise_xor", "BitXor"}, OperatorTwin{"less", "Lt"},          OperatorTwin{"less_equal", "LtE"},
-    OperatorTwin{"greater", "Gt"},       OperatorTwin{"greater_equal", "GtE"},  OperatorTwin{"equal", "Eq"},
+    OperatorTwin{"add", "Add"},
+    OperatorTwin{"subtract", "Sub"},
+    OperatorTwin{"sub", "Sub"},
+    OperatorTwin{"multiply", "Mult"},
+    OperatorTwin{"mul", "Mult"},
+    OperatorTwin{"divide", "Div"},
+    OperatorTwin{"true_divide", "Div"},
+    OperatorTwin{"truediv", "Div"},
+    OperatorTwin{"floor_divide", "FloorDiv"},
+    OperatorTwin{"floordiv", "FloorDiv"},
+    OperatorTwin{"remainder", "Mod"},
+    OperatorTwin{"mod", "Mod"},
+    OperatorTwin{"power", "Pow"},
+    OperatorTwin{"float_power", "Pow"},
+    OperatorTwin{"left_shift", "LShift"},
+    OperatorTwin{"right_shift", "RShift"},
+    OperatorTwin{"bitwise_and", "BitAnd"},
+    OperatorTwin{"bitwise_or", "BitOr"},
+    OperatorTwin{"bitwise_xor", "BitXor"},
+    OperatorTwin{"less", "Lt"},
+    OperatorTwin{"less_equal", "LtE"},
+    OperatorTwin{"greater", "Gt"},
+    OperatorTwin{"greater_equal", "GtE"},
+    OperatorTwin{"equal", "Eq"},
     OperatorTwin{"not_equal", "NotEq"},
 };
 
@@ -44,14 +60,16 @@ Lowering::Call Lowering::call_of(const Node& node) const {
         c.positional.push_back(a.get());
     }
     for (const ast::NodeP& k : node.list("keywords")) {
-        if (k->text("arg").empty()) throw refused(k->place, "** is not part of the kernel language", "write the arguments out");
+        if (k->text("arg").empty())
+            throw refused(k->place, "** is not part of the kernel language", "write the arguments out");
         c.keywords.emplace_back(k->text("arg"), &k->one("value"));
     }
     return c;
 }
 
 std::vector<const ast::Node*> Lowering::bind(const Node& node, const std::string& name,
-                                             std::vector<std::string> parameters, std::size_t required) const {
+                                             std::vector<std::string> parameters,
+                                             std::size_t required) const {
     const Call c = call_of(node);
     std::vector<const Node*> bound(parameters.size(), nullptr);
     if (c.positional.size() > parameters.size())
@@ -61,17 +79,20 @@ std::vector<const ast::Node*> Lowering::bind(const Node& node, const std::string
     if (name == "range" && c.positional.size() == 1) std::swap(bound[0], bound[1]);  // range(stop)
     for (const auto& [key, value] : c.keywords) {
         const auto at = std::find(parameters.begin(), parameters.end(), key);
-        if (at == parameters.end()) throw refused(value->place, fmt::format("{}() has no argument '{}'", name, key));
+        if (at == parameters.end())
+            throw refused(value->place, fmt::format("{}() has no argument '{}'", name, key));
         const Node*& slot = bound[at - parameters.begin()];
         if (slot) throw refused(value->place, fmt::format("{}() got '{}' twice", name, key));
         slot = value;
     }
-    const auto given = static_cast<std::size_t>(std::count_if(bound.begin(), bound.end(), [](auto* n) { return n; }));
+    const auto given =
+        static_cast<std::size_t>(std::count_if(bound.begin(), bound.end(), [](auto* n) { return n; }));
     if (given < required) {
         std::string text;
         for (std::size_t i = 0; i < required; ++i) text += (i ? ", " : "") + parameters[i];
-        throw refused(node.place, fmt::format("{}() needs {} argument{}, found {}", name, required,
-                                              required == 1 ? "" : "s", given),
+        throw refused(node.place,
+                      fmt::format("{}() needs {} argument{}, found {}", name, required,
+                                  required == 1 ? "" : "s", given),
                       name == "range" ? "write range(n)" : fmt::format("write {}({})", name, text));
     }
     for (std::size_t i = 0; i < required && name != "range"; ++i)
@@ -87,10 +108,11 @@ Value Lowering::call(const Node& node) {
             const Value base = value(function.one("value"));
             if (base.is_array() || base.is_scalar() || base.is_tuple() || base.kind == Value::Kind::view ||
                 base.kind == Value::Kind::string)
-                throw refused(node.place, spoken(base) + " has no method '" + function.text("attr") + "' in a kernel",
+                throw refused(node.place,
+                              spoken(base) + " has no method '" + function.text("attr") + "' in a kernel",
                               base.is_scalar() && function.text("attr") == "astype" ? "write np.float32(x)"
-                              : base.is_array()                                     ? "index its elements in a for loop"
-                                                                                    : "");
+                              : base.is_array() ? "index its elements in a for loop"
+                                                : "");
         }
     }
     const Value f = value(function);
@@ -121,8 +143,11 @@ Value Lowering::make_record(const Meaning& record, const Node& node) {
     std::size_t taken = 0;
     for (std::size_t i = 0; i < bound.size(); ++i) {
         if (!bound[i] && i < first_default)
-            throw refused(node.place, fmt::format("{}() needs its argument '{}'", record.text, record.fields[i]));
-        items.push_back(bound[i] ? values[taken++] : from_meaning(record.items[i - first_default], record.fields[i], node.place));
+            throw refused(node.place,
+                          fmt::format("{}() needs its argument '{}'", record.text, record.fields[i]));
+        items.push_back(bound[i]
+                            ? values[taken++]
+                            : from_meaning(record.items[i - first_default], record.fields[i], node.place));
     }
     Value v = tuple_value(std::move(items));
     v.fields = record.fields;
@@ -153,7 +178,8 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
         if (v.is_tuple()) return v;
         if (const auto items = known_items(v)) return tuple_value(*items);
         if (const auto items = known_range(v)) return tuple_value(*items);
-        throw refused(node.place, "tuple() of " + spoken(v) + " is not part of the kernel language", "write (a, b)");
+        throw refused(node.place, "tuple() of " + spoken(v) + " is not part of the kernel language",
+                      "write (a, b)");
     }
     if (spelling == "builtins.range") return call_range(node);
     if (spelling == "builtins.enumerate" || spelling == "builtins.zip" || spelling == "builtins.reversed")
@@ -163,10 +189,14 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
     if (module == "numpy" || module == "operator") {
         for (const OperatorTwin& t : twins)
             if (name == t.name) return call_operator(node, std::string(t.ast));
-        const bool is_not = name == "logical_not" || name == "not_", is_inverse = name == "invert" || name == "bitwise_not";
+        const bool is_not = name == "logical_not" || name == "not_",
+                   is_inverse = name == "invert" || name == "bitwise_not";
         if (is_not || is_inverse || name == "negative" || name == "neg") {
             const ExprP a = number(*bind(node, name, {"x"}, 1)[0]);
-            return scalar_value(negate(is_not ? Op::logic_not : is_inverse ? Op::bit_not : Op::neg, a, node.place));
+            return scalar_value(negate(is_not       ? Op::logic_not
+                                       : is_inverse ? Op::bit_not
+                                                    : Op::neg,
+                                       a, node.place));
         }
         if (name == "logical_and" || name == "logical_or" || name == "logical_xor") {
             const auto args = bind(node, name, {"x1", "x2"}, 2);
@@ -176,7 +206,9 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
                 return python_cast(DType::b1, t->type.weak && v[i].expr->type.weak, t, node.place);
             };
             const ExprP a = numpy_bool(0), b = numpy_bool(1);
-            const Op op = name == "logical_and" ? Op::bit_and : name == "logical_or" ? Op::bit_or : Op::bit_xor;
+            const Op op = name == "logical_and"  ? Op::bit_and
+                          : name == "logical_or" ? Op::bit_or
+                                                 : Op::bit_xor;
             return scalar_value(arithmetic(op, a, b, node.place));
         }
     }
@@ -197,7 +229,8 @@ Value Lowering::table_call(const KernelFunction& function, const std::string& sp
     const Call c = call_of(node);
     const std::string name = spelling.substr(spelling.find('.') + 1);
     if (!c.keywords.empty())
-        throw refused(c.keywords[0].second->place, fmt::format("{}() takes no keyword arguments in a kernel", name));
+        throw refused(c.keywords[0].second->place,
+                      fmt::format("{}() takes no keyword arguments in a kernel", name));
     const std::size_t wanted = all_overloads()[function.first_overload].in.size();
     const bool chain = spelling == "math.hypot" && c.positional.size() > 2;
     if (c.positional.size() != wanted && !chain)
@@ -208,14 +241,15 @@ Value Lowering::table_call(const KernelFunction& function, const std::string& sp
     for (std::size_t i = 0; i < values.size(); ++i) args.push_back(number(values[i], c.positional[i]->place));
     if (chain) {
         ExprP all = args[0];
-        for (std::size_t i = 1; i < args.size(); ++i) all = table_apply(function, spelling, {all, args[i]}, node.place);
+        for (std::size_t i = 1; i < args.size(); ++i)
+            all = table_apply(function, spelling, {all, args[i]}, node.place);
         return scalar_value(all);
     }
     return scalar_value(table_apply(function, spelling, std::move(args), node.place));
 }
 
-ExprP Lowering::table_apply(const KernelFunction& function, const std::string& spelling, std::vector<ExprP> args,
-                            const Place& place) {
+ExprP Lowering::table_apply(const KernelFunction& function, const std::string& spelling,
+                            std::vector<ExprP> args, const Place& place) {
     bool weak = true;
     for (const ExprP& a : args) {
         if (a->type.is_none()) return ir::make(Op::constant, Type{}, {}, place);
@@ -230,7 +264,8 @@ ExprP Lowering::table_apply(const KernelFunction& function, const std::string& s
     if (half) {  // computed in float32, and rounded where every argument is of half precision
         const bool rounded = all.dtype == DType::f16;
         for (ExprP& a : args)
-            if (rounded || a->type.dtype == DType::f16) a = convert(rounded ? convert(a, all) : a, ir::scalar(DType::f32, a->type.weak));
+            if (rounded || a->type.dtype == DType::f16)
+                a = convert(rounded ? convert(a, all) : a, ir::scalar(DType::f32, a->type.weak));
         ExprP result = table_apply(function, spelling, std::move(args), place);
         return rounded && result->type.dtype == DType::f32 ? convert(std::move(result), all) : result;
     }
@@ -257,29 +292,39 @@ ExprP Lowering::table_apply(const KernelFunction& function, const std::string& s
             if (!holds) continue;
             for (std::size_t k = 0; k < args.size(); ++k) args[k] = convert(args[k], types[k]);
             const bool python_int = python && o.out == DType::i64 && is_floating(o.in[0]);
-            ir::Expr node = *ir::make(Op::call, ir::scalar(o.out, weak || python_int), std::move(args), place);
+            ir::Expr node =
+                *ir::make(Op::call, ir::scalar(o.out, weak || python_int), std::move(args), place);
             node.payload = ir::OverloadId{id};
             return std::make_shared<const ir::Expr>(std::move(node));
         }
     }
     std::string found;
     for (const ExprP& a : args) found += (found.empty() ? "" : " and ") + spoken(a->type);
-    throw refused(place, fmt::format("{}() does not take {}", function.name, found), "convert it, as np.float32(x)");
+    throw refused(place, fmt::format("{}() does not take {}", function.name, found),
+                  "convert it, as np.float32(x)");
 }
 
 Value Lowering::dtype_call(DType dtype, const Node& node) {
     if (info(dtype).kind == DKind::complex || dtype == DType::bf16)
         throw refused(node.place, std::string(info(dtype).name) + " is not part of the kernel language yet",
-                      dtype == DType::c64 || dtype == DType::c128 ? "keep real and imaginary parts in two arrays"
-                                                                  : "use np.float32");
+                      dtype == DType::c64 || dtype == DType::c128
+                          ? "keep real and imaginary parts in two arrays"
+                          : "use np.float32");
     const auto args = bind(node, std::string(info(dtype).name), {"x"}, 0);
-    if (!args[0]) return scalar_value(ir::constant(to_dtype(std::int64_t{0}, dtype), ir::scalar(dtype), node.place));
+    if (!args[0])
+        return scalar_value(ir::constant(to_dtype(std::int64_t{0}, dtype), ir::scalar(dtype), node.place));
     return scalar_value(python_cast(dtype, false, number(*args[0]), node.place));
 }
 
 Value Lowering::call_number(const Node& node, DType dtype) {
-    const auto args = bind(node, dtype == DType::i64 ? "int" : dtype == DType::b1 ? "bool" : "float", {"x"}, 0);
-    if (!args[0]) return scalar_value(ir::constant(to_dtype(std::int64_t{0}, dtype), ir::scalar(dtype, true), node.place));
+    const auto args = bind(node,
+                           dtype == DType::i64  ? "int"
+                           : dtype == DType::b1 ? "bool"
+                                                : "float",
+                           {"x"}, 0);
+    if (!args[0])
+        return scalar_value(
+            ir::constant(to_dtype(std::int64_t{0}, dtype), ir::scalar(dtype, true), node.place));
     const Value v = value(*args[0]);
     if (v.kind == Value::Kind::string && dtype == DType::f64) {
         char* end = nullptr;
@@ -304,7 +349,8 @@ Value Lowering::call_len(const Node& node) {
         if (rank(v) == 0) throw refused(node.place, "len() of an array without dimensions");
         return scalar_value(length(v, 0, node.place));
     }
-    if (v.is_tuple()) return scalar_value(ir::int_constant(static_cast<std::int64_t>(v.items.size()), node.place));
+    if (v.is_tuple())
+        return scalar_value(ir::int_constant(static_cast<std::int64_t>(v.items.size()), node.place));
     if (v.kind == Value::Kind::range) return scalar_value(range_count(v, node.place));
     throw refused(args[0]->place, "len() of " + spoken(v) + " has no meaning", "write len(A) for an array");
 }
@@ -348,7 +394,8 @@ Value Lowering::call_least(const Node& node, const KernelFunction& function, con
 
 // round(x) is an int; round(x, n) and numpy.round keep x's dtype.
 Value Lowering::call_round(const Node& node, bool builtin) {
-    const auto args = builtin ? bind(node, "round", {"number", "ndigits"}, 1) : bind(node, "round", {"a", "decimals"}, 1);
+    const auto args =
+        builtin ? bind(node, "round", {"number", "ndigits"}, 1) : bind(node, "round", {"a", "decimals"}, 1);
     const std::vector<Value> values = args[1] ? operands({args[0], args[1]}) : operands({args[0]});
     const ExprP x = number(values[0], args[0]->place);
     if (x->type.is_none()) return values[0];
@@ -357,11 +404,13 @@ Value Lowering::call_round(const Node& node, bool builtin) {
     if (digits) {
         const ExprP n = number(values[1], args[1]->place);
         if (!n->type.is_none() && !is_integer(n->type.dtype))
-            throw refused(args[1]->place, "round() needs an integer number of digits, found " + spoken(n->type));
+            throw refused(args[1]->place,
+                          "round() needs an integer number of digits, found " + spoken(n->type));
         if (!real) {
             const auto constant = constant_int(values[1]);
             if (constant && *constant >= 0) return scalar_value(x);
-            throw refused(node.place, "an integer can't be rounded to tens in a kernel yet", "write (x + 5) // 10 * 10");
+            throw refused(node.place, "an integer can't be rounded to tens in a kernel yet",
+                          "write (x + 5) // 10 * 10");
         }
         return scalar_value(table_apply(*find_function("builtins.round"), "numpy.round",
                                         {x, convert(n, ir::scalar(DType::i64, n->type.weak))}, node.place));
@@ -375,8 +424,9 @@ Value Lowering::call_divmod(const Node& node) {
     const auto args = bind(node, "divmod", {"a", "b"}, 2);
     const std::vector<Value> v = operands(args);
     ExprP a = number(v[0], args[0]->place), b = number(v[1], args[1]->place);
-    if (a->type.is_none() || b->type.is_none()) return tuple_value({scalar_value(arithmetic(Op::mod, a, b, node.place)),
-                                                                     scalar_value(arithmetic(Op::mod, a, b, node.place))});
+    if (a->type.is_none() || b->type.is_none())
+        return tuple_value({scalar_value(arithmetic(Op::mod, a, b, node.place)),
+                            scalar_value(arithmetic(Op::mod, a, b, node.place))});
     if (!repeatable(*a)) a = spill(a);
     if (!repeatable(*b)) b = spill(b);
     return tuple_value({scalar_value(arithmetic(Op::floordiv, a, b, node.place)),
@@ -385,9 +435,12 @@ Value Lowering::call_divmod(const Node& node) {
 
 Value Lowering::call_pow(const Node& node) {
     const auto args = bind(node, "pow", {"base", "exp", "mod"}, 2);
-    if (args[2]) throw refused(args[2]->place, "pow() with a modulus is not part of the kernel language", "write a % m in a loop");
+    if (args[2])
+        throw refused(args[2]->place, "pow() with a modulus is not part of the kernel language",
+                      "write a % m in a loop");
     const std::vector<Value> v = operands({args[0], args[1]});
-    return scalar_value(arithmetic(Op::pow, number(v[0], args[0]->place), number(v[1], args[1]->place), node.place));
+    return scalar_value(
+        arithmetic(Op::pow, number(v[0], args[0]->place), number(v[1], args[1]->place), node.place));
 }
 
 Value Lowering::call_log(const Node& node) {
@@ -409,13 +462,15 @@ Value Lowering::call_where(const Node& node) {
         return scalar_value(ir::make(Op::constant, Type{}, {}, node.place));
     const Type type = ir::join(x->type, y->type);
     if (type.dtype == DType::f16)
-        return scalar_value(ir::make(Op::select, type, {test, convert(x, type), convert(y, type)}, node.place));
+        return scalar_value(
+            ir::make(Op::select, type, {test, convert(x, type), convert(y, type)}, node.place));
     const KernelFunction& where = *find_function("numpy.where");
     for (int i = 0; i < where.overloads; ++i) {
         const int id = where.first_overload + i;
         if (all_overloads()[id].out != type.dtype) continue;
-        ir::Expr e = *ir::make(Op::call, type, {convert(test, ir::scalar(DType::b1)), convert(x, type), convert(y, type)},
-                               node.place);
+        ir::Expr e =
+            *ir::make(Op::call, type,
+                      {convert(test, ir::scalar(DType::b1)), convert(x, type), convert(y, type)}, node.place);
         e.payload = ir::OverloadId{id};
         return scalar_value(std::make_shared<const ir::Expr>(std::move(e)));
     }

@@ -1,7 +1,7 @@
 // Lambdas and functions inside a kernel: compiled as helpers are, with what they read of the function around them passed
 // along. They read it when they are called, as in Python; defaults are kept from where the function is made.
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "frontend/lowering.hpp"
 #include "frontend/scan.hpp"
@@ -75,7 +75,8 @@ std::optional<Value> Lowering::local_named(const std::string& name, const Place&
 std::vector<std::pair<std::string, Value>> Lowering::captured_by(const Value& closure, const Place& place) {
     if (closure.captured) return {closure.captured->begin(), closure.captured->end()};
     if (std::find(capturing.begin(), capturing.end(), closure.node) != capturing.end())
-        throw refused(place, closure.text + "() calls itself: recursion can't run in a kernel", "write it as a loop");
+        throw refused(place, closure.text + "() calls itself: recursion can't run in a kernel",
+                      "write it as a loop");
     capturing.push_back(closure.node);
     std::vector<std::pair<std::string, Value>> captured;
     for (const std::string& name : free_names(*closure.node)) {
@@ -83,7 +84,8 @@ std::vector<std::pair<std::string, Value>> Lowering::captured_by(const Value& cl
         if (!v) continue;
         if (v->kind == Value::Kind::closure) {
             if (v->node == closure.node)
-                throw refused(place, closure.text + "() calls itself: recursion can't run in a kernel", "write it as a loop");
+                throw refused(place, closure.text + "() calls itself: recursion can't run in a kernel",
+                              "write it as a loop");
             const auto inner = captured_by(*v, place);
             v->captured = std::make_shared<const std::map<std::string, Value>>(inner.begin(), inner.end());
         }
@@ -96,7 +98,8 @@ std::vector<std::pair<std::string, Value>> Lowering::captured_by(const Value& cl
 Value Lowering::invoke_closure(const Value& closure, const Node& node) {
     const Node& args = closure.node->one("args");
     const std::vector<std::string> parameters = parameters_of(args);
-    const std::vector<const Node*> defaults = defaults_of(args), bound = bind(node, closure.text, parameters, 0);
+    const std::vector<const Node*> defaults = defaults_of(args),
+                                   bound = bind(node, closure.text, parameters, 0);
     std::vector<const Node*> given;
     for (const Node* n : bound)
         if (n) given.push_back(n);
@@ -107,14 +110,17 @@ Value Lowering::invoke_closure(const Value& closure, const Node& node) {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const bool has_default = defaults[i] != nullptr;
         if (!bound[i] && !has_default)
-            throw refused(node.place, fmt::format("{}() needs its argument '{}'", closure.text, parameters[i]));
+            throw refused(node.place,
+                          fmt::format("{}() needs its argument '{}'", closure.text, parameters[i]));
         const Value& v = bound[i] ? values[taken] : closure.items[kept];
         typed.emplace_back(parameters[i], argument_from(v, flat, bound[i] ? bound[i]->place : node.place));
         taken += bound[i] != nullptr;
         kept += has_default;
     }
-    for (const auto& [name, v] : captured_by(closure, node.place)) typed.emplace_back(name, argument_from(v, flat, node.place));
-    return invoke_function({closure.text, *closure.node, *closure.names, no_names, false}, std::move(typed), std::move(flat), node);
+    for (const auto& [name, v] : captured_by(closure, node.place))
+        typed.emplace_back(name, argument_from(v, flat, node.place));
+    return invoke_function({closure.text, *closure.node, *closure.names, no_names, false}, std::move(typed),
+                           std::move(flat), node);
 }
 
 }  // namespace xcuda::frontend

@@ -1,7 +1,7 @@
 // Expressions, in Python's order of evaluation: what has an effect becomes a statement before the rest goes on.
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 
 #include "frontend/lowering.hpp"
 #include "ir/walk.hpp"
@@ -27,7 +27,8 @@ int size_of(const ir::Expr& e) {
 }
 
 bool holds_call(const ir::Expr& e) {
-    if (e.op == Op::call || e.op == Op::pow || e.op == Op::truediv || e.op == Op::floordiv || e.op == Op::mod) return true;
+    if (e.op == Op::call || e.op == Op::pow || e.op == Op::truediv || e.op == Op::floordiv || e.op == Op::mod)
+        return true;
     for (const ExprP& a : e.args)
         if (holds_call(*a)) return true;
     return false;
@@ -60,19 +61,20 @@ Value Lowering::value(const Node& node) {
         Method method;
     };
     static constexpr std::array rows{
-        Row{"Name", &Lowering::name},         Row{"Constant", &Lowering::literal},
-        Row{"BinOp", &Lowering::binary},      Row{"Subscript", &Lowering::subscript},
+        Row{"Name", &Lowering::name},           Row{"Constant", &Lowering::literal},
+        Row{"BinOp", &Lowering::binary},        Row{"Subscript", &Lowering::subscript},
         Row{"Attribute", &Lowering::attribute}, Row{"Call", &Lowering::call},
-        Row{"Compare", &Lowering::compare},   Row{"UnaryOp", &Lowering::unary},
-        Row{"IfExp", &Lowering::conditional}, Row{"Tuple", &Lowering::tuple},
-        Row{"Slice", &Lowering::slice},       Row{"GeneratorExp", &Lowering::generator},
-        Row{"NamedExpr", &Lowering::walrus},  Row{"Lambda", &Lowering::closure},
+        Row{"Compare", &Lowering::compare},     Row{"UnaryOp", &Lowering::unary},
+        Row{"IfExp", &Lowering::conditional},   Row{"Tuple", &Lowering::tuple},
+        Row{"Slice", &Lowering::slice},         Row{"GeneratorExp", &Lowering::generator},
+        Row{"NamedExpr", &Lowering::walrus},    Row{"Lambda", &Lowering::closure},
     };
     Value v;
     if (node.kind == "BoolOp") {
         v = boolean(node, false);
     } else {
-        const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return node.kind == r.kind; });
+        const auto row =
+            std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return node.kind == r.kind; });
         if (row == rows.end()) refuse_node(node);
         v = (this->*row->method)(node);
     }
@@ -92,9 +94,12 @@ ExprP Lowering::number(const Value& v, const Place& place) {
         return load(element(v, {}, place), place);
     if (v.kind == Value::Kind::view) {
         const std::size_t ndim = v.indices.size(), given = ndim - v.axes.size();
-        const bool row = std::none_of(v.axes.begin(), v.axes.end(), [](const ViewAxis& a) { return a.start || a.base < 0; });
-        throw refused(place, row ? fmt::format("found {} of {} indices", given, ndim) : "a slice where a number is needed",
-                      row ? "index every axis: A[i, j]" : "index it");
+        const bool row = std::none_of(v.axes.begin(), v.axes.end(),
+                                      [](const ViewAxis& a) { return a.start || a.base < 0; });
+        throw refused(
+            place,
+            row ? fmt::format("found {} of {} indices", given, ndim) : "a slice where a number is needed",
+            row ? "index every axis: A[i, j]" : "index it");
     }
     throw refused(place, "expected a number, found " + spoken(v));
 }
@@ -117,16 +122,19 @@ void Lowering::settle(std::vector<Value*> earlier, std::size_t mark) {
     std::set<ir::VarId> changed;  // by a walrus in a later operand
     const ir::Body later(out->begin() + static_cast<std::ptrdiff_t>(mark), out->end());
     ir::each_stmt(later, [&](const ir::Stmt& s) {
-        if (s.kind == ir::Stmt::Kind::assign && fn.vars[s.var].role == ir::Var::Role::local) changed.insert(s.var);
+        if (s.kind == ir::Stmt::Kind::assign && fn.vars[s.var].role == ir::Var::Role::local)
+            changed.insert(s.var);
     });
     settle_values(earlier, mark, changed);
 }
 
-void Lowering::settle_values(const std::vector<Value*>& earlier, std::size_t& mark, const std::set<ir::VarId>& changed) {
+void Lowering::settle_values(const std::vector<Value*>& earlier, std::size_t& mark,
+                             const std::set<ir::VarId>& changed) {
     const auto needs = [&](const ExprP& e) {
         bool reads = holds_load(*e);
         if (!changed.empty())
-            ir::each_expr(e, [&](const ir::Expr& n) { reads |= n.op == Op::var && changed.count(ir::var_of(n)) > 0; });
+            ir::each_expr(
+                e, [&](const ir::Expr& n) { reads |= n.op == Op::var && changed.count(ir::var_of(n)) > 0; });
         return reads;
     };
     for (Value* v : earlier) {
@@ -162,7 +170,9 @@ std::pair<Value, ir::Body> Lowering::aside(const std::function<Value()>& lower) 
 
 Value Lowering::literal(const Node& node) {
     using Constant = Node::Constant;
-    const auto weak = [&](DType d) { return scalar_value(ir::constant(node.number, ir::scalar(d, true), node.place)); };
+    const auto weak = [&](DType d) {
+        return scalar_value(ir::constant(node.number, ir::scalar(d, true), node.place));
+    };
     switch (node.constant_kind) {
         case Constant::boolean: return weak(DType::b1);
         case Constant::integer: return weak(DType::i64);
@@ -254,8 +264,10 @@ Value Lowering::attribute(const Node& node) {
     const std::string& attr = node.text("attr");
     if (base.is_indexed()) {
         std::vector<Value> shape;
-        for (std::size_t axis = 0; axis < rank(base); ++axis) shape.push_back(scalar_value(length(base, axis, node.place)));
-        if (attr == "ndim") return scalar_value(ir::int_constant(static_cast<std::int64_t>(shape.size()), node.place));
+        for (std::size_t axis = 0; axis < rank(base); ++axis)
+            shape.push_back(scalar_value(length(base, axis, node.place)));
+        if (attr == "ndim")
+            return scalar_value(ir::int_constant(static_cast<std::int64_t>(shape.size()), node.place));
         if (attr == "shape") return tuple_value(std::move(shape));
         if (attr == "T") {
             Value turned = view_of(base);
@@ -281,11 +293,14 @@ Value Lowering::attribute(const Node& node) {
         for (std::size_t i = 0; i < base.fields.size(); ++i)
             if (base.fields[i] == attr) return base.items[i];
         const std::string close = nearest(attr, {base.fields.begin(), base.fields.end()});
-        throw refused(node.place, fmt::format("{} has no '{}'", base.text.empty() ? "this tuple" : base.text, attr),
-                      close.empty() ? fmt::format("it has {}", fmt::join(base.fields, ", ")) : "did you mean '" + close + "'?");
+        throw refused(node.place,
+                      fmt::format("{} has no '{}'", base.text.empty() ? "this tuple" : base.text, attr),
+                      close.empty() ? fmt::format("it has {}", fmt::join(base.fields, ", "))
+                                    : "did you mean '" + close + "'?");
     }
     if (base.kind == Value::Kind::meaning) {
-        if (base.meaning->kind == Meaning::Kind::intrinsic) return coordinates(base.meaning->text, attr, node.place);
+        if (base.meaning->kind == Meaning::Kind::intrinsic)
+            return coordinates(base.meaning->text, attr, node.place);
         refuse_meaning(*base.meaning, base.text, node.one("value").place);
     }
     throw refused(node.place, spoken(base) + " has no '" + attr + "' in a kernel");
@@ -305,9 +320,12 @@ Value Lowering::tuple(const Node& node) {
 
 Value Lowering::binary(const Node& node) {
     const auto op = operator_named(node.text("op"));
-    if (!op) throw refused(node.place, "the operator @ is not part of the kernel language", "write the sum in a for loop");
+    if (!op)
+        throw refused(node.place, "the operator @ is not part of the kernel language",
+                      "write the sum in a for loop");
     const std::vector<Value> sides = operands({&node.one("left"), &node.one("right")});
-    if (sides[0].is_tuple() || sides[1].is_tuple()) return tuple_arithmetic(*op, sides[0], sides[1], node.place);
+    if (sides[0].is_tuple() || sides[1].is_tuple())
+        return tuple_arithmetic(*op, sides[0], sides[1], node.place);
     const ExprP a = number(sides[0], node.one("left").place), b = number(sides[1], node.one("right").place);
     return scalar_value(arithmetic(*op, a, b, node.place));
 }
@@ -317,7 +335,8 @@ Value Lowering::unary(const Node& node) {
     if (op == "Not") return scalar_value(negate(Op::logic_not, condition(node.one("operand")), node.place));
     ExprP a = number(node.one("operand"));
     if (op == "UAdd") {
-        if (a->type.is_scalar() && a->type.dtype == DType::b1 && a->type.weak) a = convert(a, ir::scalar(DType::i64, true));
+        if (a->type.is_scalar() && a->type.dtype == DType::b1 && a->type.weak)
+            a = convert(a, ir::scalar(DType::i64, true));
         return scalar_value(a);
     }
     return scalar_value(negate(op == "USub" ? Op::neg : Op::bit_not, std::move(a), node.place));
@@ -328,16 +347,19 @@ Value Lowering::tuple_slice(const Value& base, const Value& slice, const Place& 
     for (int i = 0; i < 3; ++i) {
         if (slice.items[i].kind == Value::Kind::none) continue;
         given[i] = constant_int(slice.items[i]);
-        if (!given[i]) throw refused(place, "a tuple's slice must be of constants, found " + spoken(slice.items[i]));
+        if (!given[i])
+            throw refused(place, "a tuple's slice must be of constants, found " + spoken(slice.items[i]));
     }
     const auto count = static_cast<std::int64_t>(base.items.size()), step = given[2].value_or(1);
-    if (step == 0) throw Error(Fault::user, "ValueError", "slice step cannot be zero", place, "write 1 or -1");
+    if (step == 0)
+        throw Error(Fault::user, "ValueError", "slice step cannot be zero", place, "write 1 or -1");
     const auto end = [&](const std::optional<std::int64_t>& e, std::int64_t otherwise) {
         if (!e) return otherwise;
         const std::int64_t at = *e < 0 ? *e + count : *e;
         return std::clamp<std::int64_t>(at, step > 0 ? 0 : -1, step > 0 ? count : count - 1);
     };
-    const std::int64_t start = end(given[0], step > 0 ? 0 : count - 1), stop = end(given[1], step > 0 ? count : -1);
+    const std::int64_t start = end(given[0], step > 0 ? 0 : count - 1),
+                       stop = end(given[1], step > 0 ? count : -1);
     std::vector<Value> items;
     for (std::int64_t i = start; step > 0 ? i < stop : i > stop; i += step) items.push_back(base.items[i]);
     return tuple_value(std::move(items));
@@ -354,7 +376,8 @@ Value Lowering::tuple_item(const Value& base, const Value& at, const Node& node)
     for (const Value& item : base.items) type = ir::join(type, item.expr->type);
     ExprP chosen = convert(base.items.back().expr, type);
     for (std::size_t i = base.items.size() - 1; i-- > 0;) {
-        const ExprP here = comparison(Op::eq, k, ir::int_constant(static_cast<std::int64_t>(i), place), place);
+        const ExprP here =
+            comparison(Op::eq, k, ir::int_constant(static_cast<std::int64_t>(i), place), place);
         chosen = ir::make(Op::select, type, {here, convert(base.items[i].expr, type), chosen}, place);
     }
     return scalar_value(chosen);
@@ -362,23 +385,27 @@ Value Lowering::tuple_item(const Value& base, const Value& at, const Node& node)
 
 Value Lowering::subscript(const Node& node) {
     const Value base = value(node.one("value"));
-    if (base.only_fields) throw refused(node.place, base.text + " is no sequence: it has fields", "write its field's name");
+    if (base.only_fields)
+        throw refused(node.place, base.text + " is no sequence: it has fields", "write its field's name");
     if (base.is_indexed()) return element_or_row(base, node);
     if (!base.is_tuple()) {
-        if (base.kind == Value::Kind::meaning) refuse_meaning(*base.meaning, base.text, node.one("value").place);
+        if (base.kind == Value::Kind::meaning)
+            refuse_meaning(*base.meaning, base.text, node.one("value").place);
         throw refused(node.place, spoken(base) + " can't be indexed");
     }
     const Value at = value(node.one("slice"));
     if (at.kind == Value::Kind::slice) return tuple_slice(base, at, node.one("slice").place);
     const auto constant = constant_int(at);
-    if (!constant && at.is_scalar() && !base.items.empty() && one_type(base.items)) return tuple_item(base, at, node);
+    if (!constant && at.is_scalar() && !base.items.empty() && one_type(base.items))
+        return tuple_item(base, at, node);
     if (!constant)
         throw refused(node.one("slice").place, "a tuple's index must be a constant, found " + spoken(at),
                       "write t[0], or put the values in cuda.local.array(n, dtype)");
     const auto count = static_cast<std::int64_t>(base.items.size());
     const std::int64_t i = *constant < 0 ? *constant + count : *constant;
     if (i < 0 || i >= count)
-        throw refused(node.place, fmt::format("index {} is out of range for a tuple of {}", *constant, count));
+        throw refused(node.place,
+                      fmt::format("index {} is out of range for a tuple of {}", *constant, count));
     return base.items[i];
 }
 

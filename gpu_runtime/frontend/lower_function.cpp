@@ -29,7 +29,10 @@ constexpr int most_passes = 60;  // types only rise, in a lattice of 12 steps; n
 }  // namespace
 
 Lowering::Lowering(Unit& u, const FunctionSource& s, std::vector<std::pair<std::string, Argument>> a)
-    : unit(u), source(s), arguments(std::move(a)), assigned(assigned_names(s.function)),
+    : unit(u),
+      source(s),
+      arguments(std::move(a)),
+      assigned(assigned_names(s.function)),
       loop_only(loop_only_names(s.function)) {
     for (const std::string& name : loop_only) assigned.erase(name);
 }
@@ -41,7 +44,8 @@ Lowered Lowering::run() {
         if (next == current && next_flagged == flagged) break;
         if (round > most_passes / 2)  // a type that swings is held at its highest
             for (auto& [path, slot] : next)
-                if (const auto before = current.find(path); before != current.end() && slot.kind == Slot::Kind::scalar) {
+                if (const auto before = current.find(path);
+                    before != current.end() && slot.kind == Slot::Kind::scalar) {
                     const ir::Type both = ir::join(slot.type, before->second.type);
                     if (!both.is_none()) slot.type = both;
                     slot.one_constant = slot.one_coord = slot.nonnegative = false;
@@ -61,7 +65,8 @@ Lowered Lowering::run() {
         lowered.item_types.push_back(current.at("return." + std::to_string(i)).type);
     lowered.written_in = block_part.has_value();
     if (block_part && returns_early(fn.body))
-        throw refused(*block_part, source.name + "() has a barrier or a shared array and returns before its end",
+        throw refused(*block_part,
+                      source.name + "() has a barrier or a shared array and returns before its end",
                       "let it return in its last line only");
     lowered.function = std::move(fn);
     lowered.warnings = std::move(warnings);
@@ -100,7 +105,8 @@ void Lowering::pass() {
                 throw refused(result->second.place, "a helper returns a number or a tuple of numbers");
             const DType dtype = item->second.type.is_none() ? DType::f64 : item->second.type.dtype;
             const ir::Type type = ir::fixed_array(dtype, {1}, ir::Space::local);
-            result_arrays.push_back(fn.add({fmt::format("result_{}", i), type, ir::Var::Role::parameter, fn.place, false}));
+            result_arrays.push_back(
+                fn.add({fmt::format("result_{}", i), type, ir::Var::Role::parameter, fn.place, false}));
             fn.params.push_back(result_arrays.back());
         }
     const ir::Type boolean = ir::scalar(DType::b1, true);
@@ -121,14 +127,17 @@ void Lowering::pass() {
 Value Lowering::parameter(const std::string& name, const Argument& argument) {
     switch (argument.kind) {
         case Argument::Kind::fixed:
-            return argument.constant ? from_meaning(*argument.constant, name, source.function.place) : argument.fixed;
+            return argument.constant ? from_meaning(*argument.constant, name, source.function.place)
+                                     : argument.fixed;
         case Argument::Kind::closure: {
             Value v = argument.fixed;
             std::map<std::string, Value> captured;
             for (std::size_t i = 0; i < argument.items.size(); ++i) {
                 Value item = parameter(fmt::format("{}_{}", name, i), argument.items[i]);
-                if (i < v.items.size()) v.items[i] = std::move(item);
-                else captured.emplace(argument.names[i - v.items.size()], std::move(item));
+                if (i < v.items.size())
+                    v.items[i] = std::move(item);
+                else
+                    captured.emplace(argument.names[i - v.items.size()], std::move(item));
             }
             v.captured = std::make_shared<const std::map<std::string, Value>>(std::move(captured));
             return v;
@@ -137,7 +146,9 @@ Value Lowering::parameter(const std::string& name, const Argument& argument) {
             std::vector<Value> items;
             const std::vector<std::string>& fields = argument.fixed.fields;
             for (std::size_t i = 0; i < argument.items.size(); ++i)
-                items.push_back(parameter(fields.empty() ? fmt::format("{}[{}]", name, i) : name + "." + fields[i], argument.items[i]));
+                items.push_back(
+                    parameter(fields.empty() ? fmt::format("{}[{}]", name, i) : name + "." + fields[i],
+                              argument.items[i]));
             Value v = tuple_value(std::move(items));
             v.fields = fields;
             v.text = argument.fixed.text;
@@ -146,7 +157,8 @@ Value Lowering::parameter(const std::string& name, const Argument& argument) {
         }
         default: break;
     }
-    const ir::VarId id = fn.add({name, argument.type, ir::Var::Role::parameter, source.function.place, false});
+    const ir::VarId id =
+        fn.add({name, argument.type, ir::Var::Role::parameter, source.function.place, false});
     fn.params.push_back(id);
     const ExprP var = ir::var(id, argument.type, source.function.place);
     if (argument.kind == Argument::Kind::view) {
@@ -177,7 +189,8 @@ void Lowering::finish_result() {
     const auto result = current.find("return");
     if (source.is_kernel || result == current.end()) return;
     if (flow.live)
-        throw refused(source.function.place, fmt::format("{}() returns a value on some paths only", source.name),
+        throw refused(source.function.place,
+                      fmt::format("{}() returns a value on some paths only", source.name),
                       "end it with a return");
     if (result->second.kind == Slot::Kind::scalar) fn.result = result->second.type;
 }

@@ -1,6 +1,6 @@
 // Plain Python functions called from a kernel: compiled once for each set of argument types, never recursively.
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "frontend/lowering.hpp"
 
@@ -16,7 +16,8 @@ std::string Argument::key() const {
         case Kind::view: {
             std::string text = fmt::format("{}@{}:{}", ir::to_string(type), root, fixed.tested);
             for (const ir::ExprP& index : fixed.indices) text += index ? 'i' : ':';
-            for (const ViewAxis& a : fixed.axes) text += fmt::format(" {}{}{}", a.base, a.start ? '/' : ':', a.step);
+            for (const ViewAxis& a : fixed.axes)
+                text += fmt::format(" {}{}{}", a.base, a.start ? '/' : ':', a.step);
             for (const Argument& a : items) text += "," + a.key();
             return text;
         }
@@ -78,7 +79,8 @@ Argument Lowering::argument_from(const Value& v, std::vector<ExprP>& flat, const
             a.root = roots.count(id) ? roots.at(id) : -1;
             flat.push_back(v.expr);
             a.fixed = v;
-            for (ExprP* part : view_parts(a.fixed)) a.items.push_back(argument_from(scalar_value(*part), flat, place));
+            for (ExprP* part : view_parts(a.fixed))
+                a.items.push_back(argument_from(scalar_value(*part), flat, place));
             return a;
         }
         default:
@@ -93,9 +95,11 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
     if (!helper.function)
         throw refused(node.place, fmt::format("{}() can't be compiled: {}", helper.name, helper.error));
     const Node& args = helper.function->one("args");
-    if (helper.function->kind != "FunctionDef" && helper.function->kind != "Lambda") refuse_node(*helper.function);
+    if (helper.function->kind != "FunctionDef" && helper.function->kind != "Lambda")
+        refuse_node(*helper.function);
     if (args.maybe("vararg") || args.maybe("kwarg"))
-        throw refused(node.place, fmt::format("{}() takes *args or **kwargs, which a helper can't", helper.name),
+        throw refused(node.place,
+                      fmt::format("{}() takes *args or **kwargs, which a helper can't", helper.name),
                       "give it named parameters");
     std::vector<std::string> parameters;
     for (const char* list : {"posonlyargs", "args", "kwonlyargs"})
@@ -116,16 +120,18 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
         } else if (const auto d = helper.defaults.find(parameters[i]); d != helper.defaults.end()) {
             v = from_meaning(d->second, parameters[i], node.place);
         } else {
-            throw refused(node.place, fmt::format("{}() needs its argument '{}'", helper.name, parameters[i]));
+            throw refused(node.place,
+                          fmt::format("{}() needs its argument '{}'", helper.name, parameters[i]));
         }
         typed.emplace_back(parameters[i], argument_from(v, flat, bound[i] ? bound[i]->place : node.place));
     }
-    return invoke_function({helper.name, *helper.function, helper.names, helper.defaults, false}, std::move(typed),
-                           std::move(flat), node);
+    return invoke_function({helper.name, *helper.function, helper.names, helper.defaults, false},
+                           std::move(typed), std::move(flat), node);
 }
 
-Value Lowering::invoke_function(const FunctionSource& source_of_it, std::vector<std::pair<std::string, Argument>> typed,
-                                std::vector<ExprP> flat, const Node& node) {
+Value Lowering::invoke_function(const FunctionSource& source_of_it,
+                                std::vector<std::pair<std::string, Argument>> typed, std::vector<ExprP> flat,
+                                const Node& node) {
     for (const ExprP& e : flat)
         if (e->type.is_none()) return scalar_value(ir::make(Op::constant, ir::Type{}, {}, node.place));
 
@@ -161,8 +167,8 @@ Value Lowering::invoke_function(const FunctionSource& source_of_it, std::vector<
     }
     emit(ir::evaluate(invocation(ir::Type{}), node.place));
     for (std::size_t i = 0; i < result.arity; ++i) {
-        ir::Expr load = *ir::make(Op::load, ir::scalar(arrays[i]->type.dtype), {arrays[i], ir::int_constant(0, node.place)},
-                                  node.place);
+        ir::Expr load = *ir::make(Op::load, ir::scalar(arrays[i]->type.dtype),
+                                  {arrays[i], ir::int_constant(0, node.place)}, node.place);
         load.payload = ir::Access{};
         const ir::Type item = callee->item_types[i];
         const ExprP value = std::make_shared<const ir::Expr>(std::move(load));
@@ -177,8 +183,9 @@ Value Lowering::invoke_function(const FunctionSource& source_of_it, std::vector<
     return v;
 }
 
-const Lowered* Lowering::specialise(const FunctionSource& callee, std::vector<std::pair<std::string, Argument>> typed,
-                                    int* id, const Place& place) {
+const Lowered* Lowering::specialise(const FunctionSource& callee,
+                                    std::vector<std::pair<std::string, Argument>> typed, int* id,
+                                    const Place& place) {
     std::string key = fmt::format("{}", static_cast<const void*>(&callee.function));
     for (const auto& [name, argument] : typed) key += "|" + argument.key();
     if (const auto known = unit.helper_ids.find(key); known != unit.helper_ids.end()) {

@@ -12,7 +12,8 @@ std::optional<std::int64_t> Lowering::constant_int(const Value& v) const {
     if (!v.is_scalar() || !is_constant(*v.expr) || !is_integer(v.expr->type.dtype)) return std::nullopt;
     const ir::Number& n = ir::number_of(*v.expr);
     if (const auto* i = std::get_if<std::int64_t>(&n)) return *i;
-    if (const auto* u = std::get_if<std::uint64_t>(&n); u && *u <= INT64_MAX) return static_cast<std::int64_t>(*u);
+    if (const auto* u = std::get_if<std::uint64_t>(&n); u && *u <= INT64_MAX)
+        return static_cast<std::int64_t>(*u);
     return std::nullopt;
 }
 
@@ -82,8 +83,9 @@ Lowering::Element Lowering::element(const Value& base, std::vector<ExprP> indice
     if (found != wanted) {
         const bool row = base.kind == Value::Kind::view && base.axes.size() < base.indices.size();
         const std::string what = (row ? "this view of '" : "'") + name + "'";
-        throw refused(place, fmt::format("{} has {} dimension{}, found {} ind{}", what, wanted, wanted == 1 ? "" : "s", found,
-                                         found == 1 ? "ex" : "ices"),
+        throw refused(place,
+                      fmt::format("{} has {} dimension{}, found {} ind{}", what, wanted,
+                                  wanted == 1 ? "" : "s", found, found == 1 ? "ex" : "ices"),
                       found < wanted ? "index every axis" : "");
     }
     Element e;
@@ -105,7 +107,8 @@ Lowering::Element Lowering::element(const Value& base, std::vector<ExprP> indice
         if (!nonnegative(*at) && !from_u64) e.access.wrap |= 1u << axis;
         if (unit.checked) e.access.checked |= 1u << axis;
     }
-    e.access.site = unit.site({ir::Site::Kind::index, place, name, "", type.ndim, roots.count(id) ? roots.at(id) : -1, type.extents});
+    e.access.site = unit.site({ir::Site::Kind::index, place, name, "", type.ndim,
+                               roots.count(id) ? roots.at(id) : -1, type.extents});
     return e;
 }
 
@@ -122,8 +125,9 @@ ExprP Lowering::load(const Element& e, const Place& place) {
 void Lowering::store(const Element& e, ExprP value, const Place& place) {
     const ir::Type& type = e.array->type;
     if (type.readonly)
-        throw refused(place, fmt::format("'{}' is read-only: its elements can't be assigned",
-                                         fn.vars[ir::var_of(*e.array)].name),
+        throw refused(place,
+                      fmt::format("'{}' is read-only: its elements can't be assigned",
+                                  fn.vars[ir::var_of(*e.array)].name),
                       "pass a writable array, as A.copy()");
     emit(ir::store(e.array, e.indices, convert(std::move(value), ir::scalar(type.dtype)), e.access, place));
 }
@@ -133,8 +137,10 @@ void Lowering::store_subscript(const Node& target, const Value& v) {
     const std::size_t mark = out->size();
     const Value base = value(target.one("value"));
     if (!base.is_indexed()) {
-        if (base.is_tuple()) throw refused(target.place, "a tuple's items can't be assigned", "make a new tuple");
-        if (base.kind == Value::Kind::meaning) refuse_meaning(*base.meaning, base.text, target.one("value").place);
+        if (base.is_tuple())
+            throw refused(target.place, "a tuple's items can't be assigned", "make a new tuple");
+        if (base.kind == Value::Kind::meaning)
+            refuse_meaning(*base.meaning, base.text, target.one("value").place);
         throw refused(target.place, spoken(base) + " can't be indexed");
     }
     const Node& slice = target.one("slice");
@@ -157,7 +163,8 @@ void Lowering::augment_subscript(const Node& target, Op op, const Node& rhs, con
     const Node& slice = target.one("slice");
     Value at = value(slice);
     if (!all_numbers(items_of(at, slice)))
-        throw refused(target.place, "a slice can't be changed in place", "write a for loop over its elements");
+        throw refused(target.place, "a slice can't be changed in place",
+                      "write a for loop over its elements");
     std::vector<ExprP> indices = index_list(at, slice);
     for (ExprP& i : indices) settled(i);
     const Element e = element(base, indices, target.place);

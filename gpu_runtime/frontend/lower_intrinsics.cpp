@@ -1,6 +1,6 @@
 // What has a meaning in a kernel only: coordinates, shared and local arrays, barriers, atomics.
-#include <array>
 #include <fmt/format.h>
+#include <array>
 
 #include "frontend/lowering.hpp"
 
@@ -29,10 +29,14 @@ struct AtomicName {
     bool integers_only;
 };
 constexpr std::array atomic_names{
-    AtomicName{"atomic.add", ir::Atomic::Kind::add, false},   AtomicName{"atomic.sub", ir::Atomic::Kind::sub, false},
-    AtomicName{"atomic.max", ir::Atomic::Kind::max, false},   AtomicName{"atomic.min", ir::Atomic::Kind::min, false},
-    AtomicName{"atomic.exch", ir::Atomic::Kind::exch, false}, AtomicName{"atomic.cas", ir::Atomic::Kind::cas, false},
-    AtomicName{"atomic.and_", ir::Atomic::Kind::bit_and, true}, AtomicName{"atomic.or_", ir::Atomic::Kind::bit_or, true},
+    AtomicName{"atomic.add", ir::Atomic::Kind::add, false},
+    AtomicName{"atomic.sub", ir::Atomic::Kind::sub, false},
+    AtomicName{"atomic.max", ir::Atomic::Kind::max, false},
+    AtomicName{"atomic.min", ir::Atomic::Kind::min, false},
+    AtomicName{"atomic.exch", ir::Atomic::Kind::exch, false},
+    AtomicName{"atomic.cas", ir::Atomic::Kind::cas, false},
+    AtomicName{"atomic.and_", ir::Atomic::Kind::bit_and, true},
+    AtomicName{"atomic.or_", ir::Atomic::Kind::bit_or, true},
     AtomicName{"atomic.xor", ir::Atomic::Kind::bit_xor, true},
 };
 
@@ -62,7 +66,8 @@ Value Lowering::intrinsic(const std::string& name, const Node& node) {
     }
     if (name.starts_with("atomic.")) return atomic(node, name);
     if (name == "const.array_like")
-        throw refused(node.place, "cuda.const.array_like is not needed here", "pass the array as an argument");
+        throw refused(node.place, "cuda.const.array_like is not needed here",
+                      "pass the array as an argument");
     throw refused(node.place, "cuda." + name + " can't be called", "write cuda." + name + ".x");
 }
 
@@ -100,12 +105,14 @@ Value Lowering::make_array(const Node& node, const std::string& name, ir::Space 
     const auto extent = [&](const Value& v, const Place& place) {
         const auto n = constant_int(v);
         if (!n)
-            throw refused(place, "the shape of cuda." + name + " must be known when the kernel is compiled, found " +
-                                     (v.is_scalar() ? std::string("a value of run time") : spoken(v)),
+            throw refused(place,
+                          "the shape of cuda." + name + " must be known when the kernel is compiled, found " +
+                              (v.is_scalar() ? std::string("a value of run time") : spoken(v)),
                           "write a number or a global constant");
         if (*n < 0 || (*n == 0 && !(space == ir::Space::shared && !shape.is_tuple())))
             throw refused(place, fmt::format("an array of length {} can't be made", *n));
-        if (*n > (std::int64_t{1} << 31)) throw refused(place, fmt::format("an array of length {} is too large", *n));
+        if (*n > (std::int64_t{1} << 31))
+            throw refused(place, fmt::format("an array of length {} is too large", *n));
         extents.push_back(*n);
     };
     if (shape.is_tuple()) {
@@ -119,9 +126,11 @@ Value Lowering::make_array(const Node& node, const std::string& name, ir::Space 
     const Value type = value(*args[1]);
     const auto dtype = dtype_from(type);
     if (!dtype)
-        throw refused(args[1]->place, "expected a dtype, found " + spoken(type), "write np.float32 or \"float32\"");
+        throw refused(args[1]->place, "expected a dtype, found " + spoken(type),
+                      "write np.float32 or \"float32\"");
     if (info(*dtype).kind == DKind::complex || *dtype == DType::bf16)
-        throw refused(args[1]->place, std::string(info(*dtype).name) + " is not part of the kernel language yet",
+        throw refused(args[1]->place,
+                      std::string(info(*dtype).name) + " is not part of the kernel language yet",
                       "use float32");
     const auto role = space == ir::Space::shared ? ir::Var::Role::shared : ir::Var::Role::local_array;
     const ir::Type t = ir::fixed_array(*dtype, extents, space);
@@ -142,30 +151,33 @@ Value Lowering::atomic(const Node& node, const std::string& name) {
         return atomic_on(values, {args[0], args[0], args[1], args[2]}, "atomic.cas", node.place);
     }
     const bool cas = name == "atomic.cas";
-    const std::vector<const Node*> args =
-        cas ? bind(node, name, {"array", "index", "old", "value"}, 4) : bind(node, name, {"array", "index", "value"}, 3);
+    const std::vector<const Node*> args = cas ? bind(node, name, {"array", "index", "old", "value"}, 4)
+                                              : bind(node, name, {"array", "index", "value"}, 3);
     return atomic_on(operands(args), args, name, node.place);
 }
 
-Value Lowering::atomic_on(std::vector<Value> values, const std::vector<const Node*>& nodes, const std::string& name,
-                          const Place& place) {
+Value Lowering::atomic_on(std::vector<Value> values, const std::vector<const Node*>& nodes,
+                          const std::string& name, const Place& place) {
     const auto row = std::find_if(atomic_names.begin(), atomic_names.end(),
                                   [&](const AtomicName& a) { return name == a.name; });
-    if (row == atomic_names.end()) throw refused(place, "cuda." + name + " is not part of the kernel language");
+    if (row == atomic_names.end())
+        throw refused(place, "cuda." + name + " is not part of the kernel language");
     const Value& base = values[0];
     if (!base.is_array() && base.kind != Value::Kind::view)
         throw refused(nodes[0]->place, "cuda." + name + " works on an array's element, found " + spoken(base),
                       "write cuda." + name + "(A, i, value)");
     const DType dtype = base.expr->type.dtype;
-    const bool wide = dtype == DType::i32 || dtype == DType::u32 || dtype == DType::i64 || dtype == DType::u64;
+    const bool wide =
+        dtype == DType::i32 || dtype == DType::u32 || dtype == DType::i64 || dtype == DType::u64;
     const bool real = dtype == DType::f32 || dtype == DType::f64;
     if (!wide && (!real || row->integers_only))
         throw refused(place, fmt::format("cuda.{} does not work on {}", name, info(dtype).name),
                       row->integers_only ? "use int32, uint32, int64 or uint64"
                                          : "use int32, uint32, int64, uint64, float32 or float64");
     if (base.expr->type.readonly)
-        throw refused(nodes[0]->place, fmt::format("'{}' is read-only: its elements can't be assigned",
-                                                   fn.vars[ir::var_of(*base.expr)].name),
+        throw refused(nodes[0]->place,
+                      fmt::format("'{}' is read-only: its elements can't be assigned",
+                                  fn.vars[ir::var_of(*base.expr)].name),
                       "pass a writable array, as A.copy()");
     const Element e = element(base, index_list(values[1], *nodes[1]), place);
     std::vector<ExprP> args = {e.array};

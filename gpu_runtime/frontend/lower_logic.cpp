@@ -96,19 +96,25 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
     if (op == "Is" || op == "IsNot") {
         const bool none_a = a.kind == Value::Kind::none, none_b = b.kind == Value::Kind::none;
         using Kind = Value::Kind;
-        const auto named = [](Kind k) { return k == Kind::string || k == Kind::dtype || k == Kind::meaning || k == Kind::closure; };
-        if (!none_a && !none_b && named(a.kind) && named(b.kind)) return constant(same_fixed(a, b) == (op == "Is"));
+        const auto named = [](Kind k) {
+            return k == Kind::string || k == Kind::dtype || k == Kind::meaning || k == Kind::closure;
+        };
+        if (!none_a && !none_b && named(a.kind) && named(b.kind))
+            return constant(same_fixed(a, b) == (op == "Is"));
         if (!none_a && !none_b)
-            throw refused(place, "'is' compares identities, which numbers in a kernel don't have", "write == or !=");
+            throw refused(place, "'is' compares identities, which numbers in a kernel don't have",
+                          "write == or !=");
         return constant((none_a == none_b) == (op == "Is"));
     }
     if (op == "In" || op == "NotIn") {
         if (b.kind == Value::Kind::range) {
             const ExprP inside = in_range(number(a, place), b, place);
-            return scalar_value(op == "In" || inside->type.is_none() ? inside : negate(Op::logic_not, inside, place));
+            return scalar_value(op == "In" || inside->type.is_none() ? inside
+                                                                     : negate(Op::logic_not, inside, place));
         }
         if (!b.is_tuple())
-            throw refused(place, "'in' needs a tuple or a range on its right, found " + spoken(b), "write x in (a, b)");
+            throw refused(place, "'in' needs a tuple or a range on its right, found " + spoken(b),
+                          "write x in (a, b)");
         const ExprP given = number(a, place);
         const ExprP x = given->type.is_none() || repeatable(*given) ? given : spill(given);
         ExprP found = ir::constant(false, ir::scalar(DType::b1, true), place);
@@ -116,7 +122,8 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
             const ExprP equal = comparison(Op::eq, x, number(item, place), place);
             if (equal->type.is_none()) return scalar_value(equal);
             const bool first = is_constant(*found) && !truthy(ir::number_of(*found));
-            found = first ? equal : ir::make(Op::logic_or, ir::join(found->type, equal->type), {found, equal}, place);
+            found = first ? equal
+                          : ir::make(Op::logic_or, ir::join(found->type, equal->type), {found, equal}, place);
         }
         return scalar_value(op == "In" ? found : negate(Op::logic_not, found, place));
     }
@@ -140,8 +147,10 @@ Value Lowering::conditional(const Node& node) {
     return choose(test, std::move(yes), std::move(yes_body), std::move(no), std::move(no_body), node.place);
 }
 
-Value Lowering::choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::Body no_body, const Place& place) {
-    if (yes.is_tuple() && no.is_tuple() && yes.items.size() == no.items.size() && yes_body.empty() && no_body.empty()) {
+Value Lowering::choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::Body no_body,
+                       const Place& place) {
+    if (yes.is_tuple() && no.is_tuple() && yes.items.size() == no.items.size() && yes_body.empty() &&
+        no_body.empty()) {
         if (!repeatable(*test)) test = spill(test);
         std::vector<Value> items;
         for (std::size_t i = 0; i < yes.items.size(); ++i)
@@ -158,7 +167,8 @@ Value Lowering::choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::B
     const ExprP a = number(yes, yes.place.known() ? yes.place : place);
     const ExprP b = number(no, no.place.known() ? no.place : place);
     const ir::Type type = ir::join(a->type, b->type);
-    if (type.is_none() || test->type.is_none()) return scalar_value(ir::make(Op::constant, ir::Type{}, {}, place));
+    if (type.is_none() || test->type.is_none())
+        return scalar_value(ir::make(Op::constant, ir::Type{}, {}, place));
     if (yes_body.empty() && no_body.empty())
         return scalar_value(ir::make(Op::select, type, {test, convert(a, type), convert(b, type)}, place));
     const ir::VarId id = hidden(type, place);

@@ -40,7 +40,8 @@ Value Lowering::call_range(const Node& call) {
     for (std::size_t i = 0; i < values.size(); ++i) {
         ExprP e = number(values[i], given[i]->place);
         if (!e->type.is_none() && !is_integer(e->type.dtype) && e->type.dtype != DType::b1)
-            throw refused(given[i]->place, "range needs integers, found " + spoken(e->type), "write int(...)");
+            throw refused(given[i]->place, "range needs integers, found " + spoken(e->type),
+                          "write int(...)");
         bounds.push_back(convert(std::move(e), loop_type));
     }
     if (bounds.size() == 1) bounds.insert(bounds.begin(), ir::int_constant(0, call.place));
@@ -54,8 +55,8 @@ Value Lowering::call_range(const Node& call) {
         out = &body;
         fault({ir::Site::Kind::raised, given[2]->place, "ValueError", zero_step, 0, -1, {}});
         out = outside;
-        emit(ir::branch(ir::make(Op::eq, ir::scalar(DType::b1, true), {bounds[2], ir::int_constant(0, call.place)},
-                                 call.place),
+        emit(ir::branch(ir::make(Op::eq, ir::scalar(DType::b1, true),
+                                 {bounds[2], ir::int_constant(0, call.place)}, call.place),
                         std::move(body), {}, call.place));
     }
     Value v;
@@ -66,18 +67,21 @@ Value Lowering::call_range(const Node& call) {
 
 // A loop that counts; `item` makes of the counter what the user's target takes (null: the counter itself).
 void Lowering::counted(const Node& node, std::vector<ExprP> bounds, const std::function<Value(ExprP)>& item) {
-    const auto number_at = [&](std::size_t i) { return static_cast<std::int64_t>(as_double(ir::number_of(*bounds[i]))); };
+    const auto number_at = [&](std::size_t i) {
+        return static_cast<std::int64_t>(as_double(ir::number_of(*bounds[i])));
+    };
     const bool all_constant = is_constant(*bounds[0]) && is_constant(*bounds[1]) && is_constant(*bounds[2]);
-    const bool runs = all_constant && (number_at(2) > 0 ? number_at(0) < number_at(1) : number_at(0) > number_at(1));
+    const bool runs =
+        all_constant && (number_at(2) > 0 ? number_at(0) < number_at(1) : number_at(0) > number_at(1));
     const bool rising = is_constant(*bounds[2]) && number_at(2) > 0;
     const bool falling = is_constant(*bounds[2]) && number_at(2) < 0;
     const bool stop_low = nonnegative(*bounds[1]) || (is_constant(*bounds[1]) && number_at(1) == -1);
 
     const Node& target = node.one("target");
     const bool own = target.kind == "Name" && loop_only.count(target.text("id"));
-    const ir::VarId var = own && !item
-                              ? fn.add({target.text("id"), loop_type, ir::Var::Role::local, target.place, false})
-                              : hidden(loop_type, target.place);
+    const ir::VarId var =
+        own && !item ? fn.add({target.text("id"), loop_type, ir::Var::Role::local, target.place, false})
+                     : hidden(loop_type, target.place);
     nonnegative_vars.resize(var + 1, false);
     nonnegative_vars[var] = (falling || nonnegative(*bounds[0])) && (rising || stop_low);
     const ExprP variable = ir::var(var, loop_type, target.place);
@@ -125,7 +129,8 @@ void Lowering::for_tuple(const Node& node, const std::vector<Value>& items) {
         throw refused(node.one("iter").place, "a loop over so long a tuple would be written out item by item",
                       "pass the values as an array");
     std::vector<Value> kept = items;
-    for (Value& item : kept) item = kept_still(item);  // read before the body can change what they are made of
+    for (Value& item : kept)
+        item = kept_still(item);  // read before the body can change what they are made of
     const Node& target = node.one("target");
     const bool own = target.kind == "Name" && loop_only.count(target.text("id"));
     const auto round = [&](Value item) {
@@ -160,8 +165,8 @@ void Lowering::for_tuple(const Node& node, const std::vector<Value>& items) {
         broken = meet(broken, loop.breaks);
         ir::Body once;
         once.push_back(ir::loop_range(hidden(loop_type, node.place), ir::int_constant(0, node.place),
-                                      ir::int_constant(1, node.place), ir::int_constant(1, node.place), std::move(body),
-                                      node.place));
+                                      ir::int_constant(1, node.place), ir::int_constant(1, node.place),
+                                      std::move(body), node.place));
         bodies.push_back(std::move(once));
     }
     if (flow.live) {
@@ -178,7 +183,8 @@ void Lowering::for_tuple(const Node& node, const std::vector<Value>& items) {
             continue;
         }
         ir::Body now = std::move(bodies[i]);
-        const ExprP going = ir::make(Op::logic_not, boolean, {ir::var(left, boolean, node.place)}, node.place);
+        const ExprP going =
+            ir::make(Op::logic_not, boolean, {ir::var(left, boolean, node.place)}, node.place);
         now.push_back(ir::branch(going, std::move(all), {}, node.place));
         all = std::move(now);
     }
@@ -228,7 +234,8 @@ void Lowering::while_statement(const Node& node) {
     s.exprs = {ir::constant(true, boolean, node.place)};
     s.body = std::move(head);
     emit(std::move(s));
-    if (!orelse.empty()) emit(ir::branch(ir::var(ended, boolean, node.place), std::move(orelse), {}, node.place));
+    if (!orelse.empty())
+        emit(ir::branch(ir::var(ended, boolean, node.place), std::move(orelse), {}, node.place));
 }
 
 void Lowering::leave_loop(const Node& node) {

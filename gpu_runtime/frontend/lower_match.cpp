@@ -44,7 +44,9 @@ void Lowering::match_cases(const Value& subject, const std::vector<ast::NodeP>& 
             bind_all();
             return scalar_value(condition(*guard));
         });
-        test = choose(test, std::move(held), std::move(body), scalar_value(ir::constant(false, weak_bool, place)), {}, place).expr;
+        test = choose(test, std::move(held), std::move(body),
+                      scalar_value(ir::constant(false, weak_bool, place)), {}, place)
+                   .expr;
         if (test->type.is_none()) return;
         if (decided(test) == false) return match_cases(subject, cases, first + 1);
     }
@@ -85,7 +87,8 @@ ExprP Lowering::pattern(const Value& subject, const Node& node, std::vector<Bind
     if (node.kind == "MatchSingleton") {
         const ast::Field* word = node.find("value");
         if (!word) return constant(subject.kind == Kind::none);
-        throw refused(node.place, "True and False as patterns compare identities, which numbers in a kernel don't have",
+        throw refused(node.place,
+                      "True and False as patterns compare identities, which numbers in a kernel don't have",
                       "write case 1, or an if");
     }
     if (node.kind == "MatchAs") {
@@ -98,9 +101,11 @@ ExprP Lowering::pattern(const Value& subject, const Node& node, std::vector<Bind
     if (node.kind == "MatchOr") {
         ExprP any = constant(false);
         const std::size_t before = bindings.size();
-        for (const ast::NodeP& part : node.list("patterns")) any = join(Op::logic_or, any, pattern(subject, *part, bindings));
+        for (const ast::NodeP& part : node.list("patterns"))
+            any = join(Op::logic_or, any, pattern(subject, *part, bindings));
         if (bindings.size() != before)
-            throw refused(node.place, "alternatives of a pattern can't bind names in a kernel", "write a case for each");
+            throw refused(node.place, "alternatives of a pattern can't bind names in a kernel",
+                          "write a case for each");
         return any;
     }
     if (node.kind == "MatchSequence") {
@@ -108,8 +113,10 @@ ExprP Lowering::pattern(const Value& subject, const Node& node, std::vector<Bind
         for (const ast::NodeP& part : parts)
             if (part->kind == "MatchStar") refuse_node(*part);
         if (subject.is_indexed())
-            throw refused(node.place, "an array can't be matched as a sequence in a kernel", "match on its elements");
-        if (!subject.is_tuple() || subject.only_fields || subject.items.size() != parts.size()) return constant(false);
+            throw refused(node.place, "an array can't be matched as a sequence in a kernel",
+                          "match on its elements");
+        if (!subject.is_tuple() || subject.only_fields || subject.items.size() != parts.size())
+            return constant(false);
         ExprP all = constant(true);
         for (std::size_t i = 0; i < parts.size(); ++i)
             all = join(Op::logic_and, all, pattern(subject.items[i], *parts[i], bindings));

@@ -21,15 +21,24 @@ struct OperatorName {
     const char* text;
 };
 constexpr std::array operators{
-    OperatorName{"Add", Op::add, "+"},          OperatorName{"Sub", Op::sub, "-"},
-    OperatorName{"Mult", Op::mul, "*"},         OperatorName{"Div", Op::truediv, "/"},
-    OperatorName{"FloorDiv", Op::floordiv, "//"}, OperatorName{"Mod", Op::mod, "%"},
-    OperatorName{"Pow", Op::pow, "**"},         OperatorName{"LShift", Op::shl, "<<"},
-    OperatorName{"RShift", Op::shr, ">>"},      OperatorName{"BitAnd", Op::bit_and, "&"},
-    OperatorName{"BitOr", Op::bit_or, "|"},     OperatorName{"BitXor", Op::bit_xor, "^"},
-    OperatorName{"Lt", Op::lt, "<"},            OperatorName{"LtE", Op::le, "<="},
-    OperatorName{"Gt", Op::gt, ">"},            OperatorName{"GtE", Op::ge, ">="},
-    OperatorName{"Eq", Op::eq, "=="},           OperatorName{"NotEq", Op::ne, "!="},
+    OperatorName{"Add", Op::add, "+"},
+    OperatorName{"Sub", Op::sub, "-"},
+    OperatorName{"Mult", Op::mul, "*"},
+    OperatorName{"Div", Op::truediv, "/"},
+    OperatorName{"FloorDiv", Op::floordiv, "//"},
+    OperatorName{"Mod", Op::mod, "%"},
+    OperatorName{"Pow", Op::pow, "**"},
+    OperatorName{"LShift", Op::shl, "<<"},
+    OperatorName{"RShift", Op::shr, ">>"},
+    OperatorName{"BitAnd", Op::bit_and, "&"},
+    OperatorName{"BitOr", Op::bit_or, "|"},
+    OperatorName{"BitXor", Op::bit_xor, "^"},
+    OperatorName{"Lt", Op::lt, "<"},
+    OperatorName{"LtE", Op::le, "<="},
+    OperatorName{"Gt", Op::gt, ">"},
+    OperatorName{"GtE", Op::ge, ">="},
+    OperatorName{"Eq", Op::eq, "=="},
+    OperatorName{"NotEq", Op::ne, "!="},
 };
 
 const char* symbol(Op op) {
@@ -106,7 +115,8 @@ ExprP Lowering::truth(ExprP value) {
     if (is_constant(*value))
         return ir::constant(truthy(ir::number_of(*value)), ir::scalar(DType::b1, true), value->place);
     const Place place = value->place;
-    if (value->type.dtype == DType::f16) value = convert(std::move(value), ir::scalar(DType::f32, value->type.weak));
+    if (value->type.dtype == DType::f16)
+        value = convert(std::move(value), ir::scalar(DType::f32, value->type.weak));
     ExprP zero = ir::constant(to_dtype(std::int64_t{0}, value->type.dtype), value->type, place);
     return ir::make(Op::ne, ir::scalar(DType::b1, true), {std::move(value), std::move(zero)}, place);
 }
@@ -137,14 +147,16 @@ ExprP Lowering::arithmetic(Op op, ExprP a, ExprP b, const Place& place) {
     }
     if ((is_bits(op) || is_shift(op)) && !integral(type.dtype)) {
         const bool mixed = integral(a->type.dtype) && integral(b->type.dtype);
-        throw refused(place,
-                      std::string(symbol(op)) + " needs integers, found " + spoken(a->type) + " and " + spoken(b->type),
-                      mixed ? "convert one: np.uint64(x) or np.int64(x)" : "write int(...)");
+        throw refused(
+            place,
+            std::string(symbol(op)) + " needs integers, found " + spoken(a->type) + " and " + spoken(b->type),
+            mixed ? "convert one: np.uint64(x) or np.int64(x)" : "write int(...)");
     }
     if (op == Op::truediv && !is_floating(type.dtype)) type = ir::scalar(DType::f64, type.weak);
     a = convert(std::move(a), type);
     b = convert(std::move(b), type);
-    if (is_constant(*a) && is_constant(*b) && is_integer(type.dtype)) {  // NumPy scalars: folded, wrapping around
+    if (is_constant(*a) && is_constant(*b) &&
+        is_integer(type.dtype)) {  // NumPy scalars: folded, wrapping around
         const Folded folded = fold(op, ir::number_of(*a), ir::number_of(*b));
         if (folded.result == Folded::Result::done)
             return ir::constant(to_dtype(folded.number, type.dtype), type, place);
@@ -209,10 +221,12 @@ ExprP Lowering::power(ExprP a, ExprP b, const Place& place) {
         const double exponent = as_double(n);
         const bool whole = exponent == static_cast<double>(static_cast<std::int64_t>(exponent)) &&
                            std::abs(exponent) <= 64 && (is_integral(n) || exponent == 2.0 || exponent == 1.0);
-        if (whole && exponent >= 0) return whole_power(convert(a, type), static_cast<std::int64_t>(exponent), place);
+        if (whole && exponent >= 0)
+            return whole_power(convert(a, type), static_cast<std::int64_t>(exponent), place);
         if (whole && !real && !type.weak)
-            throw refused(place, "integers of dtype " + std::string(info(type.dtype).name) +
-                                     " have no negative powers (NumPy raises ValueError)",
+            throw refused(place,
+                          "integers of dtype " + std::string(info(type.dtype).name) +
+                              " have no negative powers (NumPy raises ValueError)",
                           "write float(x) ** " + plain(n));
         if (whole) {
             if (!real) type = weak_float;
@@ -229,9 +243,16 @@ ExprP Lowering::power(ExprP a, ExprP b, const Place& place) {
         ExprP zero = ir::constant(std::int64_t{0}, b->type, place);
         ir::Body body, *outside = out;
         out = &body;
-        fault({ir::Site::Kind::raised, place, "ValueError", "Integers to negative integer powers are not allowed.", 0, -1, {}});
+        fault({ir::Site::Kind::raised,
+               place,
+               "ValueError",
+               "Integers to negative integer powers are not allowed.",
+               0,
+               -1,
+               {}});
         out = outside;
-        emit(ir::branch(ir::make(Op::lt, ir::scalar(DType::b1, true), {b, zero}, place), std::move(body), {}, place));
+        emit(ir::branch(ir::make(Op::lt, ir::scalar(DType::b1, true), {b, zero}, place), std::move(body), {},
+                        place));
     }
     return ir::make(Op::pow, type, {a, b}, place);
 }
@@ -268,7 +289,8 @@ ExprP Lowering::comparison(Op op, ExprP a, ExprP b, const Place& place) {
     const auto widen = [&](const ExprP& e, DType d) {
         return convert(e, ir::scalar(d == DType::u64 ? DType::u64 : DType::i64));
     };
-    static constexpr const char* names[] = {"lt_mixed", "le_mixed", "gt_mixed", "ge_mixed", "eq_mixed", "ne_mixed"};
+    static constexpr const char* names[] = {"lt_mixed", "le_mixed", "gt_mixed",
+                                            "ge_mixed", "eq_mixed", "ne_mixed"};
     const char* name = names[static_cast<int>(op) - static_cast<int>(Op::lt)];
     return table_apply(internal_function(name), name, {widen(a, x), widen(b, y)}, place);
 }
@@ -310,10 +332,12 @@ Value Lowering::tuple_arithmetic(Op op, const Value& a, const Value& b, const Pl
     const auto count = constant_int(a.is_tuple() ? b : a);
     if (op == Op::mul && count && *count <= 64) {
         std::vector<Value> items;
-        for (std::int64_t i = 0; i < *count; ++i) items.insert(items.end(), tuple.items.begin(), tuple.items.end());
+        for (std::int64_t i = 0; i < *count; ++i)
+            items.insert(items.end(), tuple.items.begin(), tuple.items.end());
         return tuple_value(std::move(items));
     }
-    throw refused(place, std::string(symbol(op)) + " between " + spoken(a) + " and " + spoken(b) + " has no meaning",
+    throw refused(place,
+                  std::string(symbol(op)) + " between " + spoken(a) + " and " + spoken(b) + " has no meaning",
                   "name the items: t[0], t[1]");
 }
 

@@ -1,7 +1,7 @@
 // What can be looped over besides range: arrays, enumerate, zip, reversed, generator expressions; and sum, min, max, any
 // and all over them. Items known while compiling are written out; the others become one counted loop.
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "frontend/lowering.hpp"
 
@@ -37,7 +37,8 @@ std::optional<std::vector<Value>> Lowering::known_items(const Value& v) {
         if (!inner) return std::nullopt;
         std::vector<Value> items;
         for (std::size_t i = 0; i < inner->size(); ++i) {
-            const ExprP at = arithmetic(Op::add, v.items[1].expr, ir::int_constant(static_cast<std::int64_t>(i), v.place), v.place);
+            const ExprP at = arithmetic(Op::add, v.items[1].expr,
+                                        ir::int_constant(static_cast<std::int64_t>(i), v.place), v.place);
             items.push_back(tuple_value({scalar_value(at), (*inner)[i]}));
         }
         return items;
@@ -104,7 +105,8 @@ ExprP Lowering::range_count(const Value& range, const Place& place) {
     if (!step)
         throw refused(place, "the step of this range must be known when the kernel is compiled",
                       "loop over the range itself");
-    ExprP span = *step > 0 ? arithmetic(Op::sub, stop, start, place) : arithmetic(Op::sub, start, stop, place);
+    ExprP span =
+        *step > 0 ? arithmetic(Op::sub, stop, start, place) : arithmetic(Op::sub, start, stop, place);
     if (span->type.is_none()) return span;
     const std::int64_t size = *step > 0 ? *step : -*step;
     if (size > 1)
@@ -112,8 +114,10 @@ ExprP Lowering::range_count(const Value& range, const Place& place) {
                           ir::int_constant(size, place), place);
     if (nonnegative(*span)) return span;
     if (const auto n = whole(span)) return ir::int_constant(std::max<std::int64_t>(*n, 0), place);
-    return ir::make(Op::select, weak_int,
-                    {comparison(Op::lt, span, ir::int_constant(0, place), place), ir::int_constant(0, place), span}, place);
+    return ir::make(
+        Op::select, weak_int,
+        {comparison(Op::lt, span, ir::int_constant(0, place), place), ir::int_constant(0, place), span},
+        place);
 }
 
 Lowering::Sequence Lowering::sequence(const Value& v, const Place& place) {
@@ -125,16 +129,18 @@ Lowering::Sequence Lowering::sequence(const Value& v, const Place& place) {
                 }};
     }
     if (v.kind == Kind::range) {
-        return {range_count(v, place), [this, v, place](ExprP k) {
-                    const ExprP moved = arithmetic(Op::mul, k, v.items[2].expr, place);
-                    const bool from_zero = whole(v.items[0].expr) == 0;
-                    return scalar_value(from_zero ? moved : arithmetic(Op::add, v.items[0].expr, moved, place));
-                }};
+        return {
+            range_count(v, place), [this, v, place](ExprP k) {
+                const ExprP moved = arithmetic(Op::mul, k, v.items[2].expr, place);
+                const bool from_zero = whole(v.items[0].expr) == 0;
+                return scalar_value(from_zero ? moved : arithmetic(Op::add, v.items[0].expr, moved, place));
+            }};
     }
     if (v.kind == Kind::lazy && v.text == "enumerate") {
         const Sequence inner = sequence(v.items[0], place);
         return {inner.count, [this, v, inner, place](ExprP k) {
-                    const ExprP at = whole(v.items[1].expr) == 0 ? k : arithmetic(Op::add, k, v.items[1].expr, place);
+                    const ExprP at =
+                        whole(v.items[1].expr) == 0 ? k : arithmetic(Op::add, k, v.items[1].expr, place);
                     return tuple_value({scalar_value(at), inner.at(k)});
                 }};
     }
@@ -142,7 +148,9 @@ Lowering::Sequence Lowering::sequence(const Value& v, const Place& place) {
         const Sequence inner = sequence(v.items[0], place);
         if (inner.count->type.is_none()) return inner;
         const ExprP last = arithmetic(Op::sub, inner.count, ir::int_constant(1, place), place);
-        return {inner.count, [this, inner, last, place](ExprP k) { return inner.at(arithmetic(Op::sub, last, k, place)); }};
+        return {inner.count, [this, inner, last, place](ExprP k) {
+                    return inner.at(arithmetic(Op::sub, last, k, place));
+                }};
     }
     if (v.kind == Kind::lazy && v.text == "zip") {
         std::vector<Sequence> parts;
@@ -151,7 +159,8 @@ Lowering::Sequence Lowering::sequence(const Value& v, const Place& place) {
             parts.push_back(sequence(part, part.place.known() ? part.place : place));
             const ExprP& n = parts.back().count;
             if (n->type.is_none()) return parts.back();
-            if (!count || ir::same(*count, *n)) count = n;
+            if (!count || ir::same(*count, *n))
+                count = n;
             else {
                 const ExprP less = comparison(Op::lt, n, count, place);
                 count = is_constant(*less) ? (truthy(ir::number_of(*less)) ? n : count)
@@ -166,13 +175,15 @@ Lowering::Sequence Lowering::sequence(const Value& v, const Place& place) {
     }
     if (v.kind == Kind::meaning) refuse_meaning(*v.meaning, v.text, place);
     if (v.kind == Kind::lazy)
-        throw refused(place, "a generator expression belongs into sum, min, max, any, all or tuple", "write a for loop");
+        throw refused(place, "a generator expression belongs into sum, min, max, any, all or tuple",
+                      "write a for loop");
     throw refused(place, "a for loop needs range(...), an array or a tuple, found " + spoken(v),
                   v.is_scalar() ? "write for i in range(n)" : "");
 }
 
 // Runs `body` for every item, while `going` (if given) holds.
-void Lowering::each(const Value& v, const Place& place, const std::function<void(const Value&)>& body, const ExprP& going) {
+void Lowering::each(const Value& v, const Place& place, const std::function<void(const Value&)>& body,
+                    const ExprP& going) {
     const auto guarded = [&](const std::function<void()>& inner) {
         if (!going) return inner();
         ir::Body guard, *outside = out;
@@ -190,9 +201,13 @@ void Lowering::each(const Value& v, const Place& place, const std::function<void
             }
             const Node& generator = *generators[g];
             const Node& iter = generator.one("iter");
-            each(kept_still(value(iter)), iter.place, [&](const Value& item) {
-                bind_item(generator.one("target"), item, [&] { filtered(generator.list("ifs"), 0, [&] { level(g + 1); }); });
-            }, going);
+            each(
+                kept_still(value(iter)), iter.place,
+                [&](const Value& item) {
+                    bind_item(generator.one("target"), item,
+                              [&] { filtered(generator.list("ifs"), 0, [&] { level(g + 1); }); });
+                },
+                going);
         };
         return level(0);
     }
@@ -211,7 +226,8 @@ void Lowering::each(const Value& v, const Place& place, const std::function<void
     guarded([&] { body(all.at(ir::var(k, weak_int, place))); });
     out = outside;
     flow = before;
-    emit(ir::loop_range(k, ir::int_constant(0, place), all.count, ir::int_constant(1, place), std::move(inside), place));
+    emit(ir::loop_range(k, ir::int_constant(0, place), all.count, ir::int_constant(1, place),
+                        std::move(inside), place));
 }
 
 // A generator's names live in it alone.
@@ -231,7 +247,8 @@ void Lowering::bind_item(const Node& target, const Value& item, const std::funct
     level(0);
 }
 
-void Lowering::filtered(const std::vector<ast::NodeP>& tests, std::size_t first, const std::function<void()>& body) {
+void Lowering::filtered(const std::vector<ast::NodeP>& tests, std::size_t first,
+                        const std::function<void()>& body) {
     if (first == tests.size()) return body();
     const ExprP test = condition(*tests[first]);
     if (is_constant(*test)) {
@@ -259,8 +276,13 @@ Value Lowering::call_lazy(const Node& node, const std::string& name) {
     v.text = name;
     v.place = node.place;
     std::vector<const Node*> args;
-    if (name == "zip") args = call_of(node).positional;
-    else args = bind(node, name, name == "enumerate" ? std::vector<std::string>{"iterable", "start"} : std::vector<std::string>{"sequence"}, 1);
+    if (name == "zip")
+        args = call_of(node).positional;
+    else
+        args = bind(node, name,
+                    name == "enumerate" ? std::vector<std::string>{"iterable", "start"}
+                                        : std::vector<std::string>{"sequence"},
+                    1);
     std::vector<const Node*> given;
     for (const Node* n : args)
         if (n) given.push_back(n);
@@ -274,7 +296,8 @@ Value Lowering::call_lazy(const Node& node, const std::string& name) {
         const Value& s = v.items[i];
         if (s.kind == Kind::meaning) refuse_meaning(*s.meaning, s.text, given[i]->place);
         if (!iterable(s) || s.text == "generator")
-            throw refused(given[i]->place, fmt::format("{}() needs an array, a tuple or a range, found {}", name, spoken(s)));
+            throw refused(given[i]->place,
+                          fmt::format("{}() needs an array, a tuple or a range, found {}", name, spoken(s)));
     }
     if (name != "reversed" || v.items[0].kind != Kind::range) return v;
     // A range backwards is a range.
@@ -287,29 +310,36 @@ Value Lowering::call_lazy(const Node& node, const std::string& name) {
     if (*step != 1 && *step != -1) {
         const ExprP one = ir::int_constant(1, node.place);
         const ExprP span = minus(*step > 0 ? minus(r[1].expr, r[0].expr) : minus(r[0].expr, r[1].expr), one);
-        const ExprP last = arithmetic(Op::floordiv, span, ir::int_constant(std::abs(*step), node.place), node.place);
+        const ExprP last =
+            arithmetic(Op::floordiv, span, ir::int_constant(std::abs(*step), node.place), node.place);
         start = arithmetic(Op::add, r[0].expr, arithmetic(Op::mul, last, by, node.place), node.place);
     }
     Value range;
     range.kind = Kind::range;
-    range.items = {scalar_value(start), scalar_value(stop), scalar_value(ir::int_constant(-*step, node.place))};
+    range.items = {scalar_value(start), scalar_value(stop),
+                   scalar_value(ir::int_constant(-*step, node.place))};
     return range;
 }
 
 // acc = step(acc, item) over all items, from `first`, in a type that holds every result.
 ExprP Lowering::reduce(const Value& v, ExprP first, const Place& place,
-                       const std::function<ExprP(ExprP, ExprP)>& step, const std::function<ExprP(ExprP)>& going) {
+                       const std::function<ExprP(ExprP, ExprP)>& step,
+                       const std::function<ExprP(ExprP)>& going) {
     const Value still = kept_still(v);
     ir::Type type = first->type;
     for (int round = 0; round < 8 && !type.is_none(); ++round) {
         const ir::VarId acc = hidden(type, place);
         ir::Type met = type;
         auto [nothing, body] = aside([&] {
-            each(still, place, [&](const Value& item) {
-                const ExprP result = step(ir::var(acc, type, place), number(item, item.place.known() ? item.place : place));
-                met = result->type.is_none() || met.is_none() ? ir::Type{} : ir::join(met, result->type);
-                if (!met.is_none()) emit(ir::assign(acc, convert(result, type), place));
-            }, going ? going(ir::var(acc, type, place)) : nullptr);
+            each(
+                still, place,
+                [&](const Value& item) {
+                    const ExprP result = step(ir::var(acc, type, place),
+                                              number(item, item.place.known() ? item.place : place));
+                    met = result->type.is_none() || met.is_none() ? ir::Type{} : ir::join(met, result->type);
+                    if (!met.is_none()) emit(ir::assign(acc, convert(result, type), place));
+                },
+                going ? going(ir::var(acc, type, place)) : nullptr);
             return Value{};
         });
         if (met.is_none()) break;
@@ -329,7 +359,9 @@ Value Lowering::call_sum(const Node& node) {
     const ExprP first = args[1] ? number(values[1], args[1]->place) : ir::int_constant(0, node.place);
     if (!iterable(values[0]))
         throw refused(args[0]->place, "sum() needs an array, a tuple or a range, found " + spoken(values[0]));
-    const auto add = [&](ExprP a, ExprP b) { return arithmetic(Op::add, std::move(a), std::move(b), node.place); };
+    const auto add = [&](ExprP a, ExprP b) {
+        return arithmetic(Op::add, std::move(a), std::move(b), node.place);
+    };
     if (const auto items = known_items(values[0])) {
         ExprP total = first;
         for (const Value& item : *items) total = add(total, number(item, args[0]->place));
@@ -342,8 +374,8 @@ Value Lowering::call_any(const Node& node, bool any) {
     const auto args = bind(node, any ? "any" : "all", {"iterable"}, 1);
     const Value v = value(*args[0]);
     if (!iterable(v))
-        throw refused(args[0]->place,
-                      fmt::format("{}() needs an array, a tuple or a range, found {}", any ? "any" : "all", spoken(v)));
+        throw refused(args[0]->place, fmt::format("{}() needs an array, a tuple or a range, found {}",
+                                                  any ? "any" : "all", spoken(v)));
     const auto going = [&](ExprP found) {
         return any ? ir::make(Op::logic_not, weak_bool, {std::move(found)}, node.place) : found;
     };
@@ -355,7 +387,8 @@ Value Lowering::call_any(const Node& node, bool any) {
 }
 
 // min or max over what is no plain tuple; nothing in it is Python's ValueError.
-Value Lowering::least_of(const Value& v, const KernelFunction& function, const std::string& spelling, const Place& place) {
+Value Lowering::least_of(const Value& v, const KernelFunction& function, const std::string& spelling,
+                         const Place& place) {
     const Value still = kept_still(v);
     const ir::VarId has = hidden(weak_bool, place);
     const ExprP had = ir::var(has, weak_bool, place);
@@ -370,14 +403,18 @@ Value Lowering::least_of(const Value& v, const KernelFunction& function, const s
         return Value{};
     });
     if (!known) return scalar_value(ir::make(Op::constant, ir::Type{}, {}, place));
-    if (type.is_none()) throw Error(Fault::user, "ValueError", std::string(function.name) + "() iterable argument is empty", place);
+    if (type.is_none())
+        throw Error(Fault::user, "ValueError", std::string(function.name) + "() iterable argument is empty",
+                    place);
     const ir::VarId best = hidden(type, place);
     emit(ir::assign(has, ir::constant(false, weak_bool, place), place));
-    emit(ir::assign(best, convert(ir::constant(to_dtype(std::int64_t{0}, type.dtype), type, place), type), place));
+    emit(ir::assign(best, convert(ir::constant(to_dtype(std::int64_t{0}, type.dtype), type, place), type),
+                    place));
     each(still, place, [&](const Value& item) {
         const ExprP x = spill(convert(number(item, place), type));
         ir::Body yes, no;
-        yes.push_back(ir::assign(best, table_apply(function, spelling, {ir::var(best, type, place), x}, place), place));
+        yes.push_back(
+            ir::assign(best, table_apply(function, spelling, {ir::var(best, type, place), x}, place), place));
         no.push_back(ir::assign(best, x, place));
         no.push_back(ir::assign(has, ir::constant(true, weak_bool, place), place));
         emit(ir::branch(had, std::move(yes), std::move(no), place));
@@ -385,7 +422,13 @@ Value Lowering::least_of(const Value& v, const KernelFunction& function, const s
     if (unit.checked) {
         ir::Body body, *outside = out;
         out = &body;
-        fault({ir::Site::Kind::raised, place, "ValueError", std::string(function.name) + "() iterable argument is empty", 0, -1, {}});
+        fault({ir::Site::Kind::raised,
+               place,
+               "ValueError",
+               std::string(function.name) + "() iterable argument is empty",
+               0,
+               -1,
+               {}});
         out = outside;
         emit(ir::branch(negate(Op::logic_not, had, place), std::move(body), {}, place));
     }

@@ -1,7 +1,7 @@
 // Statements: assignments, branches, returns, and the faults that assert and raise make.
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 
 #include "frontend/lowering.hpp"
 
@@ -33,12 +33,12 @@ void Lowering::statement(const Node& node) {
         Method method;
     };
     static constexpr std::array rows{
-        Row{"Assign", &Lowering::assign_statement}, Row{"AugAssign", &Lowering::augmented},
-        Row{"AnnAssign", &Lowering::annotated},     Row{"If", &Lowering::if_statement},
-        Row{"For", &Lowering::for_statement},       Row{"While", &Lowering::while_statement},
-        Row{"Expr", &Lowering::expression_statement}, Row{"Return", &Lowering::return_statement},
-        Row{"Break", &Lowering::leave_loop},        Row{"Continue", &Lowering::leave_loop},
-        Row{"Assert", &Lowering::assert_statement}, Row{"Raise", &Lowering::raise_statement},
+        Row{"Assign", &Lowering::assign_statement},    Row{"AugAssign", &Lowering::augmented},
+        Row{"AnnAssign", &Lowering::annotated},        Row{"If", &Lowering::if_statement},
+        Row{"For", &Lowering::for_statement},          Row{"While", &Lowering::while_statement},
+        Row{"Expr", &Lowering::expression_statement},  Row{"Return", &Lowering::return_statement},
+        Row{"Break", &Lowering::leave_loop},           Row{"Continue", &Lowering::leave_loop},
+        Row{"Assert", &Lowering::assert_statement},    Row{"Raise", &Lowering::raise_statement},
         Row{"FunctionDef", &Lowering::inner_function}, Row{"Match", &Lowering::match_statement},
     };
     if (node.kind == "Pass") return;
@@ -106,28 +106,36 @@ void Lowering::assign_target(const Node& target, const Value& v) {
     }
     if (target.kind == "Subscript") return store_subscript(target, v);
     if (target.kind == "Attribute")
-        throw refused(target.place, "attributes can't be assigned in a kernel", "write into an array element: A[i] = x");
+        throw refused(target.place, "attributes can't be assigned in a kernel",
+                      "write into an array element: A[i] = x");
     refuse_node(target);
 }
 
 void Lowering::unpack(const Node& target, const Value& v) {
     const auto& elts = target.list("elts");
-    if (v.only_fields) throw refused(target.place, v.text + " is no sequence: it has fields", "write its field's name");
-    const auto star = std::find_if(elts.begin(), elts.end(), [](const ast::NodeP& e) { return e->kind == "Starred"; });
+    if (v.only_fields)
+        throw refused(target.place, v.text + " is no sequence: it has fields", "write its field's name");
+    const auto star =
+        std::find_if(elts.begin(), elts.end(), [](const ast::NodeP& e) { return e->kind == "Starred"; });
     if (star != elts.end() && v.is_tuple()) {  // a, *rest = t: the rest is a tuple
-        const std::size_t before = static_cast<std::size_t>(star - elts.begin()), after = elts.size() - before - 1;
+        const std::size_t before = static_cast<std::size_t>(star - elts.begin()),
+                          after = elts.size() - before - 1;
         if (v.items.size() < before + after)
-            throw refused(target.place, fmt::format("{} names and more for a tuple of {}", before + after, v.items.size()));
-        const auto first = v.items.begin() + static_cast<std::ptrdiff_t>(before), last = v.items.end() - static_cast<std::ptrdiff_t>(after);
+            throw refused(target.place,
+                          fmt::format("{} names and more for a tuple of {}", before + after, v.items.size()));
+        const auto first = v.items.begin() + static_cast<std::ptrdiff_t>(before),
+                   last = v.items.end() - static_cast<std::ptrdiff_t>(after);
         for (std::size_t i = 0; i < before; ++i) assign_target(*elts[i], v.items[i]);
         assign_target((*star)->one("value"), tuple_value({first, last}));
-        for (std::size_t i = 0; i < after; ++i) assign_target(*elts[before + 1 + i], *(last + static_cast<std::ptrdiff_t>(i)));
+        for (std::size_t i = 0; i < after; ++i)
+            assign_target(*elts[before + 1 + i], *(last + static_cast<std::ptrdiff_t>(i)));
         return;
     }
     if (!v.is_tuple()) {
         const bool grid1 = v.is_scalar() && v.expr->op == Op::coord;
-        throw refused(target.place, fmt::format("{} names for {}", elts.size(), spoken(v)),
-                      grid1 ? fmt::format("write cuda.grid({})", elts.size()) : "only a tuple can be unpacked");
+        throw refused(
+            target.place, fmt::format("{} names for {}", elts.size(), spoken(v)),
+            grid1 ? fmt::format("write cuda.grid({})", elts.size()) : "only a tuple can be unpacked");
     }
     if (elts.size() != v.items.size())
         throw refused(target.place, fmt::format("{} names for a tuple of {}", elts.size(), v.items.size()));
@@ -153,9 +161,10 @@ void Lowering::augmented(const Node& node) {
     const ir::Type& type = result->type;
     const bool sums = *op == Op::add || *op == Op::sub || *op == Op::mul;
     if (sums && !loops.empty() && type.is_scalar() && is_integer(type.dtype) && info(type.dtype).size <= 2)
-        warn(node.place, fmt::format("'{0}' is {1} and wraps around at {2} bits, as NumPy's {1} does; start it as "
-                                     "np.int64(0) to sum more",
-                                     target.text("id"), info(type.dtype).name, info(type.dtype).size * 8));
+        warn(node.place,
+             fmt::format("'{0}' is {1} and wraps around at {2} bits, as NumPy's {1} does; start it as "
+                         "np.int64(0) to sum more",
+                         target.text("id"), info(type.dtype).name, info(type.dtype).size * 8));
     assign(target.text("id"), scalar_value(result), node.place);
 }
 
@@ -190,7 +199,8 @@ void Lowering::expression_statement(const Node& node) {
             if (ir::var_of(*v.expr) == static_cast<ir::VarId>(fn.vars.size()) - 1) fn.vars.pop_back();
         }
     }
-    if (v.kind == Value::Kind::meaning && inner.kind != "Call") refuse_meaning(*v.meaning, v.text, inner.place);
+    if (v.kind == Value::Kind::meaning && inner.kind != "Call")
+        refuse_meaning(*v.meaning, v.text, inner.place);
 }
 
 void Lowering::return_statement(const Node& node) {
@@ -207,7 +217,7 @@ void Lowering::give_back(const Value& v, const Place& place, const Place& value_
     } else if (v.kind == Value::Kind::none) {
         if (value_return)
             throw refused(place, fmt::format("{}() returns a value in line {} and none here", source.name,
-                                                  value_return->line));
+                                             value_return->line));
     } else {
         if (!v.is_scalar() && !v.is_tuple()) {
             throw refused(value_place, fmt::format("{}() returns {}", source.name, spoken(v)),
@@ -271,14 +281,17 @@ void Lowering::assert_statement(const Node& node) {
 
 void Lowering::raise_statement(const Node& node) {
     const Node* exception = node.maybe("exc");
-    if (!exception) throw refused(node.place, "a bare raise has nothing to raise in a kernel", "write raise ValueError(\"...\")");
+    if (!exception)
+        throw refused(node.place, "a bare raise has nothing to raise in a kernel",
+                      "write raise ValueError(\"...\")");
     std::string message;
     const Node* type = exception;
     if (exception->kind == "Call") {
         type = &exception->one("func");
         const auto& args = exception->list("args");
         if (args.size() > 1 || !exception->list("keywords").empty())
-            throw refused(exception->place, "an exception in a kernel takes one message", "write raise ValueError(\"...\")");
+            throw refused(exception->place, "an exception in a kernel takes one message",
+                          "write raise ValueError(\"...\")");
         if (!args.empty()) message = message_of(args[0].get());
     }
     const Value v = value(*type);

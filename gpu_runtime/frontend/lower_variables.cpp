@@ -77,8 +77,9 @@ Value Lowering::read(const Node& node) {
 Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place& place) {
     if (slot.kind == Slot::Kind::fixed) {
         if (flow.torn.count(path))
-            throw refused(place, fmt::format("'{}' names one thing or another here, by the path taken", root_of(path)),
-                          "use two names: what is no number is fixed while the kernel is compiled");
+            throw refused(
+                place, fmt::format("'{}' names one thing or another here, by the path taken", root_of(path)),
+                "use two names: what is no number is fixed while the kernel is compiled");
         const auto here = flow.fixed.find(path);
         Value fixed = here == flow.fixed.end() ? slot.fixed : here->second;
         if (fixed.kind == Value::Kind::view) {
@@ -121,8 +122,9 @@ void Lowering::expect_same_rounds(const Flow& before, const Flow& end) const {
     for (const auto& [name, value] : before.fixed) {
         const auto now = end.fixed.find(name);
         if (now == end.fixed.end() || (same_fixed(value, now->second) && !end.torn.count(name))) continue;
-        throw refused(now->second.place, fmt::format("'{}' names {} before the loop and another thing after a round",
-                                                     root_of(name), spoken(value)),
+        throw refused(now->second.place,
+                      fmt::format("'{}' names {} before the loop and another thing after a round",
+                                  root_of(name), spoken(value)),
                       "use two names: what is no number is fixed while the kernel is compiled");
     }
 }
@@ -144,7 +146,8 @@ ExprP Lowering::check_bound(const std::string& name, ExprP value, const Place& p
 }
 
 void Lowering::assign(const std::string& path, const Value& value, const Place& place) {
-    for (const Value::Kind passing : {Value::Kind::range, Value::Kind::lazy, Value::Kind::slice, Value::Kind::ellipsis})
+    for (const Value::Kind passing :
+         {Value::Kind::range, Value::Kind::lazy, Value::Kind::slice, Value::Kind::ellipsis})
         if (value.kind == passing)
             throw refused(place, spoken(value) + " can't be kept in a variable", "write it where it is used");
     Slot& slot = next[path];
@@ -155,8 +158,9 @@ void Lowering::assign(const std::string& path, const Value& value, const Place& 
         Slot now;
         now.kind = kind;
         now.fixed = value;
-        throw refused(place, fmt::format("'{}' is {} in line {} and {} here", root_of(path), kind_name(slot),
-                                         slot.place.line, kind_name(now)),
+        throw refused(place,
+                      fmt::format("'{}' is {} in line {} and {} here", root_of(path), kind_name(slot),
+                                  slot.place.line, kind_name(now)),
                       "use two names");
     }
     const bool first = slot.kind == Slot::Kind::unknown;
@@ -166,8 +170,9 @@ void Lowering::assign(const std::string& path, const Value& value, const Place& 
         assign_scalar(path, value, place);
     } else if (kind == Slot::Kind::tuple) {
         if (!first && slot.arity != value.items.size())
-            throw refused(place, fmt::format("'{}' is a tuple of {} in line {} and of {} here", root_of(path),
-                                             slot.arity, slot.place.line, value.items.size()),
+            throw refused(place,
+                          fmt::format("'{}' is a tuple of {} in line {} and of {} here", root_of(path),
+                                      slot.arity, slot.place.line, value.items.size()),
                           "use two names");
         slot.arity = value.items.size();
         slot.fixed.fields = value.fields;
@@ -191,8 +196,10 @@ void Lowering::assign(const std::string& path, const Value& value, const Place& 
 void Lowering::assign_view(const std::string& path, Value view, const Place& place) {
     const std::vector<ExprP*> parts = view_parts(view);
     for (ExprP* part : parts)  // all are read before the first is written
-        if (!(*part)->type.is_none()) *part = (*part)->op == Op::dim ? *part : spill(convert(*part, ir::scalar(DType::i64, true)));
-    for (std::size_t i = 0; i < parts.size(); ++i) assign(path + "." + std::to_string(i), scalar_value(*parts[i]), place);
+        if (!(*part)->type.is_none())
+            *part = (*part)->op == Op::dim ? *part : spill(convert(*part, ir::scalar(DType::i64, true)));
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        assign(path + "." + std::to_string(i), scalar_value(*parts[i]), place);
 }
 
 void Lowering::assign_scalar(const std::string& path, const Value& value, const Place& place) {
@@ -205,8 +212,9 @@ void Lowering::assign_scalar(const std::string& path, const Value& value, const 
         const ir::Type joined = ir::join(slot.type, type);
         const bool lossy = is_floating(joined.dtype) && is_integer(slot.type.dtype) && is_integer(type.dtype);
         if (lossy)
-            throw refused(place, fmt::format("'{}' is {} in line {} and {} here: no integer type holds both",
-                                             root_of(path), spoken(slot.type), slot.place.line, spoken(type)),
+            throw refused(place,
+                          fmt::format("'{}' is {} in line {} and {} here: no integer type holds both",
+                                      root_of(path), spoken(slot.type), slot.place.line, spoken(type)),
                           "convert one of them, as np.uint64(x)");
         if (joined != slot.type) slot.place = place;
         slot.type = joined;

@@ -32,7 +32,8 @@ Value Lowering::view_of(const Value& array) const {
 }
 
 std::size_t Lowering::rank(const Value& array) {
-    return array.kind == Value::Kind::view ? array.axes.size() : static_cast<std::size_t>(array.expr->type.ndim);
+    return array.kind == Value::Kind::view ? array.axes.size()
+                                           : static_cast<std::size_t>(array.expr->type.ndim);
 }
 
 ExprP Lowering::length(const Value& array, std::size_t axis, const Place& place) const {
@@ -68,7 +69,8 @@ Value Lowering::slice(const Node& node) {
         if (const Node* n = node.maybe(part)) given.push_back(n);
     std::vector<Value> values = operands(given);
     std::size_t taken = 0;
-    for (const char* part : {"lower", "upper", "step"}) v.items.push_back(node.maybe(part) ? values[taken++] : Value{});
+    for (const char* part : {"lower", "upper", "step"})
+        v.items.push_back(node.maybe(part) ? values[taken++] : Value{});
     return v;
 }
 
@@ -88,9 +90,11 @@ ViewAxis Lowering::slice_run(const Value& slice, const ExprP& n, const Place& pl
         if (!known)
             throw refused(slice.items[2].place.known() ? slice.items[2].place : place,
                           "the step of a slice must be known when the kernel is compiled, found " +
-                              (slice.items[2].is_scalar() ? std::string("a value of run time") : spoken(slice.items[2])),
+                              (slice.items[2].is_scalar() ? std::string("a value of run time")
+                                                          : spoken(slice.items[2])),
                           "write a number, or index with a[start + k * step]");
-        if (*known == 0) throw Error(Fault::user, "ValueError", "slice step cannot be zero", place, "write 1 or -1");
+        if (*known == 0)
+            throw Error(Fault::user, "ValueError", "slice step cannot be zero", place, "write 1 or -1");
         step = *known;
     }
     // One end: counted from the end where negative, then kept inside.
@@ -123,7 +127,8 @@ ViewAxis Lowering::slice_run(const Value& slice, const ExprP& n, const Place& pl
     if (!whole && !(up && from_first && nonnegative(*stop))) span = most(span, constant(0));
     const std::int64_t size = up ? step : -step;
     if (size > 1)
-        span = arithmetic(Op::floordiv, arithmetic(Op::add, span, constant(size - 1), place), constant(size), place);
+        span = arithmetic(Op::floordiv, arithmetic(Op::add, span, constant(size - 1), place), constant(size),
+                          place);
     run.length = span;
     return run;
 }
@@ -131,7 +136,8 @@ ViewAxis Lowering::slice_run(const Value& slice, const ExprP& n, const Place& pl
 namespace {
 
 // `...` and axes that the user left out: whole slices.
-std::vector<Value> spread(const std::vector<Value>& items, std::size_t rank, const std::string& name, const Place& place) {
+std::vector<Value> spread(const std::vector<Value>& items, std::size_t rank, const std::string& name,
+                          const Place& place) {
     std::size_t taken = 0, dots = 0;
     for (const Value& item : items) {
         taken += item.kind != Value::Kind::none && item.kind != Value::Kind::ellipsis;
@@ -139,15 +145,17 @@ std::vector<Value> spread(const std::vector<Value>& items, std::size_t rank, con
     }
     if (dots > 1) throw refused(place, "an index can only have a single ellipsis ('...')");
     if (taken > rank)
-        throw refused(place, fmt::format("'{}' has {} dimension{}, found {} ind{}", name, rank, rank == 1 ? "" : "s", taken,
-                                         taken == 1 ? "ex" : "ices"));
+        throw refused(place, fmt::format("'{}' has {} dimension{}, found {} ind{}", name, rank,
+                                         rank == 1 ? "" : "s", taken, taken == 1 ? "ex" : "ices"));
     Value whole;
     whole.kind = Value::Kind::slice;
     whole.items.resize(3);
     std::vector<Value> all;
     for (const Value& item : items) {
-        if (item.kind == Value::Kind::ellipsis) all.insert(all.end(), rank - taken, whole);
-        else all.push_back(item);
+        if (item.kind == Value::Kind::ellipsis)
+            all.insert(all.end(), rank - taken, whole);
+        else
+            all.push_back(item);
     }
     if (dots == 0) all.insert(all.end(), rank - taken, whole);
     return all;
@@ -174,8 +182,8 @@ Value Lowering::sliced(const Value& base, const std::vector<Value>& items, const
             fix_axis(v, axis, index(number(item, here), here), n, static_cast<int>(at) - 1, here);
             continue;
         }
-        const bool whole = item.items[0].kind == Value::Kind::none && item.items[1].kind == Value::Kind::none &&
-                           item.items[2].kind == Value::Kind::none;
+        const bool whole = item.items[0].kind == Value::Kind::none &&
+                           item.items[1].kind == Value::Kind::none && item.items[2].kind == Value::Kind::none;
         if (whole) {
             v.axes.push_back(axis);
             continue;
@@ -183,8 +191,9 @@ Value Lowering::sliced(const Value& base, const std::vector<Value>& items, const
         ViewAxis run = slice_run(item, n, place);
         run.base = axis.base;
         if (axis.start && !run.start->type.is_none()) {
-            run.start = arithmetic(Op::add, axis.start,
-                                   arithmetic(Op::mul, run.start, ir::int_constant(axis.step, place), place), place);
+            run.start =
+                arithmetic(Op::add, axis.start,
+                           arithmetic(Op::mul, run.start, ir::int_constant(axis.step, place), place), place);
             run.step *= axis.step;
         }
         v.axes.push_back(run);
@@ -193,12 +202,14 @@ Value Lowering::sliced(const Value& base, const std::vector<Value>& items, const
 }
 
 // Puts an index of a view's axis into the array's own index.
-void Lowering::fix_axis(Value& view, const ViewAxis& axis, ExprP at, const ExprP& n, int number_of_axis, const Place& place) {
+void Lowering::fix_axis(Value& view, const ViewAxis& axis, ExprP at, const ExprP& n, int number_of_axis,
+                        const Place& place) {
     if (axis.base >= 0 && !axis.start) {
         view.indices[static_cast<std::size_t>(axis.base)] = std::move(at);
         return;
     }
-    const ExprP inside = within("a view of " + fn.vars[ir::var_of(*view.expr)].name, std::move(at), n, number_of_axis, place);
+    const ExprP inside =
+        within("a view of " + fn.vars[ir::var_of(*view.expr)].name, std::move(at), n, number_of_axis, place);
     if (axis.base < 0) {  // of length 1: only the test counts
         if (!is_constant(*inside)) spill(inside);
         return;
@@ -210,9 +221,10 @@ void Lowering::fix_axis(Value& view, const ViewAxis& axis, ExprP at, const ExprP
     }
     const ExprP moved = arithmetic(Op::mul, inside, ir::int_constant(axis.step, place), place);
     const bool from_zero = is_constant(*axis.start) && !truthy(ir::number_of(*axis.start));
-    view.indices[static_cast<std::size_t>(axis.base)] =
-        from_zero ? moved : axis.step == -1 ? arithmetic(Op::sub, axis.start, inside, place)
-                                            : arithmetic(Op::add, axis.start, moved, place);
+    view.indices[static_cast<std::size_t>(axis.base)] = from_zero ? moved
+                                                        : axis.step == -1
+                                                            ? arithmetic(Op::sub, axis.start, inside, place)
+                                                            : arithmetic(Op::add, axis.start, moved, place);
 }
 
 // An index that must lie in [-n, n).
@@ -244,7 +256,8 @@ void Lowering::fill(const Value& view, const Value& v, const Place& place) {
     for (ExprP* part : view_parts(kept))
         if (!repeatable(**part) || ir::may_fault(**part)) *part = spill(*part);
     const std::function<void(std::vector<ExprP>)> level = [&](std::vector<ExprP> indices) {
-        if (indices.size() == rank(kept)) return store(element(kept, std::move(indices), place), value, place);
+        if (indices.size() == rank(kept))
+            return store(element(kept, std::move(indices), place), value, place);
         const ExprP n = length(kept, indices.size(), place);
         if (n->type.is_none()) return;
         const ir::VarId i = hidden(weak_int, place);
@@ -255,7 +268,8 @@ void Lowering::fill(const Value& view, const Value& v, const Place& place) {
         indices.push_back(ir::var(i, weak_int, place));
         level(std::move(indices));
         out = outside;
-        emit(ir::loop_range(i, ir::int_constant(0, place), n, ir::int_constant(1, place), std::move(body), place));
+        emit(ir::loop_range(i, ir::int_constant(0, place), n, ir::int_constant(1, place), std::move(body),
+                            place));
     };
     level({});
 }

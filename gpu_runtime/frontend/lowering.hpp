@@ -18,12 +18,12 @@ namespace xcuda::frontend {
 struct Argument {
     enum class Kind { scalar, array, view, tuple, closure, fixed } kind = Kind::scalar;
     ir::Type type;
-    int root = -1;  // array: which of the kernel's parameters it is, for messages
+    int root = -1;                   // array: which of the kernel's parameters it is, for messages
     std::vector<Argument> items;     // tuple; view: its numbers; closure: its defaults, then what it captured
     std::vector<std::string> names;  // closure: of what it captured
     Value fixed;                     // view, closure: its form
     const Meaning* constant = nullptr;  // fixed: of a kernel's own parameter
-    std::string key() const;  // equal keys share one compiled helper
+    std::string key() const;            // equal keys share one compiled helper
 };
 
 struct FunctionSource {
@@ -58,7 +58,8 @@ struct Unit {
 
 class Lowering {
 public:
-    Lowering(Unit& unit, const FunctionSource& source, std::vector<std::pair<std::string, Argument>> arguments);
+    Lowering(Unit& unit, const FunctionSource& source,
+             std::vector<std::pair<std::string, Argument>> arguments);
     Lowered run();
 
 private:
@@ -105,13 +106,20 @@ private:
     ir::Body block(const std::vector<ast::NodeP>& nodes);
 
     // lower_match.cpp
-    struct Binding { std::string name; Value value; Place place; };
+    struct Binding {
+        std::string name;
+        Value value;
+        Place place;
+    };
     void match_statement(const Node& node);
     void match_cases(const Value& subject, const std::vector<ast::NodeP>& cases, std::size_t first);
     ExprP pattern(const Value& subject, const Node& node, std::vector<Binding>& bindings);
 
     // lower_loops.cpp
-    struct Loop { Flow breaks, continues; ir::VarId left = -1; };  // left: set by a break, in a loop that is written out
+    struct Loop {
+        Flow breaks, continues;
+        ir::VarId left = -1;
+    };  // left: set by a break, in a loop that is written out
     void for_statement(const Node& node);
     Value call_range(const Node& call);
     void counted(const Node& node, std::vector<ExprP> bounds, const std::function<Value(ExprP)>& item);
@@ -121,7 +129,10 @@ private:
     void leave_loop(const Node& node);
 
     // lower_sequences.cpp
-    struct Sequence { ExprP count; std::function<Value(ExprP)> at; };
+    struct Sequence {
+        ExprP count;
+        std::function<Value(ExprP)> at;
+    };
     bool iterable(const Value& v) const;
     std::optional<std::vector<Value>> known_items(const Value& v);
     std::optional<std::vector<Value>> known_range(const Value& v) const;
@@ -134,11 +145,12 @@ private:
     void filtered(const std::vector<ast::NodeP>& tests, std::size_t first, const std::function<void()>& body);
     Value generator(const Node& node);
     Value call_lazy(const Node& node, const std::string& name);
-    ExprP reduce(const Value& v, ExprP first, const Place& place, const std::function<ExprP(ExprP, ExprP)>& step,
-                 const std::function<ExprP(ExprP)>& going);
+    ExprP reduce(const Value& v, ExprP first, const Place& place,
+                 const std::function<ExprP(ExprP, ExprP)>& step, const std::function<ExprP(ExprP)>& going);
     Value call_sum(const Node& node);
     Value call_any(const Node& node, bool any);
-    Value least_of(const Value& v, const KernelFunction& function, const std::string& spelling, const Place& place);
+    Value least_of(const Value& v, const KernelFunction& function, const std::string& spelling,
+                   const Place& place);
     ExprP in_range(const ExprP& given, const Value& range, const Place& place);
 
     // lower_expressions.cpp
@@ -147,7 +159,8 @@ private:
     ExprP number(const Value& value, const Place& place);
     std::vector<Value> operands(const std::vector<const Node*>& nodes);
     void settle(std::vector<Value*> earlier, std::size_t mark);
-    void settle_values(const std::vector<Value*>& earlier, std::size_t& mark, const std::set<ir::VarId>& changed);
+    void settle_values(const std::vector<Value*>& earlier, std::size_t& mark,
+                       const std::set<ir::VarId>& changed);
     std::pair<Value, ir::Body> aside(const std::function<Value()>& lower);
     Value literal(const Node& node);
     Value name(const Node& node);
@@ -183,7 +196,12 @@ private:
     static std::optional<ir::Op> operator_named(const std::string& ast_name);
 
     // lower_index.cpp
-    struct Element { ExprP array; std::vector<ExprP> indices; ir::Access access; std::uint8_t tested = 0; };
+    struct Element {
+        ExprP array;
+        std::vector<ExprP> indices;
+        ir::Access access;
+        std::uint8_t tested = 0;
+    };
     Value element_or_row(const Value& base, const Node& node);
     std::vector<ExprP> index_list(const Value& index, const Node& node);
     Element element(const Value& base, std::vector<ExprP> indices, const Place& place);
@@ -201,16 +219,20 @@ private:
     Value slice(const Node& node);
     ViewAxis slice_run(const Value& slice, const ExprP& n, const Place& place);
     Value sliced(const Value& base, const std::vector<Value>& items, const Place& place);
-    void fix_axis(Value& view, const ViewAxis& axis, ExprP at, const ExprP& n, int number_of_axis, const Place& place);
+    void fix_axis(Value& view, const ViewAxis& axis, ExprP at, const ExprP& n, int number_of_axis,
+                  const Place& place);
     ExprP within(const std::string& subject, ExprP at, const ExprP& n, int axis, const Place& place);
     void fill(const Value& view, const Value& v, const Place& place);
 
     // lower_calls.cpp
-    struct Call { std::vector<const Node*> positional; std::vector<std::pair<std::string, const Node*>> keywords; };
+    struct Call {
+        std::vector<const Node*> positional;
+        std::vector<std::pair<std::string, const Node*>> keywords;
+    };
     Value call(const Node& node);
     Call call_of(const Node& node) const;
-    std::vector<const Node*> bind(const Node& node, const std::string& name, std::vector<std::string> parameters,
-                                  std::size_t required) const;
+    std::vector<const Node*> bind(const Node& node, const std::string& name,
+                                  std::vector<std::string> parameters, std::size_t required) const;
     Value table_call(const KernelFunction& function, const std::string& spelling, const Node& node);
     ExprP table_apply(const KernelFunction& function, const std::string& spelling, std::vector<ExprP> args,
                       const Place& place);
@@ -243,9 +265,11 @@ private:
     // lower_helpers.cpp
     Value invoke(const Meaning& meaning, const Node& node);
     Argument argument_from(const Value& value, std::vector<ExprP>& flat, const Place& place);
-    Value invoke_function(const FunctionSource& callee, std::vector<std::pair<std::string, Argument>> arguments,
-                          std::vector<ExprP> flat, const Node& node);
-    const Lowered* specialise(const FunctionSource& callee, std::vector<std::pair<std::string, Argument>> arguments, int* id,
+    Value invoke_function(const FunctionSource& callee,
+                          std::vector<std::pair<std::string, Argument>> arguments, std::vector<ExprP> flat,
+                          const Node& node);
+    const Lowered* specialise(const FunctionSource& callee,
+                              std::vector<std::pair<std::string, Argument>> arguments, int* id,
                               const Place& place);
 
     // lower_closures.cpp
@@ -271,21 +295,21 @@ private:
     ir::Function fn;
     ir::Body* out = nullptr;
     Flow flow;
-    std::map<std::string, ir::VarId> ids;            // path -> variable
-    std::map<std::string, ir::VarId> flags;          // name -> its bound flag
+    std::map<std::string, ir::VarId> ids;    // path -> variable
+    std::map<std::string, ir::VarId> flags;  // name -> its bound flag
     std::map<std::string, Value> parameters;
-    std::map<std::string, Value> loop_variables;     // names of the loops around that have their own variable
+    std::map<std::string, Value> loop_variables;  // names of the loops around that have their own variable
     std::vector<Loop> loops;
-    std::vector<bool> nonnegative_vars;              // by VarId
+    std::vector<bool> nonnegative_vars;  // by VarId
     std::vector<std::optional<ir::Coord>> coord_vars;
-    std::map<ir::VarId, int> roots;                 // array: the kernel's parameter
+    std::map<ir::VarId, int> roots;  // array: the kernel's parameter
     std::vector<std::string> warnings;
     std::set<std::string> warned;
     std::optional<std::pair<Place, std::string>> untyped;  // a name read that has no type yet
     std::vector<ir::VarId> result_arrays;
     std::optional<Place> value_return;
-    std::optional<Place> block_part;                // of a helper's first barrier or shared array
-    std::vector<const Node*> capturing;              // closures whose captured names are being found
+    std::optional<Place> block_part;     // of a helper's first barrier or shared array
+    std::vector<const Node*> capturing;  // closures whose captured names are being found
 };
 
 /// Operands may be read again without harm: small, no effect, no call.

@@ -16,11 +16,11 @@ struct KindName {
 };
 
 constexpr KindName kinds[] = {
-    {"constant", Kind::constant}, {"scalar", Kind::scalar},     {"dtype", Kind::dtype},
-    {"tuple", Kind::tuple},       {"function", Kind::function}, {"intrinsic", Kind::intrinsic},
-    {"record", Kind::record}, {"helper", Kind::helper},     {"kernel", Kind::kernel},     {"module", Kind::module},
-    {"exception", Kind::exception}, {"class", Kind::class_},    {"host", Kind::host},
-    {"undefined", Kind::undefined}, {"missing", Kind::missing},
+    {"constant", Kind::constant}, {"scalar", Kind::scalar},       {"dtype", Kind::dtype},
+    {"tuple", Kind::tuple},       {"function", Kind::function},   {"intrinsic", Kind::intrinsic},
+    {"record", Kind::record},     {"helper", Kind::helper},       {"kernel", Kind::kernel},
+    {"module", Kind::module},     {"exception", Kind::exception}, {"class", Kind::class_},
+    {"host", Kind::host},         {"undefined", Kind::undefined}, {"missing", Kind::missing},
 };
 
 Kind kind_from(const std::string& name) {
@@ -99,7 +99,8 @@ Names names_from_json(const std::string& text) {
     try {
         const json j = json::parse(text);
         names.names = table_from(j.at("names"));
-        for (const json& helper : j.value("helpers", json::array())) names.helpers.push_back(helper_from(helper));
+        for (const json& helper : j.value("helpers", json::array()))
+            names.helpers.push_back(helper_from(helper));
         if (j.contains("forms") && j["forms"].is_array())
             for (const json& form : j["forms"]) names.forms.push_back(form_from(form));
     } catch (const json::exception& e) {

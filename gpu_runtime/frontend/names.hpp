@@ -20,9 +20,12 @@ struct Meaning {
         function,   // `text` spells it: "numpy.sin", "builtins.range"
         intrinsic,  // `text`: "grid", "shared.array"
         helper,     // a plain Python function: index into Names::helpers
-        record,     // a NamedTuple or dataclass type, called to make a struct: `fields`, the last ones' defaults in `items`
-        kernel,     // a function under @cuda.kernel
-        module, exception, class_, host,
+        record,  // a NamedTuple or dataclass type, called to make a struct: `fields`, the last ones' defaults in `items`
+        kernel,  // a function under @cuda.kernel
+        module,
+        exception,
+        class_,
+        host,
         undefined,  // no such name; `close` is the nearest that exists
         missing,    // a module or class without that member: `of`, `text`, `close`
     };
@@ -41,10 +44,10 @@ using NameTable = std::map<std::string, Meaning, std::less<>>;  // by dotted nam
 
 struct Helper {
     std::string name, file;
-    ast::NodeP function;   // null: `error` says why there is no source
+    ast::NodeP function;  // null: `error` says why there is no source
     std::string error;
     NameTable names;
-    NameTable defaults;    // parameter -> its default's meaning
+    NameTable defaults;  // parameter -> its default's meaning
 };
 
 /// How a kernel's parameter is made from its arguments: one of them, a constant, or a tuple (with names: a struct).

@@ -26,7 +26,8 @@ constexpr Refusal nodes[] = {
     {"List", "a list can't live in a kernel", "write a tuple (a, b), or cuda.local.array(n, dtype)"},
     {"Dict", "a dict can't live in a kernel", "pass arrays as arguments and index them"},
     {"Set", "a set can't live in a kernel", "write x in (a, b), or pass an array"},
-    {"ListComp", "a list comprehension can't run in a kernel", "write a for loop over cuda.local.array(n, dtype)"},
+    {"ListComp", "a list comprehension can't run in a kernel",
+     "write a for loop over cuda.local.array(n, dtype)"},
     {"SetComp", "a set comprehension can't run in a kernel", "write a for loop"},
     {"DictComp", "a dict comprehension can't run in a kernel", "write a for loop"},
     {"Yield", "yield can't run in a kernel", "write results into an array argument"},
@@ -46,7 +47,8 @@ constexpr Refusal nodes[] = {
 
 // By spelling of a function that has no place in the table.
 constexpr Refusal functions[] = {
-    {"builtins.print", "print() in a kernel is not available yet", "write the value into an array argument and print that"},
+    {"builtins.print", "print() in a kernel is not available yet",
+     "write the value into an array argument and print that"},
     {"builtins.sorted", "sorted() can't run in a kernel", "sort outside the kernel"},
     {"builtins.map", "map() can't run in a kernel", "write a for loop"},
     {"builtins.filter", "filter() can't run in a kernel", "write a for loop"},
@@ -56,14 +58,21 @@ constexpr Refusal functions[] = {
     {"builtins.str", "a string can't be made in a kernel", "return numbers through an array"},
     {"builtins.input", "input() can't run in a kernel", "pass the value as an argument"},
     {"builtins.open", "a kernel can't open files", "read the file outside and pass an array"},
-    {"builtins.isinstance", "isinstance() is not part of the kernel language", "leave it out: types are known when the kernel is compiled"},
-    {"builtins.type", "type() is not part of the kernel language", "leave it out: types are known when the kernel is compiled"},
-    {"builtins.complex", "complex numbers are not part of the kernel language yet", "keep real and imaginary parts in two arrays"},
-    {"numpy.dot", "numpy.dot() can't run in a kernel", "write the sum in a for loop, or call it outside the kernel"},
-    {"numpy.matmul", "numpy.matmul() can't run in a kernel", "write the sum in a for loop, or call it outside the kernel"},
+    {"builtins.isinstance", "isinstance() is not part of the kernel language",
+     "leave it out: types are known when the kernel is compiled"},
+    {"builtins.type", "type() is not part of the kernel language",
+     "leave it out: types are known when the kernel is compiled"},
+    {"builtins.complex", "complex numbers are not part of the kernel language yet",
+     "keep real and imaginary parts in two arrays"},
+    {"numpy.dot", "numpy.dot() can't run in a kernel",
+     "write the sum in a for loop, or call it outside the kernel"},
+    {"numpy.matmul", "numpy.matmul() can't run in a kernel",
+     "write the sum in a for loop, or call it outside the kernel"},
     {"numpy.sum", "numpy.sum() can't run in a kernel", "add in a for loop"},
-    {"numpy.max", "numpy.max() reduces an array and can't run in a kernel", "write max(a, b) or numpy.maximum(a, b)"},
-    {"numpy.min", "numpy.min() reduces an array and can't run in a kernel", "write min(a, b) or numpy.minimum(a, b)"},
+    {"numpy.max", "numpy.max() reduces an array and can't run in a kernel",
+     "write max(a, b) or numpy.maximum(a, b)"},
+    {"numpy.min", "numpy.min() reduces an array and can't run in a kernel",
+     "write min(a, b) or numpy.minimum(a, b)"},
     {"numpy.amax", "numpy.amax() reduces an array and can't run in a kernel", "write max(a, b)"},
     {"numpy.amin", "numpy.amin() reduces an array and can't run in a kernel", "write min(a, b)"},
     {"numpy.mean", "numpy.mean() can't run in a kernel", "add in a for loop"},
@@ -98,7 +107,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
                 continue;
             }
             d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
         }
     return d[a.size()][b.size()];
 }
@@ -122,7 +132,8 @@ std::string nearest(std::string_view name, const std::vector<std::string_view>& 
 bool refused_everywhere(std::string_view kind) {
     for (const std::string_view somewhere : {"List", "JoinedStr", "Starred", "Slice"})
         if (kind == somewhere) return false;
-    return std::any_of(std::begin(nodes), std::end(nodes), [kind](const Refusal& r) { return r.what == kind; });
+    return std::any_of(std::begin(nodes), std::end(nodes),
+                       [kind](const Refusal& r) { return r.what == kind; });
 }
 
 void refuse_node(const ast::Node& node) {
@@ -141,19 +152,20 @@ void refuse_meaning(const Meaning& m, const std::string& written, const Place& p
     std::string close = m.close.empty() ? "" : "did you mean '" + m.close + "'?";
     constexpr std::string_view module = "module ";
     if (m.kind == Meaning::Kind::missing && m.of.starts_with(module))  // rather what a kernel may call
-        if (const std::string advice = advice_nearest(m.of.substr(module.size()) + "." + m.text); !advice.empty())
+        if (const std::string advice = advice_nearest(m.of.substr(module.size()) + "." + m.text);
+            !advice.empty())
             close = advice;
     switch (m.kind) {
         case Meaning::Kind::undefined: throw refused(place, "name '" + written + "' is not defined", close);
-        case Meaning::Kind::missing:
-            throw refused(place, m.of + " has no '" + m.text + "'", close);
+        case Meaning::Kind::missing: throw refused(place, m.of + " has no '" + m.text + "'", close);
         case Meaning::Kind::host:
             throw refused(place, "'" + written + "' is " + m.text + ", made outside the kernel",
                           "pass it as an argument");
         case Meaning::Kind::module:
             throw refused(place, "'" + written + "' is a module, not a number", "name a member of it");
         case Meaning::Kind::record:
-            throw refused(place, "'" + written + "' is a class, not a number", "call it: " + written + "(...)");
+            throw refused(place, "'" + written + "' is a class, not a number",
+                          "call it: " + written + "(...)");
         case Meaning::Kind::class_:
             throw refused(place, "'" + written + "' is a class: objects can't live in a kernel",
                           "pass its fields as arguments");
@@ -164,13 +176,16 @@ void refuse_meaning(const Meaning& m, const std::string& written, const Place& p
             throw refused(place, "'" + written + "' is an exception, not a number",
                           "write raise " + written + "(\"...\")");
         default:
-            throw refused(place, "'" + written + "' is a function, not a number", "call it: " + written + "(...)");
+            throw refused(place, "'" + written + "' is a function, not a number",
+                          "call it: " + written + "(...)");
     }
 }
 
 std::string spoken(const ir::Type& type) {
     if (type.is_scalar() && type.weak)
-        return type.dtype == DType::b1 ? "a bool" : is_floating(type.dtype) ? "a Python float" : "a Python int";
+        return type.dtype == DType::b1   ? "a bool"
+               : is_floating(type.dtype) ? "a Python float"
+                                         : "a Python int";
     return ir::to_string(type);
 }
 
@@ -184,7 +199,8 @@ std::string spoken(const Value& value) {
         case Value::Kind::ellipsis: return "...";
         case Value::Kind::closure: return "the function " + value.text + "()";
         case Value::Kind::range: return "a range";
-        case Value::Kind::lazy: return value.text == "generator" ? "a generator expression" : value.text + "(...)";
+        case Value::Kind::lazy:
+            return value.text == "generator" ? "a generator expression" : value.text + "(...)";
         case Value::Kind::none: return "None";
         case Value::Kind::string: return "a string";
         case Value::Kind::dtype: return "the dtype " + std::string(info(value.dtype).name);

@@ -17,7 +17,8 @@ namespace xcuda::frontend {
 bool refused_everywhere(std::string_view kind);
 
 /// For a call of a function that the table of kernel functions lacks ("builtins.print", "numpy.dot").
-[[noreturn]] void refuse_function(const std::string& spelling, const std::string& written, const Place& place);
+[[noreturn]] void refuse_function(const std::string& spelling, const std::string& written,
+                                  const Place& place);
 
 /// For a name that means nothing here, or something that cannot enter a kernel.
 [[noreturn]] void refuse_meaning(const Meaning& meaning, const std::string& written, const Place& place);

@@ -8,7 +8,9 @@ namespace {
 using ast::Node;
 using ast::NodeP;
 
-bool is_function(const Node& n) { return n.kind == "FunctionDef" || n.kind == "Lambda" || n.kind == "ClassDef"; }
+bool is_function(const Node& n) {
+    return n.kind == "FunctionDef" || n.kind == "Lambda" || n.kind == "ClassDef";
+}
 
 void add_targets(const Node& target, std::set<std::string>& names) {
     if (target.kind == "Name") names.insert(target.text("id"));
@@ -42,7 +44,9 @@ struct LoopNames {
     std::set<std::string> loops, escaped;
     std::vector<std::string> around;
 
-    bool bound(const std::string& name) const { return std::find(around.begin(), around.end(), name) != around.end(); }
+    bool bound(const std::string& name) const {
+        return std::find(around.begin(), around.end(), name) != around.end();
+    }
 
     void target(const Node& t) {
         std::set<std::string> names;
@@ -144,7 +148,8 @@ std::vector<std::string> free_names(const Node& function) {
     std::vector<std::string> found;
     add_parameters(function, bound);
     for (const std::string& name : assigned_names(function)) bound.insert(name);
-    if (function.kind == "Lambda") collect_free(function.one("body"), bound, found);
+    if (function.kind == "Lambda")
+        collect_free(function.one("body"), bound, found);
     else
         for (const NodeP& s : function.list("body")) collect_free(*s, bound, found);
     return found;

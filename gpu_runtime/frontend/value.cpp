@@ -24,7 +24,8 @@ bool same_fixed(const Value& a, const Value& b) {
     switch (a.kind) {
         case Value::Kind::array: return ir::same(*a.expr, *b.expr);
         case Value::Kind::view: {  // the numbers are variables
-            if (!ir::same(*a.expr, *b.expr) || a.tested != b.tested || a.axes.size() != b.axes.size()) return false;
+            if (!ir::same(*a.expr, *b.expr) || a.tested != b.tested || a.axes.size() != b.axes.size())
+                return false;
             for (std::size_t i = 0; i < a.indices.size(); ++i)
                 if (!a.indices[i] != !b.indices[i]) return false;
             for (std::size_t i = 0; i < a.axes.size(); ++i)
@@ -46,9 +47,9 @@ bool same_fixed(const Value& a, const Value& b) {
 }
 
 bool Slot::operator==(const Slot& other) const {
-    return kind == other.kind && type == other.type && arity == other.arity && nonnegative == other.nonnegative &&
-           one_coord == other.one_coord && coord == other.coord && one_constant == other.one_constant &&
-           constant == other.constant &&
+    return kind == other.kind && type == other.type && arity == other.arity &&
+           nonnegative == other.nonnegative && one_coord == other.one_coord && coord == other.coord &&
+           one_constant == other.one_constant && constant == other.constant &&
            (kind != Kind::fixed || same_fixed(fixed, other.fixed));
 }
 

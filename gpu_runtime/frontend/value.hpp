@@ -22,15 +22,17 @@ struct ViewAxis {
 
 struct Value {
     enum class Kind {
-        scalar,   // `expr`; of type none while its type is not known yet
-        tuple,    // `items`
-        array,    // `expr` is the array's variable
-        view,     // a part of an array: `expr`, `indices`, `axes`
-        slice,    // start:stop:step, each a number or none: `items`
+        scalar,  // `expr`; of type none while its type is not known yet
+        tuple,   // `items`
+        array,   // `expr` is the array's variable
+        view,    // a part of an array: `expr`, `indices`, `axes`
+        slice,   // start:stop:step, each a number or none: `items`
         ellipsis,
-        range,    // start, stop, step: `items`
-        lazy,     // enumerate, zip, reversed (`text`) of `items`; a generator expression: `node`
-        none, string, dtype,
+        range,  // start, stop, step: `items`
+        lazy,   // enumerate, zip, reversed (`text`) of `items`; a generator expression: `node`
+        none,
+        string,
+        dtype,
         closure,  // a lambda or an inner function: `node`, `names`, `captured`; `items` are its defaults
         meaning,  // a function, module, host object: `meaning`, written `text`
     };
@@ -46,8 +48,9 @@ struct Value {
     std::string text;
     const Meaning* meaning = nullptr;
     const ast::Node* node = nullptr;
-    const NameTable* names = nullptr;                        // closure: what its global names mean
-    std::shared_ptr<const std::map<std::string, Value>> captured;  // closure met outside the function that made it
+    const NameTable* names = nullptr;  // closure: what its global names mean
+    std::shared_ptr<const std::map<std::string, Value>>
+        captured;  // closure met outside the function that made it
     Place place;
 
     bool is_scalar() const { return kind == Kind::scalar; }
@@ -65,14 +68,14 @@ bool same_fixed(const Value& a, const Value& b);  // both name the same array, f
 struct Slot {
     enum class Kind { unknown, scalar, tuple, fixed };
     Kind kind = Kind::unknown;
-    ir::Type type;              // scalar
-    std::size_t arity = 0;      // tuple: its items are slots of their own, "name.0", "name.1"
+    ir::Type type;          // scalar
+    std::size_t arity = 0;  // tuple: its items are slots of their own, "name.0", "name.1"
     Value fixed;
-    Place place;                // the assignment that gave it its present form
-    bool nonnegative = true;    // every number assigned to it is known to be >= 0
-    bool one_coord = true;      // every number assigned to it is `coord`
+    Place place;              // the assignment that gave it its present form
+    bool nonnegative = true;  // every number assigned to it is known to be >= 0
+    bool one_coord = true;    // every number assigned to it is `coord`
     std::optional<ir::Coord> coord;
-    bool one_constant = true;   // the same literal each time
+    bool one_constant = true;  // the same literal each time
     std::optional<ir::Number> constant;
 
     bool operator==(const Slot& other) const;

@@ -15,30 +15,58 @@ namespace xcuda::ir {
 using VarId = int;  // index into Function::vars
 
 enum class Op : std::uint8_t {
-    constant,   // payload Number
-    var,        // payload VarId
-    neg, bit_not, logic_not,
-    add, sub, mul, truediv, floordiv, mod, pow, shl, shr, bit_and, bit_or, bit_xor,  // args of the node's type
-    lt, le, gt, ge, eq, ne,  // args of one type; the node is bool
-    logic_and, logic_or,     // short-circuit, on bool
-    select,                  // (condition, if true, if false); only the taken side is evaluated
-    cast,                    // to the node's type; NumPy's astype on x86-64
-    call,                    // a function of frontend/functions' table; payload OverloadId; pure
-    invoke,                  // a device function of this module; payload FunctionId; only whole in a statement
-    load,                    // (array var, index per axis); payload Access
-    dim,                     // (array var); payload Axis: its length there, a weak int
-    coord,                   // payload Coord, a weak int
-    atomic,                  // (array var, index per axis, value[, compare]); payload Atomic; gives the old value
-    bound,                   // (index, length): the index in a view; payload Access, whose bit is the view's axis
+    constant,  // payload Number
+    var,       // payload VarId
+    neg,
+    bit_not,
+    logic_not,
+    add,
+    sub,
+    mul,
+    truediv,
+    floordiv,
+    mod,
+    pow,
+    shl,
+    shr,
+    bit_and,
+    bit_or,
+    bit_xor,  // args of the node's type
+    lt,
+    le,
+    gt,
+    ge,
+    eq,
+    ne,  // args of one type; the node is bool
+    logic_and,
+    logic_or,  // short-circuit, on bool
+    select,    // (condition, if true, if false); only the taken side is evaluated
+    cast,      // to the node's type; NumPy's astype on x86-64
+    call,      // a function of frontend/functions' table; payload OverloadId; pure
+    invoke,    // a device function of this module; payload FunctionId; only whole in a statement
+    load,      // (array var, index per axis); payload Access
+    dim,       // (array var); payload Axis: its length there, a weak int
+    coord,     // payload Coord, a weak int
+    atomic,    // (array var, index per axis, value[, compare]); payload Atomic; gives the old value
+    bound,     // (index, length): the index in a view; payload Access, whose bit is the view's axis
     // From here on: only after the CPU passes.
-    ramp,    // (base): base, base + 1, ... over the node's lanes
-    splat,   // (scalar): the same in each lane
+    ramp,   // (base): base, base + 1, ... over the node's lanes
+    splat,  // (scalar): the same in each lane
 };
 
 using Number = std::variant<bool, std::int64_t, std::uint64_t, double>;
-struct OverloadId { int value; bool operator==(const OverloadId&) const = default; };
-struct FunctionId { int value; bool operator==(const FunctionId&) const = default; };  // index into Module::functions
-struct Axis { int value; bool operator==(const Axis&) const = default; };
+struct OverloadId {
+    int value;
+    bool operator==(const OverloadId&) const = default;
+};
+struct FunctionId {
+    int value;
+    bool operator==(const FunctionId&) const = default;
+};  // index into Module::functions
+struct Axis {
+    int value;
+    bool operator==(const Axis&) const = default;
+};
 
 /// How an array is indexed. `check[axis]` false: proven, or tested before; negative wraps only where checked or `wrap`.
 struct Access {
@@ -88,7 +116,7 @@ XCUDA_API ExprP with_args(const Expr& node, std::vector<ExprP> args);
 
 XCUDA_API bool same(const Expr& a, const Expr& b);  // structurally equal, places aside
 XCUDA_API bool has_effect(const Expr& e);           // holds an atomic or an invoke
-XCUDA_API bool may_fault(const Expr& e);            // holds a checked access, or a division by a number that may be 0
+XCUDA_API bool may_fault(const Expr& e);  // holds a checked access, or a division by a number that may be 0
 
 inline VarId var_of(const Expr& e) { return std::get<VarId>(e.payload); }
 inline const Access& access_of(const Expr& e) { return std::get<Access>(e.payload); }

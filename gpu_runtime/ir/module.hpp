@@ -15,7 +15,7 @@ struct Var {
     std::string name;  // the user's; hidden ones are the compiler's
     Type type;
     Role role = Role::local;
-    Place place;       // first assignment
+    Place place;                 // first assignment
     bool maybe_unbound = false;  // read where not every path has assigned it
 };
 
@@ -24,10 +24,10 @@ struct Site {
     enum class Kind : std::uint8_t { index, zero_division, assertion, raised, unbound };
     Kind kind;
     Place place;
-    std::string subject;         // index: the array's name; raised: the exception type; unbound: the variable
-    std::string message;         // assertion, raised: the text
-    int ndim = 0;                // index: which parameter shape it belongs to
-    int parameter = -1;          // index into Function::params, -1 for shared and local arrays
+    std::string subject;  // index: the array's name; raised: the exception type; unbound: the variable
+    std::string message;  // assertion, raised: the text
+    int ndim = 0;         // index: which parameter shape it belongs to
+    int parameter = -1;   // index into Function::params, -1 for shared and local arrays
     std::vector<std::int64_t> extents;  // shared and local arrays
 };
 
@@ -37,16 +37,19 @@ struct Function {
     std::vector<VarId> params;
     std::vector<Var> vars;
     Body body;
-    Type result;               // none for kernels
+    Type result;  // none for kernels
     bool is_kernel = true;
 
     // After passes/cpu.
-    VarId begin = -1, end = -1;  // the blocks to run, [begin, end)
+    VarId begin = -1, end = -1;                              // the blocks to run, [begin, end)
     std::array<VarId, 3> low{-1, -1, -1}, high{-1, -1, -1};  // of a box kernel: the threads to run
-    VarId tail = -1;             // lanes that a masked vector access touches
-    std::vector<ExprP> where;    // thread x, y, z and block x, y, z of the running lane, for fault records
+    VarId tail = -1;                                         // lanes that a masked vector access touches
+    std::vector<ExprP> where;  // thread x, y, z and block x, y, z of the running lane, for fault records
 
-    VarId add(Var var) { vars.push_back(std::move(var)); return static_cast<VarId>(vars.size()) - 1; }
+    VarId add(Var var) {
+        vars.push_back(std::move(var));
+        return static_cast<VarId>(vars.size()) - 1;
+    }
 };
 
 /// How the device may cut the grid of a kernel that knows only global indices.
@@ -64,14 +67,15 @@ struct Module {
     std::vector<std::string> warnings;  // "cell 3, line 5: ..." for the report
 
     // After passes/cpu.
-    std::optional<BoxWork> boxes;   // the kernel runs boxes of the grid's threads, thread by thread; else whole blocks
+    std::optional<BoxWork>
+        boxes;  // the kernel runs boxes of the grid's threads, thread by thread; else whole blocks
     std::optional<Function> tiles;  // the same box as vector tiles; false: it can't be, and nothing was done
     std::optional<Function> fiber;  // one thread of the kernel, where it must run as fibers
     // After passes/cuda.
-    bool narrow_index = false;                  // every global array has fewer than 2^31 elements between its ends
+    bool narrow_index = false;  // every global array has fewer than 2^31 elements between its ends
     std::array<int, 3> hardware_axis{0, 1, 2};  // which of x, y, z an axis of cuda.grid is
 
-    std::string how;                // "threads", "tiles 8x2x16", "regions", "fibers": for the report
+    std::string how;  // "threads", "tiles 8x2x16", "regions", "fibers": for the report
 
     Function& kernel() { return functions.front(); }
     const Function& kernel() const { return functions.front(); }

@@ -15,11 +15,10 @@ struct Symbol {
 };
 
 constexpr Symbol infix[] = {
-    {Op::add, "+"},     {Op::sub, "-"},       {Op::mul, "*"},         {Op::truediv, "/"}, {Op::floordiv, "//"},
-    {Op::mod, "%"},     {Op::pow, "**"},      {Op::shl, "<<"},        {Op::shr, ">>"},    {Op::bit_and, "&"},
-    {Op::bit_or, "|"},  {Op::bit_xor, "^"},   {Op::lt, "<"},          {Op::le, "<="},     {Op::gt, ">"},
-    {Op::ge, ">="},     {Op::eq, "=="},       {Op::ne, "!="},         {Op::logic_and, "and"},
-    {Op::logic_or, "or"},
+    {Op::add, "+"},    {Op::sub, "-"},     {Op::mul, "*"},  {Op::truediv, "/"},     {Op::floordiv, "//"},
+    {Op::mod, "%"},    {Op::pow, "**"},    {Op::shl, "<<"}, {Op::shr, ">>"},        {Op::bit_and, "&"},
+    {Op::bit_or, "|"}, {Op::bit_xor, "^"}, {Op::lt, "<"},   {Op::le, "<="},         {Op::gt, ">"},
+    {Op::ge, ">="},    {Op::eq, "=="},     {Op::ne, "!="},  {Op::logic_and, "and"}, {Op::logic_or, "or"},
 };
 constexpr Symbol prefix[] = {{Op::neg, "-"}, {Op::bit_not, "~"}, {Op::logic_not, "not "}};
 
@@ -52,7 +51,8 @@ struct Printer {
 
     // The user's name; with the variable's number where several share it or it has none.
     std::string name(VarId id) const {
-        if (id < 0 || id >= static_cast<int>(f.vars.size())) return "<no variable " + std::to_string(id) + ">";
+        if (id < 0 || id >= static_cast<int>(f.vars.size()))
+            return "<no variable " + std::to_string(id) + ">";
         const std::string& n = f.vars[id].name;
         return n.empty() || uses.at(n) > 1 ? n + "#" + std::to_string(id) : n;
     }
@@ -86,7 +86,8 @@ struct Printer {
     }
 
     std::string coordinate(const Coord& c) const {
-        static constexpr const char* names[] = {"thread", "block", "block_dim", "grid_dim", "global", "grid_size"};
+        static constexpr const char* names[] = {"thread",   "block",  "block_dim",
+                                                "grid_dim", "global", "grid_size"};
         return std::string(names[static_cast<int>(c.kind)]) + "." + "xyz"[c.axis];
     }
 
@@ -101,7 +102,8 @@ struct Printer {
             return operand(*e.args[0]) + " " + s + (guarded ? "! " : " ") + operand(*e.args[1]);
         }
         if (const char* s = symbol(prefix, e.op)) return s + operand(*e.args[0]);
-        static constexpr const char* atomics[] = {"add", "sub", "max", "min", "exch", "cas", "and_", "or_", "xor"};
+        static constexpr const char* atomics[] = {"add", "sub",  "max", "min", "exch",
+                                                  "cas", "and_", "or_", "xor"};
         switch (e.op) {
             case Op::constant: return number(e);
             case Op::var: return name(var_of(e));
@@ -115,26 +117,30 @@ struct Printer {
             case Op::invoke: {
                 const int id = std::get<FunctionId>(e.payload).value;
                 const bool known = module && id >= 0 && id < static_cast<int>(module->functions.size());
-                const std::string callee = known ? module->functions[id].name : "function#" + std::to_string(id);
+                const std::string callee =
+                    known ? module->functions[id].name : "function#" + std::to_string(id);
                 return callee + "(" + list(e.args, 0, e.args.size()) + ")";
             }
             case Op::load: {  // also a broken one, for the verifier's message
                 const Access* access = std::get_if<Access>(&e.payload);
-                return element(e.args, static_cast<std::size_t>(e.args[0]->type.ndim), access ? *access : Access{});
+                return element(e.args, static_cast<std::size_t>(e.args[0]->type.ndim),
+                               access ? *access : Access{});
             }
-            case Op::dim: return expr(*e.args[0]) + ".shape[" + std::to_string(std::get<Axis>(e.payload).value) + "]";
+            case Op::dim:
+                return expr(*e.args[0]) + ".shape[" + std::to_string(std::get<Axis>(e.payload).value) + "]";
             case Op::coord: return coordinate(coord_of(e));
             case Op::atomic: {
                 const Atomic& a = std::get<Atomic>(e.payload);
                 const std::size_t values = a.kind == Atomic::Kind::cas ? 2 : 1;
                 const std::size_t indices = e.args.size() - 1 - values;
                 return std::string("atomic.") + atomics[static_cast<int>(a.kind)] + "(" +
-                       element(e.args, indices, a.access) + ", " + list(e.args, indices + 1, e.args.size()) + ")";
+                       element(e.args, indices, a.access) + ", " + list(e.args, indices + 1, e.args.size()) +
+                       ")";
             }
             case Op::bound: {
                 const Access& access = access_of(e);
-                return std::string("within(") + (access.wrap ? "~" : "") + expr(*e.args[0]) + (access.checked ? "!, " : ", ") +
-                       expr(*e.args[1]) + ")";
+                return std::string("within(") + (access.wrap ? "~" : "") + expr(*e.args[0]) +
+                       (access.checked ? "!, " : ", ") + expr(*e.args[1]) + ")";
             }
             case Op::ramp: return "ramp(" + expr(*e.args[0]) + ", " + std::to_string(e.type.lanes) + ")";
             case Op::splat: return "splat(" + expr(*e.args[0]) + ", " + std::to_string(e.type.lanes) + ")";
@@ -157,7 +163,8 @@ struct Printer {
 
     std::string site(int id) const {
         static constexpr const char* kinds[] = {"index", "zero_division", "assertion", "raised", "unbound"};
-        if (!module || id < 0 || id >= static_cast<int>(module->sites.size())) return "site " + std::to_string(id);
+        if (!module || id < 0 || id >= static_cast<int>(module->sites.size()))
+            return "site " + std::to_string(id);
         const Site& s = module->sites[id];
         std::string text = kinds[static_cast<int>(s.kind)];
         if (!s.subject.empty()) text += " " + s.subject;
@@ -194,7 +201,9 @@ struct Printer {
                 break;
             case Stmt::Kind::break_loop: line(depth, "break"); break;
             case Stmt::Kind::continue_loop: line(depth, "continue"); break;
-            case Stmt::Kind::leave: line(depth, s.exprs.empty() ? "return" : "return " + expr(*s.exprs[0])); break;
+            case Stmt::Kind::leave:
+                line(depth, s.exprs.empty() ? "return" : "return " + expr(*s.exprs[0]));
+                break;
             case Stmt::Kind::barrier: line(depth, "barrier"); break;
             case Stmt::Kind::fault: line(depth, "fault " + site(s.site)); break;
             case Stmt::Kind::poll: line(depth, "poll"); break;
@@ -240,6 +249,8 @@ std::string to_string(const Module& module) {
     return text;
 }
 
-std::string to_string(const Function& function, const Expr& expr) { return Printer(function, nullptr).expr(expr); }
+std::string to_string(const Function& function, const Expr& expr) {
+    return Printer(function, nullptr).expr(expr);
+}
 
 }  // namespace xcuda::ir

@@ -12,17 +12,18 @@ using Body = std::vector<Stmt>;
 
 struct Stmt {
     enum class Kind : std::uint8_t {
-        assign,      // var = exprs[0]
-        store,       // exprs[0] (array var)[exprs[1..n]] = exprs[n+1]; `access`. A vector store: then the elements
-                     // from lane to lane, and perhaps a mask
+        assign,  // var = exprs[0]
+        store,  // exprs[0] (array var)[exprs[1..n]] = exprs[n+1]; `access`. A vector store: then the elements
+                // from lane to lane, and perhaps a mask
         evaluate,    // exprs[0], for its effect
         branch,      // if exprs[0]: body else: orelse
         loop_range,  // for var in range(exprs[0], exprs[1], exprs[2]): body else: orelse; bounds read once
         loop_while,  // while exprs[0]: body else: orelse
-        break_loop, continue_loop,
-        leave,       // return [exprs[0]]
-        barrier,     // all threads of the block
-        fault,       // `site` says which: assert and raise
+        break_loop,
+        continue_loop,
+        leave,    // return [exprs[0]]
+        barrier,  // all threads of the block
+        fault,    // `site` says which: assert and raise
         // From here on: only after the CPU passes.
         poll,        // leave if the launch was stopped
         scope,       // body; a `leave` inside ends it, not the function
@@ -42,7 +43,8 @@ struct Stmt {
 };
 
 XCUDA_API Stmt assign(VarId var, ExprP value, const Place& place = {});
-XCUDA_API Stmt store(ExprP array, std::vector<ExprP> indices, ExprP value, Access access, const Place& place = {});
+XCUDA_API Stmt store(ExprP array, std::vector<ExprP> indices, ExprP value, Access access,
+                     const Place& place = {});
 XCUDA_API Stmt evaluate(ExprP effect, const Place& place = {});
 XCUDA_API Stmt branch(ExprP condition, Body body, Body orelse = {}, const Place& place = {});
 XCUDA_API Stmt loop_range(VarId var, ExprP start, ExprP stop, ExprP step, Body body, const Place& place = {});

@@ -29,8 +29,8 @@ struct Type {
     Layout layout = Layout::contiguous;
     Space space = Space::global;
     bool readonly = false;
-    bool wide = false;     // 2^31 elements or more lie between its first and its last
-    bool aligned = false;  // every row starts at a multiple of 16 bytes
+    bool wide = false;                  // 2^31 elements or more lie between its first and its last
+    bool aligned = false;               // every row starts at a multiple of 16 bytes
     std::vector<std::int64_t> extents;  // shared and local arrays: fixed lengths; empty: dynamic shared memory
 
     bool is_none() const { return kind == Kind::none; }

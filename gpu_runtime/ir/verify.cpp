@@ -1,7 +1,7 @@
 #include "ir/verify.hpp"
 
-#include <array>
 #include <fmt/format.h>
+#include <array>
 
 #include "frontend/functions.hpp"
 #include "ir/print.hpp"
@@ -48,7 +48,8 @@ const char* numbers(const Checker& c, const Expr& e) {
 
 const char* comparison(const Checker& c, const Expr& e) {
     if (!is_bool(e.type)) return "a comparison is a bool";
-    return c.arg(e, 0).is_scalar() && c.arg(e, 0).dtype == c.arg(e, 1).dtype && c.arg(e, 0).lanes == c.arg(e, 1).lanes
+    return c.arg(e, 0).is_scalar() && c.arg(e, 0).dtype == c.arg(e, 1).dtype &&
+                   c.arg(e, 0).lanes == c.arg(e, 1).lanes
                ? nullptr
                : "both sides of a comparison are of one type";
 }
@@ -61,8 +62,9 @@ const char* logic(const Checker& c, const Expr& e) {
 
 const char* select(const Checker& c, const Expr& e) {
     if (!is_bool(c.arg(e, 0))) return "a select's condition is a bool";
-    return same_scalar(c.arg(e, 1), e.type) && same_scalar(c.arg(e, 2), e.type) ? nullptr
-                                                                                : "both sides are of the node's type";
+    return same_scalar(c.arg(e, 1), e.type) && same_scalar(c.arg(e, 2), e.type)
+               ? nullptr
+               : "both sides are of the node's type";
 }
 
 const char* cast(const Checker& c, const Expr& e) {
@@ -72,19 +74,21 @@ const char* cast(const Checker& c, const Expr& e) {
 const char* constant(const Checker&, const Expr& e) {
     if (!std::holds_alternative<Number>(e.payload)) return "a constant holds a number";
     const Number& n = number_of(e);
-    const bool fits = e.type.dtype == DType::b1 ? std::holds_alternative<bool>(n)
-                      : is_integer(e.type.dtype)
-                          ? std::holds_alternative<std::int64_t>(n) || std::holds_alternative<std::uint64_t>(n)
-                          : std::holds_alternative<double>(n);
+    const bool fits = e.type.dtype == DType::b1  ? std::holds_alternative<bool>(n)
+                      : is_integer(e.type.dtype) ? std::holds_alternative<std::int64_t>(n) ||
+                                                       std::holds_alternative<std::uint64_t>(n)
+                                                 : std::holds_alternative<double>(n);
     return e.type.is_scalar() && fits ? nullptr : "a constant's number is of its type";
 }
 
 const char* var(const Checker& c, const Expr& e) {
     if (!std::holds_alternative<VarId>(e.payload)) return "a variable holds its number";
     const VarId id = var_of(e);
-    if (id < 0 || id >= static_cast<VarId>(c.function.vars.size())) return "a variable is one of the function's";
+    if (id < 0 || id >= static_cast<VarId>(c.function.vars.size()))
+        return "a variable is one of the function's";
     const Type& declared = c.function.vars[id].type;
-    const bool same = declared.kind == e.type.kind && declared.dtype == e.type.dtype && declared.ndim == e.type.ndim;
+    const bool same =
+        declared.kind == e.type.kind && declared.dtype == e.type.dtype && declared.ndim == e.type.ndim;
     return same ? nullptr : "a variable is read with its declared type";
 }
 
@@ -93,19 +97,22 @@ const char* call(const Checker& c, const Expr& e) {
     const frontend::Overload& o = frontend::overload(std::get<OverloadId>(e.payload));
     if (o.in.size() != e.args.size()) return "a call has its overload's arguments";
     for (std::size_t i = 0; i < o.in.size(); ++i)
-        if (!c.arg(e, i).is_scalar() || c.arg(e, i).dtype != o.in[i]) return "a call's arguments are of its overload's types";
+        if (!c.arg(e, i).is_scalar() || c.arg(e, i).dtype != o.in[i])
+            return "a call's arguments are of its overload's types";
     return e.type.dtype == o.out ? nullptr : "a call has its overload's result";
 }
 
 const char* invoke(const Checker& c, const Expr& e) {
     if (!std::holds_alternative<FunctionId>(e.payload)) return "an invoke names its function";
     const int id = std::get<FunctionId>(e.payload).value;
-    if (id < 1 || id >= static_cast<int>(c.module.functions.size())) return "an invoke names a function of the module";
+    if (id < 1 || id >= static_cast<int>(c.module.functions.size()))
+        return "an invoke names a function of the module";
     const Function& callee = c.module.functions[id];
     if (callee.params.size() != e.args.size()) return "an invoke has its function's arguments";
     for (std::size_t i = 0; i < e.args.size(); ++i) {
         const Type& declared = callee.vars[callee.params[i]].type;
-        if (declared.kind != c.arg(e, i).kind || declared.dtype != c.arg(e, i).dtype || declared.ndim != c.arg(e, i).ndim)
+        if (declared.kind != c.arg(e, i).kind || declared.dtype != c.arg(e, i).dtype ||
+            declared.ndim != c.arg(e, i).ndim)
             return "an invoke's arguments are of its function's types";
     }
     if (callee.result.is_none()) return e.type.is_none() ? nullptr : "the function gives nothing";
@@ -113,9 +120,11 @@ const char* invoke(const Checker& c, const Expr& e) {
 }
 
 const char* indexed(const Checker& c, const Expr& e, std::size_t after) {
-    if (e.args.empty() || e.args[0]->op != Op::var || !c.arg(e, 0).is_array()) return "its first argument is an array variable";
+    if (e.args.empty() || e.args[0]->op != Op::var || !c.arg(e, 0).is_array())
+        return "its first argument is an array variable";
     const auto ndim = static_cast<std::size_t>(c.arg(e, 0).ndim);
-    if (c.typed() ? e.args.size() != 1 + ndim + after : e.args.size() < 1 + ndim + after) return "it has one index an axis";
+    if (c.typed() ? e.args.size() != 1 + ndim + after : e.args.size() < 1 + ndim + after)
+        return "it has one index an axis";
     for (std::size_t i = 1; i <= ndim; ++i)
         if (!is_index(c.arg(e, i))) return "its indices are integers";
     return e.type.dtype == c.arg(e, 0).dtype ? nullptr : "an element has its array's dtype";
@@ -158,17 +167,21 @@ const char* dim(const Checker& c, const Expr& e) {
 
 const char* coord(const Checker&, const Expr& e) {
     if (!std::holds_alternative<Coord>(e.payload)) return "a coordinate says which";
-    return coord_of(e).axis >= 0 && coord_of(e).axis < 3 && e.type.dtype == DType::i64 ? nullptr : "axes are 0, 1, 2";
+    return coord_of(e).axis >= 0 && coord_of(e).axis < 3 && e.type.dtype == DType::i64 ? nullptr
+                                                                                       : "axes are 0, 1, 2";
 }
 
 const char* bound(const Checker& c, const Expr& e) {
     if (!std::holds_alternative<Access>(e.payload)) return "a view's index says how it is tested";
     if (const char* broken = access_known(c, access_of(e))) return broken;
-    return is_index(c.arg(e, 0)) && is_index(c.arg(e, 1)) && e.type.dtype == DType::i64 ? nullptr : "a view's index and length are integers";
+    return is_index(c.arg(e, 0)) && is_index(c.arg(e, 1)) && e.type.dtype == DType::i64
+               ? nullptr
+               : "a view's index and length are integers";
 }
 
 const char* widened(const Checker& c, const Expr& e) {
-    return c.arg(e, 0).is_scalar() && c.arg(e, 0).lanes == 1 && c.arg(e, 0).dtype == e.type.dtype && e.type.lanes > 1
+    return c.arg(e, 0).is_scalar() && c.arg(e, 0).lanes == 1 && c.arg(e, 0).dtype == e.type.dtype &&
+                   e.type.lanes > 1
                ? nullptr
                : "lanes are made of one number";
 }
@@ -183,19 +196,18 @@ constexpr Stage T = Stage::typed, C = Stage::cpu;
 
 // The written table: what each operation takes and gives.
 constexpr std::array rows{
-    Row{Op::constant, 0, T, constant},   Row{Op::var, 0, T, var},
-    Row{Op::neg, 1, T, numbers},         Row{Op::bit_not, 1, T, bits},          Row{Op::logic_not, 1, T, logic},
-    Row{Op::add, 2, T, numbers},         Row{Op::sub, 2, T, numbers},           Row{Op::mul, 2, T, numbers},
-    Row{Op::truediv, 2, T, reals},       Row{Op::floordiv, 2, T, division},     Row{Op::mod, 2, T, division},
-    Row{Op::pow, 2, T, numbers},         Row{Op::shl, 2, T, bits},              Row{Op::shr, 2, T, bits},
-    Row{Op::bit_and, 2, T, bits},        Row{Op::bit_or, 2, T, bits},           Row{Op::bit_xor, 2, T, bits},
-    Row{Op::lt, 2, T, comparison},       Row{Op::le, 2, T, comparison},         Row{Op::gt, 2, T, comparison},
-    Row{Op::ge, 2, T, comparison},       Row{Op::eq, 2, T, comparison},         Row{Op::ne, 2, T, comparison},
-    Row{Op::logic_and, 2, T, logic},     Row{Op::logic_or, 2, T, logic},        Row{Op::select, 3, T, select},
-    Row{Op::cast, 1, T, cast},           Row{Op::call, -1, T, call},            Row{Op::invoke, -1, T, invoke},
-    Row{Op::load, -1, T, load},          Row{Op::dim, 1, T, dim},               Row{Op::coord, 0, T, coord},
-    Row{Op::atomic, -1, T, atomic},      Row{Op::ramp, 1, C, widened},          Row{Op::splat, 1, C, widened},
-    Row{Op::bound, 2, T, bound},
+    Row{Op::constant, 0, T, constant}, Row{Op::var, 0, T, var},         Row{Op::neg, 1, T, numbers},
+    Row{Op::bit_not, 1, T, bits},      Row{Op::logic_not, 1, T, logic}, Row{Op::add, 2, T, numbers},
+    Row{Op::sub, 2, T, numbers},       Row{Op::mul, 2, T, numbers},     Row{Op::truediv, 2, T, reals},
+    Row{Op::floordiv, 2, T, division}, Row{Op::mod, 2, T, division},    Row{Op::pow, 2, T, numbers},
+    Row{Op::shl, 2, T, bits},          Row{Op::shr, 2, T, bits},        Row{Op::bit_and, 2, T, bits},
+    Row{Op::bit_or, 2, T, bits},       Row{Op::bit_xor, 2, T, bits},    Row{Op::lt, 2, T, comparison},
+    Row{Op::le, 2, T, comparison},     Row{Op::gt, 2, T, comparison},   Row{Op::ge, 2, T, comparison},
+    Row{Op::eq, 2, T, comparison},     Row{Op::ne, 2, T, comparison},   Row{Op::logic_and, 2, T, logic},
+    Row{Op::logic_or, 2, T, logic},    Row{Op::select, 3, T, select},   Row{Op::cast, 1, T, cast},
+    Row{Op::call, -1, T, call},        Row{Op::invoke, -1, T, invoke},  Row{Op::load, -1, T, load},
+    Row{Op::dim, 1, T, dim},           Row{Op::coord, 0, T, coord},     Row{Op::atomic, -1, T, atomic},
+    Row{Op::ramp, 1, C, widened},      Row{Op::splat, 1, C, widened},   Row{Op::bound, 2, T, bound},
 };
 
 struct Walker {
@@ -231,11 +243,13 @@ struct Walker {
     }
 
     void condition(const Stmt& s) const {
-        if (s.exprs.size() != 1 || !is_bool(s.exprs[0]->type)) broken("a branch or loop", "its condition is a bool");
+        if (s.exprs.size() != 1 || !is_bool(s.exprs[0]->type))
+            broken("a branch or loop", "its condition is a bool");
     }
 
     void variable(const Stmt& s) const {
-        if (s.var < 0 || s.var >= static_cast<VarId>(c.function.vars.size())) broken("an assignment", "its variable is known");
+        if (s.var < 0 || s.var >= static_cast<VarId>(c.function.vars.size()))
+            broken("an assignment", "its variable is known");
     }
 
     void statement(const Stmt& s, int loops) const {
@@ -252,7 +266,8 @@ struct Walker {
         if (s.kind == Kind::assign) {
             variable(s);
             const Type& declared = c.function.vars[s.var].type;
-            if (declared.dtype != s.exprs.at(0)->type.dtype || declared.is_scalar() != s.exprs[0]->type.is_scalar())
+            if (declared.dtype != s.exprs.at(0)->type.dtype ||
+                declared.is_scalar() != s.exprs[0]->type.is_scalar())
                 broken(to_string(c.function, *s.exprs[0]) + " to " + c.function.vars[s.var].name,
                        "a value has its variable's type");
         }
@@ -265,11 +280,14 @@ struct Walker {
         if (s.kind == Kind::store) {
             const Type array = s.exprs.size() >= 2 ? s.exprs[0]->type : Type{};
             const std::size_t least = 2 + static_cast<std::size_t>(array.ndim);
-            if (!array.is_array() || s.exprs[0]->op != Op::var) broken("a store", "it is into an array variable");
-            if (c.typed() ? s.exprs.size() != least : s.exprs.size() < least) broken("a store", "it has one index an axis");
+            if (!array.is_array() || s.exprs[0]->op != Op::var)
+                broken("a store", "it is into an array variable");
+            if (c.typed() ? s.exprs.size() != least : s.exprs.size() < least)
+                broken("a store", "it has one index an axis");
             for (int axis = 1; axis <= array.ndim; ++axis)
                 if (!is_index(s.exprs[axis]->type)) broken("a store", "its indices are integers");
-            if (s.exprs[1 + array.ndim]->type.dtype != array.dtype) broken("a store", "a value has its array's dtype");
+            if (s.exprs[1 + array.ndim]->type.dtype != array.dtype)
+                broken("a store", "a value has its array's dtype");
             if (const char* rule = access_known(c, s.access)) broken("a store", rule);
         }
         if (s.kind == Kind::fault && (s.site < 0 || s.site >= static_cast<int>(c.module.sites.size())))

@@ -8,8 +8,10 @@
 namespace xcuda::ir {
 
 XCUDA_API void each_expr(const ExprP& e, const std::function<void(const Expr&)>& visit);
-XCUDA_API void each_expr(const Body& body, const std::function<void(const Expr&)>& visit);  // nested bodies too
-XCUDA_API void each_stmt(const Body& body, const std::function<void(const Stmt&)>& visit);  // before its bodies
+XCUDA_API void each_expr(const Body& body,
+                         const std::function<void(const Expr&)>& visit);  // nested bodies too
+XCUDA_API void each_stmt(const Body& body,
+                         const std::function<void(const Stmt&)>& visit);  // before its bodies
 
 /// Replaces nodes: `change` sees each node with its arguments already changed and gives the node to stand there.
 XCUDA_API ExprP rewrite(const ExprP& e, const std::function<ExprP(const ExprP&)>& change);

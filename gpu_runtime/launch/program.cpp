@@ -123,8 +123,7 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
     made->sites = module.sites;
 
     CompileInfo compile;
-    made->function =
-        get_or_compile(*device, {made->text.source, made->text.entry, made->options}, &compile);
+    made->function = get_or_compile(*device, {made->text.source, made->text.entry, made->options}, &compile);
     made->source = compile.source;
     made->seconds = now() - begin;
 

@@ -32,10 +32,10 @@ struct Lowered {
     std::vector<passes::ParameterUse> uses;  // one a parameter
     std::vector<ir::ExprP> domain;           // passes::launch_domain
     emit::ArgumentLayout layout;
-    std::int64_t shared_bytes = 0;  // of its shared.array's
-    bool fixed_block = false;                // passes::wants_fixed_block
-    std::array<int, 3> order{0, 1, 2};       // passes::coalescing_order, for launches whose shape is ours
-    int elements_a_thread = 1;               // passes::elements_a_thread, likewise
+    std::int64_t shared_bytes = 0;      // of its shared.array's
+    bool fixed_block = false;           // passes::wants_fixed_block
+    std::array<int, 3> order{0, 1, 2};  // passes::coalescing_order, for launches whose shape is ours
+    int elements_a_thread = 1;          // passes::elements_a_thread, likewise
     double seconds = 0;
 
     bool writes(std::size_t parameter) const { return parameter < uses.size() && uses[parameter].written; }
@@ -48,10 +48,10 @@ struct Specialisation {
     std::shared_ptr<const Lowered> lowered;
     std::shared_ptr<device::Device> device;
     std::optional<device::Dim3> block;
-    bool automatic = false;                  // made for launches whose shape is ours
+    bool automatic = false;       // made for launches whose shape is ours
     std::vector<ir::Site> sites;  // of the module as compiled: what a FaultRecord points into
     emit::Text text;
-    std::string options;                     // of the device's compiler
+    std::string options;  // of the device's compiler
     std::shared_ptr<device::Function> function;
     std::shared_ptr<const KernelFacts> facts;
     std::string source;  // "compiled", "disk", "memory"

@@ -46,7 +46,8 @@ Signature signature(std::span<const Argument> arguments) {
 ir::Type type_of(Key key) {
     const auto dtype = static_cast<DType>(key >> 4 & 0xff);
     if ((key & 0x1u) == 0) return ir::scalar(dtype, (key & 0x2u) != 0);
-    ir::Type type = ir::array(dtype, static_cast<int>(key >> 12 & 0xff), static_cast<ir::Layout>(key >> 20 & 0xf));
+    ir::Type type =
+        ir::array(dtype, static_cast<int>(key >> 12 & 0xff), static_cast<ir::Layout>(key >> 20 & 0xf));
     type.wide = (key >> 24 & 1u) != 0;
     type.aligned = (key >> 25 & 1u) != 0;
     return type;

@@ -46,7 +46,8 @@ XCUDA_API ir::Layout layout_of(int ndim, const std::int64_t* lengths, const std:
 //// 2^31 elements or more lie between its first and its last: kernels then need 64-bit indices.
 inline bool is_wide(const Argument& a) {
     std::int64_t span = 0;
-    for (int i = 0; i < a.ndim; ++i) span += (a.lengths[i] - 1) * (a.strides[i] < 0 ? -a.strides[i] : a.strides[i]);
+    for (int i = 0; i < a.ndim; ++i)
+        span += (a.lengths[i] - 1) * (a.strides[i] < 0 ? -a.strides[i] : a.strides[i]);
     return span >= (std::int64_t{1} << 31) - (std::int64_t{1} << 16);  // room for a step beyond the end
 }
 

@@ -17,6 +17,7 @@ struct Targeted {
 
 /// For "sm_90" and the like, as a launch that names its shape would have it. Throws a ValueError for what is no
 /// architecture, missing() without NVRTC.
-XCUDA_API Targeted compile_for(const Program& program, const Lowered& lowered, const std::string& architecture);
+XCUDA_API Targeted compile_for(const Program& program, const Lowered& lowered,
+                               const std::string& architecture);
 
 }  // namespace xcuda::launch

@@ -7,7 +7,8 @@
 
 namespace xcuda::passes {
 
-XCUDA_API std::optional<std::int64_t> integer_of(const ir::ExprP& e);  // its value, if it is an integer constant
+XCUDA_API std::optional<std::int64_t> integer_of(
+    const ir::ExprP& e);  // its value, if it is an integer constant
 
 XCUDA_API ir::ExprP add(ir::ExprP a, ir::ExprP b);
 XCUDA_API ir::ExprP sub(ir::ExprP a, ir::ExprP b);

@@ -11,15 +11,16 @@ namespace xcuda::passes {
 /// Values of the launch that the model needs: parameters' shapes and integer scalars, block and grid.
 struct CostInputs {
     std::function<std::optional<double>(int parameter, int axis)> length;  // array lengths
-    std::function<std::optional<double>(int parameter)> value;            // scalar parameters
+    std::function<std::optional<double>(int parameter)> value;             // scalar parameters
     double grid[3], block[3];
-    std::function<double(int parameter)> elements;                        // of an array
+    std::function<double(int parameter)> elements;  // of an array
 };
 
 struct Cost {
     double flops = 0;
-    double bytes_read = 0, bytes_written = 0;  // each array element once where all are touched (compulsory traffic)
-    bool complete = true;                      // false: a data-dependent loop or branch was left out or averaged
+    double bytes_read = 0,
+           bytes_written = 0;  // each array element once where all are touched (compulsory traffic)
+    bool complete = true;      // false: a data-dependent loop or branch was left out or averaged
 };
 
 XCUDA_API Cost cost(const ir::Module& module, const CostInputs& inputs);

@@ -32,7 +32,9 @@ Linear symbol(int id);
 Linear add(const Linear& a, const Linear& b, double factor = 1);  // a + factor * b
 Linear multiply(const Linear& a, const Linear& b);                // known where one side is constant
 
-struct Interval { double low, high; };  // both ends are taken
+struct Interval {
+    double low, high;
+};  // both ends are taken
 Interval interval(const Linear& value, const std::vector<Symbol>& symbols);
 double mean(const Linear& value, const std::vector<Symbol>& symbols);
 

@@ -3,14 +3,13 @@
 
 #include <cstdint>
 
-
 #include "ir/module.hpp"
 
 namespace xcuda::passes {
 
 struct CpuOptions {
     bool checked = true;
-    bool block_fixed = false;          // `block` is a compile-time constant of this specialisation
+    bool block_fixed = false;  // `block` is a compile-time constant of this specialisation
     std::int64_t block[3] = {1, 1, 1};
     int vector_bytes = 32;
 };

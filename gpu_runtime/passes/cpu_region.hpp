@@ -16,7 +16,7 @@ struct Lanes {
 
 struct LoweredRegion {
     ir::Body body;
-    std::string how;      // "tiles 8x2x16", "threads"
+    std::string how;          // "tiles 8x2x16", "threads"
     int rows = 1, width = 1;  // of a tile
     bool loops = false, calls = false;
 };
@@ -25,7 +25,8 @@ struct LoweredRegion {
 LoweredRegion lower_region(ir::Function& function, const ir::Body& body, const Box& box, const Lanes& lanes);
 
 /// Only the tiles, ended by `return true`, or `return false` before anything is done; empty where the body has none.
-LoweredRegion tiles_of_region(ir::Function& function, const ir::Body& body, const Box& box, const Lanes& lanes);
+LoweredRegion tiles_of_region(ir::Function& function, const ir::Body& body, const Box& box,
+                              const Lanes& lanes);
 /// Only the loops over threads.
 ir::Body threads_of_region(const ir::Body& body, const Box& box, const Lanes& lanes);
 

@@ -11,12 +11,12 @@
 namespace xcuda::passes {
 
 struct TilePlan {
-    int vector_axis = 0;  // neighbours along it share a vector register
-    int row_axis = 1;     // `rows` neighbours along it share loads
-    int lanes = 1;        // of one vector register
+    int vector_axis = 0;        // neighbours along it share a vector register
+    int row_axis = 1;           // `rows` neighbours along it share loads
+    int lanes = 1;              // of one vector register
     int rows = 1, columns = 1;  // threads a tile: rows x (columns * lanes)
-    bool loops = false;   // the body holds loops: much work a thread
-    bool calls = false;   // the body calls functions
+    bool loops = false;         // the body holds loops: much work a thread
+    bool calls = false;         // the body calls functions
     Varying vary;
     std::vector<bool> assigned;
     std::vector<int> counts;  // assignments by variable
@@ -27,7 +27,8 @@ int best_vector_axis(const ir::Function& function, const ir::Body& body);
 
 /// None: the body must run thread by thread.
 std::optional<TilePlan> plan_tiles(const ir::Function& function, const ir::Body& body, int vector_axis,
-                                   int vector_bytes, const std::array<std::optional<std::int64_t>, 3>& extents);
+                                   int vector_bytes,
+                                   const std::array<std::optional<std::int64_t>, 3>& extents);
 
 /// What must hold for a box of threads so that no access of the body can be out of range or wrap; null: nothing.
 /// Only for a body that plan_tiles accepted.
@@ -43,7 +44,7 @@ struct AccessSeen {
     std::span<const ir::ExprP> indices;
     const ir::Access& access;
     const LinearScope& scope;
-    int depth;   // loops around it
+    int depth;  // loops around it
     bool writes;
 };
 void each_access(const ir::Function& function, const ir::Body& body, const std::vector<bool>& assigned,
@@ -51,7 +52,8 @@ void each_access(const ir::Function& function, const ir::Body& body, const std::
 
 /// Visits each index into a view (Op::bound), its scope made to take such indices as they are.
 void each_bound(const ir::Function& function, const ir::Body& body, const std::vector<bool>& assigned,
-                const std::vector<int>& counts, const std::function<void(const ir::Expr&, const LinearScope&)>& visit);
+                const std::vector<int>& counts,
+                const std::function<void(const ir::Expr&, const LinearScope&)>& visit);
 
 /// The range of an index into a view, where a test of the box (or of a loop) stands in for its own.
 std::optional<Range> bound_range(const ir::Expr& bound, const Box& box, LinearScope scope);

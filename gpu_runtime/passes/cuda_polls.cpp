@@ -52,8 +52,8 @@ void visit(Function& f, Body& body, bool narrow) {
             s.body.insert(s.body.begin(), poll(turn_weight));
             continue;
         }
-        const bool small = narrow && *step > 0 && *step * stretch <= largest_narrow_step && fits_32_bits(f, *s.exprs[0]) &&
-                           fits_32_bits(f, *s.exprs[1]);
+        const bool small = narrow && *step > 0 && *step * stretch <= largest_narrow_step &&
+                           fits_32_bits(f, *s.exprs[0]) && fits_32_bits(f, *s.exprs[1]);
         const Type type = small ? scalar(DType::i32) : scalar(DType::i64, true);
         const VarId first = f.add({"stretch", type, Var::Role::hidden, {}});
         const VarId stop = f.add({"stop", type, Var::Role::hidden, {}});
@@ -75,7 +75,8 @@ void visit(Function& f, Body& body, bool narrow) {
 bool fits_32_bits(const Function& function, const Expr& e) {
     switch (e.op) {
         case Op::dim: return std::get<Axis>(e.payload).value < e.args[0]->type.ndim;
-        case Op::coord: return coord_of(e).kind != Coord::Kind::global && coord_of(e).kind != Coord::Kind::grid_size;
+        case Op::coord:
+            return coord_of(e).kind != Coord::Kind::global && coord_of(e).kind != Coord::Kind::grid_size;
         case Op::constant: {
             const auto* v = std::get_if<std::int64_t>(&number_of(e));
             return v && *v >= 0 && *v <= INT32_MAX - largest_narrow_step;

@@ -12,7 +12,9 @@ namespace xcuda::passes {
 XCUDA_API std::vector<ir::ExprP> launch_domain(const ir::Module& module);
 
 /// Array parameters that the kernel may write, and may read, by index into Function::params.
-struct ParameterUse { bool read = false, written = false; };
+struct ParameterUse {
+    bool read = false, written = false;
+};
 XCUDA_API std::vector<ParameterUse> parameter_uses(const ir::Module& module);
 
 }  // namespace xcuda::passes

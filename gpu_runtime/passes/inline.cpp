@@ -76,10 +76,12 @@ std::vector<bool> holding_block_parts(const Module& module) {
         for (std::size_t i = 1; i < holds.size(); ++i) {
             if (holds[i]) continue;
             const Function& f = module.functions[i];
-            bool found = std::any_of(f.vars.begin(), f.vars.end(), [](const Var& v) { return v.role == Var::Role::shared; });
+            bool found = std::any_of(f.vars.begin(), f.vars.end(),
+                                     [](const Var& v) { return v.role == Var::Role::shared; });
             each_stmt(f.body, [&](const Stmt& s) { found |= s.kind == Stmt::Kind::barrier; });
             each_expr(f.body, [&](const Expr& e) {
-                if (e.op == Op::invoke) found = found || holds[static_cast<std::size_t>(std::get<FunctionId>(e.payload).value)];
+                if (e.op == Op::invoke)
+                    found = found || holds[static_cast<std::size_t>(std::get<FunctionId>(e.payload).value)];
             });
             changed |= found;
             holds[i] = found;

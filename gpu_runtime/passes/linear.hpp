@@ -12,9 +12,9 @@
 namespace xcuda::passes {
 
 struct Linear {
-    ir::ExprP base;                          // uniform; never null
-    std::array<ir::ExprP, 3> coefficients;   // by axis; null: 0
-    std::map<ir::VarId, ir::ExprP> loops;    // by loop variable
+    ir::ExprP base;                         // uniform; never null
+    std::array<ir::ExprP, 3> coefficients;  // by axis; null: 0
+    std::map<ir::VarId, ir::ExprP> loops;   // by loop variable
 
     bool uniform() const { return !coefficients[0] && !coefficients[1] && !coefficients[2] && loops.empty(); }
 };
@@ -31,8 +31,9 @@ struct LoopRange {
 /// What the analysis may take as fixed while a body runs.
 struct LinearScope {
     const ir::Function& function;
-    const std::vector<bool>& assigned;               // variables that the body assigns: not fixed
-    const std::map<ir::VarId, LoopRange>* loops = nullptr;  // open loops, if their variables may stand in the sum
+    const std::vector<bool>& assigned;  // variables that the body assigns: not fixed
+    const std::map<ir::VarId, LoopRange>* loops =
+        nullptr;                 // open loops, if their variables may stand in the sum
     bool threads_fixed = false;  // one thread's view: its coordinates are fixed values, not axes
     bool bounds_tested = false;  // an index into a view is taken as it is: the asker tests it (each_bound)
 };

@@ -14,7 +14,9 @@ namespace {
 using Say = std::optional<std::string>;
 
 std::string shape(const device::Dim3& d) {
-    return d.z > 1 ? fmt::format("{}x{}x{}", d.x, d.y, d.z) : d.y > 1 ? fmt::format("{}x{}", d.x, d.y) : fmt::format("{}", d.x);
+    return d.z > 1   ? fmt::format("{}x{}x{}", d.x, d.y, d.z)
+           : d.y > 1 ? fmt::format("{}x{}", d.x, d.y)
+                     : fmt::format("{}", d.x);
 }
 
 Say part_warps(const KernelRow& r, const Surroundings&) {
@@ -23,16 +25,20 @@ Say part_warps(const KernelRow& r, const Surroundings&) {
     const auto warp = r.device->info.warp_size;
     if (threads % warp == 0) return {};
     const auto idle = warp - threads % warp;
-    return fmt::format("A block of {} threads leaves {} of the {} lanes of its last warp idle; make the block's size a "
-                       "multiple of {}.", threads, idle, warp, warp);
+    return fmt::format(
+        "A block of {} threads leaves {} of the {} lanes of its last warp idle; make the block's size a "
+        "multiple of {}.",
+        threads, idle, warp, warp);
 }
 
 Say narrow_block(const KernelRow& r, const Surroundings&) {
     if (!r.has_warps() || r.shape.block.y * r.shape.block.z == 1) return {};
     const auto x = r.shape.block.x, warp = static_cast<std::int64_t>(r.device->info.warp_size);
     if (x * 2 > warp) return {};
-    return fmt::format("The block {} is only {} threads wide in x, so a warp's accesses are spread over {} rows; {} in x "
-                       "keeps them together.", shape(r.shape.block), x, warp / std::max<std::int64_t>(x, 1), warp);
+    return fmt::format(
+        "The block {} is only {} threads wide in x, so a warp's accesses are spread over {} rows; {} in x "
+        "keeps them together.",
+        shape(r.shape.block), x, warp / std::max<std::int64_t>(x, 1), warp);
 }
 
 Say few_blocks(const KernelRow& r, const Surroundings&) {
@@ -40,8 +46,10 @@ Say few_blocks(const KernelRow& r, const Surroundings&) {
     const auto blocks = r.shape.grid.count();
     const int units = r.device->info.multiprocessors;
     if (blocks >= units || blocks == 0) return {};
-    return fmt::format("{} block{} can occupy {} of the {} multiprocessors; smaller blocks, or more work a launch, "
-                       "would use the rest.", blocks, blocks == 1 ? "" : "s", blocks, units);
+    return fmt::format(
+        "{} block{} can occupy {} of the {} multiprocessors; smaller blocks, or more work a launch, "
+        "would use the rest.",
+        blocks, blocks == 1 ? "" : "s", blocks, units);
 }
 
 Say few_blocks_on_workers(const KernelRow& r, const Surroundings&) {
@@ -50,8 +58,10 @@ Say few_blocks_on_workers(const KernelRow& r, const Surroundings&) {
     const auto blocks = r.shape.grid.count();
     const int workers = r.device->info.multiprocessors;
     if (blocks >= workers || blocks == 0) return {};
-    return fmt::format("A kernel with barriers runs a block on one worker: {} block{} left {} of the {} workers without "
-                       "work.", blocks, blocks == 1 ? "" : "s", workers - blocks, workers);
+    return fmt::format(
+        "A kernel with barriers runs a block on one worker: {} block{} left {} of the {} workers without "
+        "work.",
+        blocks, blocks == 1 ? "" : "s", workers - blocks, workers);
 }
 
 Say low_occupancy(const KernelRow& r, const Surroundings&) {
@@ -64,13 +74,17 @@ Say low_occupancy(const KernelRow& r, const Surroundings&) {
 Say spills(const KernelRow& r, const Surroundings&) {
     const auto bytes = r.kernel->attributes.local_bytes.value_or(0);
     if (!r.has_warps() || bytes == 0) return {};
-    return fmt::format("Each thread keeps {} bytes in local memory (local arrays, or values that found no register).", bytes);
+    return fmt::format(
+        "Each thread keeps {} bytes in local memory (local arrays, or values that found no register).",
+        bytes);
 }
 
 Say fibers(const KernelRow& r, const Surroundings&) {
     if (r.has_warps() || !r.device || !r.kernel->how.starts_with("fibers")) return {};
-    return "Each thread ran as a fiber of its own, because not all threads of a block are seen to reach the same "
-           "barriers; with every syncthreads() outside of conditions that differ between threads, the block runs as "
+    return "Each thread ran as a fiber of its own, because not all threads of a block are seen to reach the "
+           "same "
+           "barriers; with every syncthreads() outside of conditions that differ between threads, the block "
+           "runs as "
            "vector loops.";
 }
 
@@ -82,9 +96,11 @@ Say strided_argument(const KernelRow& r, const Surroundings&) {
         if (s[i] == ']') {
             --depth;
             if (i > 0 && s[i - 1] == ':' && !(i > 2 && s[i - 2] == ':')) {
-                return fmt::format("Argument {} is not contiguous along its last axis, so neighbouring elements are not "
-                                   "neighbours in memory; a contiguous copy (numpy.ascontiguousarray) is read in whole "
-                                   "vectors.", argument);
+                return fmt::format(
+                    "Argument {} is not contiguous along its last axis, so neighbouring elements are not "
+                    "neighbours in memory; a contiguous copy (numpy.ascontiguousarray) is read in whole "
+                    "vectors.",
+                    argument);
             }
         }
         if (s[i] == ',' && depth == 0) ++argument;
@@ -96,34 +112,41 @@ Say compile_dominates(const KernelRow& r, const Surroundings& cell) {
     // A first compile of a fraction of a second is nobody's problem.
     if (!cell.compiled_of(r.kernel->name) || cell.compile_seconds < 0.5) return {};
     if (cell.device_seconds <= 0 || cell.compile_seconds < 5 * cell.device_seconds) return {};
-    return fmt::format("Compiling took {}, running {}. The compiled kernel is kept: the next call with such arguments "
-                       "starts at once.", in_unit(cell.compile_seconds, "s"), in_unit(cell.device_seconds, "s"));
+    return fmt::format(
+        "Compiling took {}, running {}. The compiled kernel is kept: the next call with such arguments "
+        "starts at once.",
+        in_unit(cell.compile_seconds, "s"), in_unit(cell.device_seconds, "s"));
 }
 
 Say many_specialisations(const KernelRow& r, const Surroundings& cell) {
     const int n = cell.compiled_of(r.kernel->name);
     if (n < 3) return {};
-    return fmt::format("It was compiled {} times here, once for each new set of argument types, layouts or block shape; "
-                       "calls that agree in those share one.", n);
+    return fmt::format(
+        "It was compiled {} times here, once for each new set of argument types, layouts or block shape; "
+        "calls that agree in those share one.",
+        n);
 }
 
 Say copies_each_launch(const KernelRow& r, const Surroundings& cell) {
     if (r.calls < 2 || cell.copies_in < cell.launches || cell.copy_seconds < cell.device_seconds) return {};
-    return fmt::format("{} copies to the device for {} launches took {}, the kernels {}: move arrays once with "
-                       "cuda.to_device and launch on those.", cell.copies_in, cell.launches,
-                       in_unit(cell.copy_seconds, "s"), in_unit(cell.device_seconds, "s"));
+    return fmt::format(
+        "{} copies to the device for {} launches took {}, the kernels {}: move arrays once with "
+        "cuda.to_device and launch on those.",
+        cell.copies_in, cell.launches, in_unit(cell.copy_seconds, "s"), in_unit(cell.device_seconds, "s"));
 }
 
 Say many_short_launches(const KernelRow& r, const Surroundings&) {
     if (r.timed < 200 || r.total / r.timed > 10e-6) return {};
-    return fmt::format("{} launches took {} each on the device; at that length starting them costs as much as running "
-                       "them. One launch over more elements is faster.", r.timed, in_unit(r.total / r.timed, "s"));
+    return fmt::format(
+        "{} launches took {} each on the device; at that length starting them costs as much as running "
+        "them. One launch over more elements is faster.",
+        r.timed, in_unit(r.total / r.timed, "s"));
 }
 
 Say failed(const KernelRow& r, const Surroundings&) {
     if (!r.failed) return {};
-    return fmt::format("{} of {} launches stopped with an error; the figures leave {} out.", r.failed, r.calls,
-                       r.failed == 1 ? "it" : "them");
+    return fmt::format("{} of {} launches stopped with an error; the figures leave {} out.", r.failed,
+                       r.calls, r.failed == 1 ? "it" : "them");
 }
 
 constexpr AdviceRule table[] = {
@@ -156,7 +179,9 @@ std::vector<Advice> advise(const std::vector<KernelRow>& rows, const Surrounding
     for (const auto& rule : table) {
         for (const auto& row : rows) {
             auto text = rule.say(row, cell);
-            if (!text || !said.emplace(rule.name, rule.once ? "" : row.kernel->name + row.kernel->signature).second) continue;
+            if (!text ||
+                !said.emplace(rule.name, rule.once ? "" : row.kernel->name + row.kernel->signature).second)
+                continue;
             all.push_back({rule.name, std::move(*text), row.kernel->name, row.kernel->place});
         }
     }

@@ -14,8 +14,8 @@ namespace xcuda::profile {
 
 /// Of the whole cell, for rules that set one thing against another.
 struct Surroundings {
-    double device_seconds = 0;    // of all kernels
-    double compile_seconds = 0;   // of kernels compiled, not taken from the cache
+    double device_seconds = 0;   // of all kernels
+    double compile_seconds = 0;  // of kernels compiled, not taken from the cache
     int compiled = 0;
     int launches = 0;
     int copies_in = 0;

@@ -17,8 +17,9 @@ std::vector<DeviceState> states_of(const launch::Slice& slice, bool measure) {
         if (!used) continue;
         DeviceState state{label, info, device->memory(), measure ? ceilings(info) : known_ceilings(info), {}};
         if (!state.ceilings) {
-            state.no_ceilings = info.kind == "cpu" ? "this machine's ceilings are measured once, after its first report"
-                                                   : "this device's ceilings have not been measured";
+            state.no_ceilings = info.kind == "cpu"
+                                    ? "this machine's ceilings are measured once, after its first report"
+                                    : "this device's ceilings have not been measured";
         }
         states.push_back(std::move(state));
     }

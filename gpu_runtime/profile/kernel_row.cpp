@@ -38,7 +38,8 @@ void add_call(KernelRow& row, const launch::Event& event) {
 std::string why_untimed(const KernelRow& row) {
     if (row.running) return "still running when the report was made";
     if (row.failed) return "stopped by an error";
-    return row.calls > row.timed ? "not measured: only some of many launches in a row are" : "no block was launched";
+    return row.calls > row.timed ? "not measured: only some of many launches in a row are"
+                                 : "no block was launched";
 }
 
 json seconds(const KernelRow& row, double value) {
@@ -70,7 +71,8 @@ json roofline_json(const KernelRow& row) {
     if (!row.modelled) return {{"share", modelled(row, 0, "share")}};
     if (!row.device) return {{"share", absent("the device's limits are not known")}};
     if (!row.device->ceilings) return {{"share", absent(row.device->no_ceilings)}};
-    const auto found = roofline(*row.device->ceilings, row.float64(), row.flops, row.bytes(), row.modelled_seconds);
+    const auto found =
+        roofline(*row.device->ceilings, row.float64(), row.flops, row.bytes(), row.modelled_seconds);
     if (!found) return {{"share", absent("no floating-point work and no bytes of global memory")}};
     return {{"share", figure(found->share, "share", From::modelled)}, {"bound", found->bound}};
 }
@@ -85,7 +87,8 @@ json dim_json(const device::Dim3& d) { return {d.x, d.y, d.z}; }
 
 }  // namespace
 
-std::vector<KernelRow> kernel_rows(const std::vector<launch::Event>& events, const std::vector<DeviceState>& devices) {
+std::vector<KernelRow> kernel_rows(const std::vector<launch::Event>& events,
+                                   const std::vector<DeviceState>& devices) {
     std::vector<KernelRow> rows;
     for (const auto& event : events) {
         if (event.kind != launch::Event::Kind::launch || !event.kernel) continue;
@@ -115,8 +118,9 @@ json to_json(const KernelRow& row) {
     const auto& kernel = *row.kernel;
     const auto& attributes = kernel.attributes;
     const double calls = row.modelled ? row.modelled : 1;
-    const std::string_view no_registers =
-        row.device && !row.has_warps() ? "the CPU device's compiler does not count them" : "the compiled kernel does not tell";
+    const std::string_view no_registers = row.device && !row.has_warps()
+                                              ? "the CPU device's compiler does not count them"
+                                              : "the compiled kernel does not tell";
     json warnings = json::array();
     for (const auto& w : kernel.warnings) warnings.push_back(w);
     return {
@@ -139,8 +143,9 @@ json to_json(const KernelRow& row) {
         {"occupancy", occupancy_json(row)},
         {"registers", computed(attributes.registers, "1", no_registers)},
         {"local_bytes", computed(attributes.local_bytes, "B", no_registers)},
-        {"shared_bytes", figure(static_cast<double>(attributes.shared_bytes.value_or(0) + row.shape.dynamic_shared_bytes),
-                                "B", From::computed)},
+        {"shared_bytes",
+         figure(static_cast<double>(attributes.shared_bytes.value_or(0) + row.shape.dynamic_shared_bytes),
+                "B", From::computed)},
         {"bytes_read", modelled(row, row.bytes_read / calls, "B")},
         {"bytes_written", modelled(row, row.bytes_written / calls, "B")},
         {"flops", modelled(row, row.flops / calls, "FLOP")},

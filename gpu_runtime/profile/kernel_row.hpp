@@ -18,8 +18,9 @@ struct KernelRow {
     bool automatic_shape = false;
     const DeviceState* device = nullptr;  // null: a device this process no longer has
     int calls = 0, timed = 0, running = 0, failed = 0;
-    double total = 0, shortest = std::numeric_limits<double>::infinity(), longest = 0;  // seconds, of the timed calls
-    int modelled = 0;                                    // timed calls with a model of their work
+    double total = 0, shortest = std::numeric_limits<double>::infinity(),
+           longest = 0;                                   // seconds, of the timed calls
+    int modelled = 0;                                     // timed calls with a model of their work
     double flops = 0, bytes_read = 0, bytes_written = 0;  // sums over those
     double modelled_seconds = 0;
 

@@ -10,7 +10,8 @@ namespace {
 std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 std::int64_t reserved_shared_bytes(const device::Info& device) {
-    return device.architecture.starts_with("sm_") && std::atoi(device.architecture.c_str() + 3) >= 80 ? 1024 : 0;
+    return device.architecture.starts_with("sm_") && std::atoi(device.architecture.c_str() + 3) >= 80 ? 1024
+                                                                                                      : 0;
 }
 
 }  // namespace
@@ -25,7 +26,8 @@ std::optional<Occupancy> occupancy(const device::Info& device, const device::Att
     std::array<std::pair<std::string_view, std::int64_t>, 4> limits;
     std::size_t known = 0;
     limits[known++] = {"threads", possible / warps};
-    if (device.max_blocks_per_multiprocessor > 0) limits[known++] = {"blocks", device.max_blocks_per_multiprocessor};
+    if (device.max_blocks_per_multiprocessor > 0)
+        limits[known++] = {"blocks", device.max_blocks_per_multiprocessor};
     if (kernel.registers.value_or(0) > 0 && device.registers_per_multiprocessor > 0) {
         const std::int64_t a_warp = rounded_up(*kernel.registers * warp, 256);
         // Each of the four schedulers has its own quarter of the file.
@@ -40,7 +42,8 @@ std::optional<Occupancy> occupancy(const device::Info& device, const device::Att
 
     Occupancy result{limits[0].second, 0, limits[0].first};
     for (std::size_t i = 1; i < known; ++i) {
-        if (limits[i].second < result.blocks) result.blocks = limits[i].second, result.limit = limits[i].first;
+        if (limits[i].second < result.blocks)
+            result.blocks = limits[i].second, result.limit = limits[i].first;
     }
     result.share = static_cast<double>(result.blocks * warps) / static_cast<double>(possible);
     return result;

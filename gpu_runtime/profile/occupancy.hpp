@@ -11,7 +11,7 @@ namespace xcuda::profile {
 struct Occupancy {
     std::int64_t blocks = 0;  // resident at once on one multiprocessor
     double share = 0;         // resident warps of the possible ones, 0 to 1
-    std::string_view limit;   // "threads", "blocks", "registers" or "shared memory": the first that is used up
+    std::string_view limit;  // "threads", "blocks", "registers" or "shared memory": the first that is used up
 };
 
 /// For a CUDA device, or a table of one's properties; nothing where occupancy has no meaning (the CPU device).

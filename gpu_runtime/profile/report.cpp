@@ -17,8 +17,8 @@ using nlohmann::json;
 json place_json(const Place& place) { return {{"file", place.file}, {"line", place.line}}; }
 
 bool is_copy(Event::Kind kind) {
-    return kind == Event::Kind::copy_in || kind == Event::Kind::copy_out || kind == Event::Kind::copy_within ||
-           kind == Event::Kind::fill;
+    return kind == Event::Kind::copy_in || kind == Event::Kind::copy_out ||
+           kind == Event::Kind::copy_within || kind == Event::Kind::fill;
 }
 
 const char* direction(Event::Kind kind) {
@@ -44,7 +44,10 @@ json compiles(const std::vector<Event>& events) {
     return rows;
 }
 
-struct CopySum { int calls = 0; double bytes = 0, seconds = 0; };
+struct CopySum {
+    int calls = 0;
+    double bytes = 0, seconds = 0;
+};
 
 json copies(const std::vector<Event>& events) {
     std::map<std::pair<std::string, Event::Kind>, CopySum> sums;
@@ -88,7 +91,8 @@ json devices_json(const std::vector<Event>& events, const std::vector<DeviceStat
                         {"architecture", d.info.architecture},
                         {"multiprocessors", d.info.multiprocessors},
                         {"memory_change", figure(change, "B", From::measured)},
-                        {"memory_used", d.memory ? figure(double(d.memory->used), "B", From::measured) : absent(no_memory)},
+                        {"memory_used",
+                         d.memory ? figure(double(d.memory->used), "B", From::measured) : absent(no_memory)},
                         {"copy_bandwidth", ceiling(d, &Ceilings::copy_bytes_per_second, "B/s")},
                         {"peak_float32", ceiling(d, &Ceilings::flops_f32, "FLOP/s")},
                         {"peak_float64", ceiling(d, &Ceilings::flops_f64, "FLOP/s")}});
@@ -118,12 +122,14 @@ json efficiency(const std::vector<KernelRow>& rows, bool arithmetic) {
     double seconds = 0, ideal = 0;
     for (const auto& row : rows) {
         if (!row.timed) continue;
-        if (row.modelled < row.timed) return absent("depends on data: a loop or branch that the model cannot follow");
+        if (row.modelled < row.timed)
+            return absent("depends on data: a loop or branch that the model cannot follow");
         if (!row.device) return absent("the device's limits are not known");
         if (!row.device->ceilings) return absent(row.device->no_ceilings);
         const auto& c = *row.device->ceilings;
         seconds += row.modelled_seconds;
-        ideal += arithmetic ? row.flops / (row.float64() ? c.flops_f64 : c.flops_f32) : row.bytes() / c.copy_bytes_per_second;
+        ideal += arithmetic ? row.flops / (row.float64() ? c.flops_f64 : c.flops_f32)
+                            : row.bytes() / c.copy_bytes_per_second;
     }
     return seconds > 0 ? figure(ideal / seconds, "share", From::modelled) : absent("no kernel finished");
 }
@@ -135,7 +141,8 @@ json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, cons
         running += row.running, failed += row.failed, timed += row.timed;
         names.insert(row.kernel->name);
     }
-    for (const auto& e : slice.events) cached += e.kind == Event::Kind::compile && e.compile_source != "compiled";
+    for (const auto& e : slice.events)
+        cached += e.kind == Event::Kind::compile && e.compile_source != "compiled";
     return {{"kernels", names.size()},
             {"launches", cell.launches},
             {"running", running},
@@ -154,14 +161,16 @@ json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, cons
 
 }  // namespace
 
-std::optional<json> report(const launch::Slice& slice, const std::vector<DeviceState>& devices, const Scope& scope) {
+std::optional<json> report(const launch::Slice& slice, const std::vector<DeviceState>& devices,
+                           const Scope& scope) {
     if (slice.events.empty()) return std::nullopt;
     const auto rows = kernel_rows(slice.events, devices);
     const auto cell = surroundings(slice.events, rows);
     json kernels = json::array(), advice = json::array();
     for (const auto& row : rows) kernels.push_back(to_json(row));
     for (const auto& a : advise(rows, cell)) {
-        advice.push_back({{"rule", a.rule}, {"text", a.text}, {"kernel", a.kernel}, {"place", place_json(a.place)}});
+        advice.push_back(
+            {{"rule", a.rule}, {"text", a.text}, {"kernel", a.kernel}, {"place", place_json(a.place)}});
     }
     return json{{"schema", schema_name},
                 {"scope",

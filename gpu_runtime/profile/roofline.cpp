@@ -25,7 +25,8 @@ struct State {
     std::map<std::string, Ceilings> kept;
     std::set<std::string> started;
     // Empty: nothing is kept on disk.
-    const std::filesystem::path folder = settings().cache_bytes > 0 ? settings().cache_dir : std::filesystem::path();
+    const std::filesystem::path folder = settings().cache_bytes > 0 ? settings().cache_dir
+                                                                    : std::filesystem::path();
 };
 /// Never destroyed: the process may end while the background thread measures.
 State& state() {
@@ -34,7 +35,9 @@ State& state() {
 }
 
 /// Ceilings belong to a processor as it is shared out here: another name or count of workers is another machine.
-std::string machine(const device::Info& device) { return device.name + " x " + std::to_string(device.multiprocessors); }
+std::string machine(const device::Info& device) {
+    return device.name + " x " + std::to_string(device.multiprocessors);
+}
 
 std::filesystem::path file() { return state().folder / "ceilings.json"; }
 
@@ -49,7 +52,8 @@ std::optional<Ceilings> from_file(const std::string& key) {
     const auto all = read_file();
     const auto found = all.find(key);
     if (found == all.end() || !found->is_object()) return std::nullopt;
-    const Ceilings c{found->value("copy", 0.0), found->value("flops_f32", 0.0), found->value("flops_f64", 0.0)};
+    const Ceilings c{found->value("copy", 0.0), found->value("flops_f32", 0.0),
+                     found->value("flops_f64", 0.0)};
     if (!(c.copy_bytes_per_second > 0 && c.flops_f32 > 0 && c.flops_f64 > 0)) return std::nullopt;
     return c;
 }
@@ -112,7 +116,8 @@ void measure_in_background(const device::Info& device) {
     }).detach();
 }
 
-std::optional<Roofline> roofline(const Ceilings& ceilings, bool float64, double flops, double bytes, double seconds) {
+std::optional<Roofline> roofline(const Ceilings& ceilings, bool float64, double flops, double bytes,
+                                 double seconds) {
     if (!(seconds > 0) || !(flops >= 0) || !(bytes >= 0) || flops + bytes <= 0) return std::nullopt;
     const double arithmetic = flops / (float64 ? ceilings.flops_f64 : ceilings.flops_f32);
     const double memory = bytes / ceilings.copy_bytes_per_second;

@@ -10,7 +10,7 @@ namespace xcuda::profile {
 
 struct Ceilings {
     double copy_bytes_per_second = 0;  // read plus written, by all workers
-    double flops_f32 = 0;              // multiply-adds (2 each) a second, by all workers, in the widest vectors
+    double flops_f32 = 0;  // multiply-adds (2 each) a second, by all workers, in the widest vectors
     double flops_f64 = 0;
 };
 
@@ -25,8 +25,9 @@ XCUDA_API void measure_in_background(const device::Info& device);
 XCUDA_API Ceilings measure_ceilings(int workers);
 
 struct Roofline {
-    double share = 0;            // of the rate the ceilings allow at this intensity; above 1: the data stayed in a cache
-    std::string_view bound;      // "memory" or "arithmetic": the ceiling that holds at this intensity
+    double share =
+        0;  // of the rate the ceilings allow at this intensity; above 1: the data stayed in a cache
+    std::string_view bound;  // "memory" or "arithmetic": the ceiling that holds at this intensity
 };
 /// Where a run of `seconds` with this work stands. Nothing where there is no work or no time.
 XCUDA_API std::optional<Roofline> roofline(const Ceilings& ceilings, bool float64, double flops, double bytes,

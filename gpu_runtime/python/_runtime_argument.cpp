@@ -37,8 +37,10 @@ bool derives(PyTypeObject* type, const char* full_name) {
 // What structured.py takes apart, or takes as fixed: strings, functions, types, dtypes, dataclasses, enums' members.
 bool is_structured(PyObject* object) {
     PyTypeObject* type = Py_TYPE(object);
-    return PyUnicode_Check(object) || PyFunction_Check(object) || PyCFunction_Check(object) || derives(type, "numpy.ufunc") || PyType_Check(object) || derives(type, "numpy.dtype") ||
-           derives(type, "Enum") || nb::hasattr(nb::handle(reinterpret_cast<PyObject*>(type)), "__dataclass_fields__");
+    return PyUnicode_Check(object) || PyFunction_Check(object) || PyCFunction_Check(object) ||
+           derives(type, "numpy.ufunc") || PyType_Check(object) || derives(type, "numpy.dtype") ||
+           derives(type, "Enum") ||
+           nb::hasattr(nb::handle(reinterpret_cast<PyObject*>(type)), "__dataclass_fields__");
 }
 
 How how_to_read(PyObject* object) {

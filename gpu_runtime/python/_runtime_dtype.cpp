@@ -18,7 +18,8 @@ DType unsigned_of(std::size_t size) {
 
 bool in_kernels(DType dtype) {
     const DKind kind = info(dtype).kind;
-    return kind == DKind::boolean || is_integer(dtype) || dtype == DType::f16 || dtype == DType::f32 || dtype == DType::f64;
+    return kind == DKind::boolean || is_integer(dtype) || dtype == DType::f16 || dtype == DType::f32 ||
+           dtype == DType::f64;
 }
 
 Format from_format(const char* format, std::size_t itemsize) {

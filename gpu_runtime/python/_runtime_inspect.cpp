@@ -109,7 +109,8 @@ void bind_launched(nb::module_& module) {
     nb::class_<Launched>(module, "Launched")
         .def_prop_ro("done",
                      [](const Launched& l) {
-                         if (!l.work->done()) l.work->device->finished(l.work->stream.get());  // marks it if it is
+                         if (!l.work->done())
+                             l.work->device->finished(l.work->stream.get());  // marks it if it is
                          return l.work->done();
                      })
         .def_prop_ro("structured", [](const Launched& l) { return l.work->structured; })
@@ -201,7 +202,8 @@ void bind_kernel(nb::module_& module) {
                                            launch::types_of(signature_from(types)), checked);
             if (target != "cpu" && target != "cuda") raise("ValueError", "the target is cpu or cuda");
             if (target == "cuda")  // without a block, as a launch whose shape is ours
-                return emit::emit(passes::for_cuda(std::move(lowered), {block.is_none()}), emit::Target::cuda).kernel;
+                return emit::emit(passes::for_cuda(std::move(lowered), {block.is_none()}), emit::Target::cuda)
+                    .kernel;
             passes::CpuOptions options;
             options.checked = checked;
             if (!block.is_none()) {

@@ -176,12 +176,14 @@ std::shared_ptr<const launch::Specialisation> KernelState::specialised_for(
 namespace {
 
 // A call with tuples, structs or constants: a kernel of its own, see xcuda/core/structured.py.
-std::shared_ptr<InFlight> launch_variant(KernelState& k, const Configuration& where, const nb::object& values, bool wait) {
+std::shared_ptr<InFlight> launch_variant(KernelState& k, const Configuration& where, const nb::object& values,
+                                         bool wait) {
     const nb::object found = k.about.attr("variant")(values);
     const nb::object variant = nb::borrow(nb::object(found[0])), flat = nb::borrow(nb::object(found[1]));
     KernelState& state = *kernel_state(variant.ptr());
     std::vector<PyObject*> leaves;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(flat.ptr()); ++i) leaves.push_back(PyTuple_GET_ITEM(flat.ptr(), i));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(flat.ptr()); ++i)
+        leaves.push_back(PyTuple_GET_ITEM(flat.ptr(), i));
     auto work = launch_kernel(state, where, leaves.data(), leaves.size(), nullptr, wait);
     work->structured = true;
     k.last = state.last;

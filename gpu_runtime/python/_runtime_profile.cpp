@@ -49,8 +49,10 @@ void bind_profile(nb::module_& m) {
     m.def("clock", &now, "Seconds on the clock that all events share.");
     m.def("report_since", &report_since, nb::arg("mark"), nb::arg("kind"), nb::arg("label"), nb::arg("begin"),
           nb::arg("failed"), nb::arg("wait"), nb::arg("measure"),
-          "The report of the events after `mark` as JSON text; None where there is none. Launches that still run are "
-          "waited for `wait` seconds at most; unknown ceilings are measured where `measure`, else in the background.");
+          "The report of the events after `mark` as JSON text; None where there is none. Launches that still "
+          "run are "
+          "waited for `wait` seconds at most; unknown ceilings are measured where `measure`, else in the "
+          "background.");
 }
 
 }  // namespace xcuda::python

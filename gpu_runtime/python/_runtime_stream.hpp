@@ -42,7 +42,7 @@ struct InFlight {
     std::function<void()> finish;           // once, when the work is done and went well
     LaunchSite site;
     bool structured = false;  // a launch of a kernel's variant
-    bool told = false;  // its error has been raised, or will be by an await
+    bool told = false;        // its error has been raised, or will be by an await
 
     bool done() const;
     /// What is left to do once it is done: copies that Python makes; then it lets go of what it kept.

@@ -25,8 +25,8 @@ nb::dict compile_for(nb::handle kernel, nb::handle types, const std::string& tar
     const auto program = k.program;
     const launch::Signature signature = signature_from(types);
     if (signature.size() != k.parameters.size())
-        raise("TypeError", k.name + " takes " + std::to_string(k.parameters.size()) + " arguments, the signature has " +
-                               std::to_string(signature.size()));
+        raise("TypeError", k.name + " takes " + std::to_string(k.parameters.size()) +
+                               " arguments, the signature has " + std::to_string(signature.size()));
     const device::Dim3 threads = block_from(block);
     launch::Targeted made;
     {

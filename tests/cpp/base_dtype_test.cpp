@@ -35,7 +35,8 @@ TEST(DTypes, PromoteAsNumPy) {
     for (const DTypeInfo& a : all_dtypes())
         for (const DTypeInfo& b : all_dtypes()) {
             EXPECT_EQ(promote(a.dtype, b.dtype), promote(b.dtype, a.dtype));
-            EXPECT_EQ(promote(a.dtype, promote(a.dtype, b.dtype)), promote(a.dtype, b.dtype)) << a.name << b.name;
+            EXPECT_EQ(promote(a.dtype, promote(a.dtype, b.dtype)), promote(a.dtype, b.dtype))
+                << a.name << b.name;
         }
 }
 
@@ -55,7 +56,8 @@ TEST(Types, AreSpokenAsTheUserWouldWriteThem) {
     EXPECT_EQ(ir::to_string(ir::array(DType::f32, 2)), "float32[:, ::1]");
     EXPECT_EQ(ir::to_string(ir::array(DType::f64, 1, ir::Layout::strided)), "float64[::]");
     EXPECT_EQ(ir::to_string(ir::array(DType::f64, 1, ir::Layout::contiguous, true)), "readonly float64[::1]");
-    EXPECT_EQ(ir::to_string(ir::fixed_array(DType::f32, {16, 16}, ir::Space::shared)), "shared float32[16, 16]");
+    EXPECT_EQ(ir::to_string(ir::fixed_array(DType::f32, {16, 16}, ir::Space::shared)),
+              "shared float32[16, 16]");
     EXPECT_EQ(ir::to_string(ir::scalar(DType::i64, true)), "int64 (weak)");
 }
 

@@ -38,7 +38,8 @@ std::string breach(Body body, Stage stage = Stage::typed) {
 
 TEST(Verify, AcceptsWhatIsRight) {
     EXPECT_EQ(breach({store(a(), {int_constant(0)}, make(Op::add, f32, {x(), x()}), {})}), "none");
-    EXPECT_EQ(breach({branch(make(Op::lt, scalar(DType::b1), {x(), x()}), {simple(Stmt::Kind::leave)})}), "none");
+    EXPECT_EQ(breach({branch(make(Op::lt, scalar(DType::b1), {x(), x()}), {simple(Stmt::Kind::leave)})}),
+              "none");
 }
 
 TEST(Verify, NamesFunctionNodeAndRule) {
@@ -51,7 +52,8 @@ TEST(Verify, RefusesEachBreach) {
         const std::string said = breach(std::move(body));
         EXPECT_NE(said.find(rule), std::string::npos) << said;
     };
-    says({assign(1, make(Op::truediv, i64, {int_constant(1), int_constant(2)}))}, "true division gives a floating type");
+    says({assign(1, make(Op::truediv, i64, {int_constant(1), int_constant(2)}))},
+         "true division gives a floating type");
     says({assign(1, make(Op::shl, f32, {x(), x()}))}, "bits belong to integers");
     says({assign(1, make(Op::lt, f32, {x(), x()}))}, "a comparison is a bool");
     says({assign(1, make(Op::neg, f32, {x(), x()}))}, "the number of its arguments");

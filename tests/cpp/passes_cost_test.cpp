@@ -32,7 +32,9 @@ struct Kernel {
         f.params.push_back(f.add({name, i64, Var::Role::parameter, {}}));
         return var(f.params.back(), i64);
     }
-    ExprP local(const char* name, Type type) { return var(module.kernel().add({name, type, Var::Role::local, {}}), type); }
+    ExprP local(const char* name, Type type) {
+        return var(module.kernel().add({name, type, Var::Role::local, {}}), type);
+    }
 
     Cost cost() {
         CostInputs in;
@@ -65,14 +67,15 @@ ExprP real(double x) { return constant(x, f32); }
 Kernel matmul(double m, double n, double k) {
     Kernel kernel;
     auto A = kernel.array("A", {m, k}), B = kernel.array("B", {k, n}), C = kernel.array("C", {m, n});
-    auto i = kernel.local("i", i64), j = kernel.local("j", i64), kk = kernel.local("k", i64), t = kernel.local("t", f32);
+    auto i = kernel.local("i", i64), j = kernel.local("j", i64), kk = kernel.local("k", i64),
+         t = kernel.local("t", f32);
     auto sum = op(Op::add, f32, t, op(Op::mul, f32, load(A, {i, kk}), load(B, {kk, j})));
-    kernel.module.kernel().body = {
-        assign(var_of(*i), global(0)), assign(var_of(*j), global(1)),
-        branch(both(less(i, dim(C, 0)), less(j, dim(C, 1))),
-               {assign(var_of(*t), real(0)),
-                loop_range(var_of(*kk), int_constant(0), dim(A, 1), int_constant(1), {assign(var_of(*t), sum)}),
-                store(C, {i, j}, t, {})})};
+    kernel.module.kernel().body = {assign(var_of(*i), global(0)), assign(var_of(*j), global(1)),
+                                   branch(both(less(i, dim(C, 0)), less(j, dim(C, 1))),
+                                          {assign(var_of(*t), real(0)),
+                                           loop_range(var_of(*kk), int_constant(0), dim(A, 1),
+                                                      int_constant(1), {assign(var_of(*t), sum)}),
+                                           store(C, {i, j}, t, {})})};
     return kernel;
 }
 
@@ -92,7 +95,8 @@ TEST(Cost, EarlyReturnIsAGuardToo) {
     auto x = kernel.array("x", {1000});
     auto i = kernel.local("i", i64);
     kernel.module.kernel().body = {
-        assign(var_of(*i), op(Op::add, i64, op(Op::mul, i64, coord(Coord::Kind::block, 0), coord(Coord::Kind::block_dim, 0)),
+        assign(var_of(*i), op(Op::add, i64,
+                              op(Op::mul, i64, coord(Coord::Kind::block, 0), coord(Coord::Kind::block_dim, 0)),
                               thread(0))),
         branch(op(Op::ge, boolean, i, dim(x, 0)), {simple(Stmt::Kind::leave)}),
         store(x, {i}, op(Op::add, f32, load(x, {i}), real(1)), {})};
@@ -143,10 +147,12 @@ TEST(Cost, WhileOverKnownNumbersIsFollowed) {
     kernel.module.kernel().body = {assign(var_of(*s), half(coord(Coord::Kind::block_dim, 0)))};
     Stmt loop = simple(Stmt::Kind::loop_while);
     loop.exprs = {op(Op::gt, boolean, s, int_constant(0))};
-    loop.body = {branch(less(thread(0), s),
-                        {store(sh, {thread(0)},
-                               op(Op::add, f32, load(sh, {thread(0)}), load(sh, {op(Op::add, i64, thread(0), s)})), {})}),
-                 simple(Stmt::Kind::barrier), assign(var_of(*s), half(s))};
+    loop.body = {
+        branch(
+            less(thread(0), s),
+            {store(sh, {thread(0)},
+                   op(Op::add, f32, load(sh, {thread(0)}), load(sh, {op(Op::add, i64, thread(0), s)})), {})}),
+        simple(Stmt::Kind::barrier), assign(var_of(*s), half(s))};
     kernel.module.kernel().body.push_back(loop);
     kernel.block[0] = 256, kernel.grid[0] = 10;
     const Cost c = kernel.cost();
@@ -173,10 +179,9 @@ TEST(Cost, TriangularLoopTakesTheMeanTripCount) {
     Kernel kernel;  // t = 0; for k in range(i): t += x[k]
     auto x = kernel.array("x", {128});
     auto k = kernel.local("k", i64), t = kernel.local("t", f32);
-    kernel.module.kernel().body = {
-        assign(var_of(*t), real(0)),
-        loop_range(var_of(*k), int_constant(0), global(0), int_constant(1),
-                   {assign(var_of(*t), op(Op::add, f32, t, load(x, {k})))})};
+    kernel.module.kernel().body = {assign(var_of(*t), real(0)),
+                                   loop_range(var_of(*k), int_constant(0), global(0), int_constant(1),
+                                              {assign(var_of(*t), op(Op::add, f32, t, load(x, {k})))})};
     kernel.block[0] = 128;
     EXPECT_DOUBLE_EQ(kernel.cost().flops, 128 * 127 / 2);
 }
@@ -185,9 +190,9 @@ TEST(Cost, ScalarArgumentsAreLoopBounds) {
     Kernel kernel;  // t = 1; for k in range(n): t = t * 2
     auto n = kernel.scalar_parameter("n", 12);
     auto k = kernel.local("k", i64), t = kernel.local("t", f32);
-    kernel.module.kernel().body = {
-        assign(var_of(*t), real(1)),
-        loop_range(var_of(*k), int_constant(0), n, int_constant(5), {assign(var_of(*t), op(Op::mul, f32, t, real(2)))})};
+    kernel.module.kernel().body = {assign(var_of(*t), real(1)),
+                                   loop_range(var_of(*k), int_constant(0), n, int_constant(5),
+                                              {assign(var_of(*t), op(Op::mul, f32, t, real(2)))})};
     EXPECT_DOUBLE_EQ(kernel.cost().flops, 3);  // 0, 5, 10
 }
 
@@ -195,7 +200,10 @@ TEST(Cost, AtomicReadsAndWritesNoMoreThanTheArray) {
     Kernel kernel;  // atomic.add(h, x[i], 1)
     auto x = kernel.array("x", {4096}, DType::i32), h = kernel.array("h", {16}, DType::i32);
     auto add = std::make_shared<const Expr>(
-        Expr{Op::atomic, scalar(DType::i32), {}, {h, load(x, {global(0)}), constant(std::int64_t{1}, scalar(DType::i32))},
+        Expr{Op::atomic,
+             scalar(DType::i32),
+             {},
+             {h, load(x, {global(0)}), constant(std::int64_t{1}, scalar(DType::i32))},
              Atomic{Atomic::Kind::add, {}}});
     kernel.module.kernel().body = {evaluate(add)};
     kernel.block[0] = 256, kernel.grid[0] = 16;
@@ -215,7 +223,8 @@ TEST(Cost, HelperFunctionsCountAtTheirCall) {
     give.exprs = {op(Op::mul, f32, var(0, f32), var(0, f32))};
     sq.body = {give};
     kernel.module.functions.push_back(sq);
-    auto call = std::make_shared<const Expr>(Expr{Op::invoke, f32, {}, {load(x, {global(0)})}, FunctionId{1}});
+    auto call =
+        std::make_shared<const Expr>(Expr{Op::invoke, f32, {}, {load(x, {global(0)})}, FunctionId{1}});
     kernel.module.kernel().body = {store(x, {global(0)}, call, {})};
     kernel.block[0] = 64;
     EXPECT_DOUBLE_EQ(kernel.cost().flops, 64);

@@ -10,7 +10,8 @@ namespace {
 
 DeviceState device_of(bool warps) {
     DeviceState d;
-    d.label = warps ? "cuda:0" : "cpu", d.info.kind = warps ? "cuda" : "cpu", d.info.multiprocessors = warps ? 132 : 4;
+    d.label = warps ? "cuda:0" : "cpu", d.info.kind = warps ? "cuda" : "cpu",
+    d.info.multiprocessors = warps ? 132 : 4;
     if (warps) {
         d.info.architecture = "sm_90";
         d.info.max_threads_per_multiprocessor = 2048, d.info.max_blocks_per_multiprocessor = 32;
@@ -43,46 +44,57 @@ std::string said(const std::string& rule, const KernelRow& r, const Surroundings
 
 TEST(Advice, PartWarps) {
     EXPECT_EQ(said("part-warps", row(gpu, {1000, 1, 1}, {100, 1, 1})),
-              "A block of 100 threads leaves 28 of the 32 lanes of its last warp idle; make the block's size a multiple of 32.");
+              "A block of 100 threads leaves 28 of the 32 lanes of its last warp idle; make the block's size "
+              "a multiple of 32.");
     EXPECT_EQ(said("part-warps", row(gpu, {1000, 1, 1}, {128, 1, 1})), "");
     EXPECT_EQ(said("part-warps", row(cpu, {1000, 1, 1}, {100, 1, 1})), "");
 }
 
 TEST(Advice, NarrowBlock) {
     EXPECT_EQ(said("narrow-block", row(gpu, {1000, 1, 1}, {8, 32, 1})),
-              "The block 8x32 is only 8 threads wide in x, so a warp's accesses are spread over 4 rows; 32 in x keeps "
+              "The block 8x32 is only 8 threads wide in x, so a warp's accesses are spread over 4 rows; 32 "
+              "in x keeps "
               "them together.");
     EXPECT_EQ(said("narrow-block", row(gpu, {1000, 1, 1}, {32, 8, 1})), "");
 }
 
 TEST(Advice, FewBlocks) {
     EXPECT_EQ(said("few-blocks", row(gpu, {1, 1, 1}, {256, 1, 1})),
-              "1 block can occupy 1 of the 132 multiprocessors; smaller blocks, or more work a launch, would use the rest.");
+              "1 block can occupy 1 of the 132 multiprocessors; smaller blocks, or more work a launch, would "
+              "use the rest.");
     EXPECT_EQ(said("few-blocks", row(gpu, {132, 1, 1}, {256, 1, 1})), "");
-    EXPECT_EQ(said("few-blocks-on-workers", row(cpu, {1, 1, 1}, {256, 1, 1}, {.how = "regions"})),
-              "A kernel with barriers runs a block on one worker: 1 block left 3 of the 4 workers without work.");
-    EXPECT_EQ(said("few-blocks-on-workers", row(cpu, {1, 1, 1}, {256, 1, 1})), "");  // lanes are split further
+    EXPECT_EQ(
+        said("few-blocks-on-workers", row(cpu, {1, 1, 1}, {256, 1, 1}, {.how = "regions"})),
+        "A kernel with barriers runs a block on one worker: 1 block left 3 of the 4 workers without work.");
+    EXPECT_EQ(said("few-blocks-on-workers", row(cpu, {1, 1, 1}, {256, 1, 1})),
+              "");  // lanes are split further
 }
 
 TEST(Advice, OccupancyAndSpills) {
     Facts f;
     f.attributes.registers = 128, f.attributes.local_bytes = 40;
-    EXPECT_EQ(said("low-occupancy", row(gpu, {1000, 1, 1}, {256, 1, 1}, f)), "Occupancy is 25 %, limited by registers.");
+    EXPECT_EQ(said("low-occupancy", row(gpu, {1000, 1, 1}, {256, 1, 1}, f)),
+              "Occupancy is 25 %, limited by registers.");
     EXPECT_EQ(said("spills", row(gpu, {1000, 1, 1}, {256, 1, 1}, f)),
               "Each thread keeps 40 bytes in local memory (local arrays, or values that found no register).");
 }
 
 TEST(Advice, Fibers) {
-    EXPECT_NE(said("fibers", row(cpu, {9, 1, 1}, {64, 1, 1}, {.how = "fibers"})).find("Each thread ran as a fiber"),
-              std::string::npos);
+    EXPECT_NE(
+        said("fibers", row(cpu, {9, 1, 1}, {64, 1, 1}, {.how = "fibers"})).find("Each thread ran as a fiber"),
+        std::string::npos);
     EXPECT_EQ(said("fibers", row(cpu, {9, 1, 1}, {64, 1, 1}, {.how = "regions"})), "");
 }
 
 TEST(Advice, StridedArgumentIsNamedByNumber) {
-    EXPECT_EQ(said("strided-argument", row(cpu, {9, 1, 1}, {64, 1, 1}, {.signature = "(float32[:, ::1], float32[:, :])"}))
-                  .substr(0, 50), "Argument 2 is not contiguous along its last axis, ");
-    EXPECT_EQ(said("strided-argument", row(cpu, {9, 1, 1}, {64, 1, 1}, {.signature = "(int64 (weak), float32[:])"})).substr(0, 10),
-              "Argument 2");
+    EXPECT_EQ(said("strided-argument",
+                   row(cpu, {9, 1, 1}, {64, 1, 1}, {.signature = "(float32[:, ::1], float32[:, :])"}))
+                  .substr(0, 50),
+              "Argument 2 is not contiguous along its last axis, ");
+    EXPECT_EQ(
+        said("strided-argument", row(cpu, {9, 1, 1}, {64, 1, 1}, {.signature = "(int64 (weak), float32[:])"}))
+            .substr(0, 10),
+        "Argument 2");
     for (const char* fine : {"(float32[:, ::1], float32[::1])", "(float32, int64 (weak))", "()"}) {
         EXPECT_EQ(said("strided-argument", row(cpu, {9, 1, 1}, {64, 1, 1}, {.signature = fine})), "") << fine;
     }
@@ -92,7 +104,8 @@ TEST(Advice, CompileDominates) {
     Surroundings cell;
     cell.compiled = 1, cell.compile_seconds = 0.75, cell.device_seconds = 0.001, cell.compiled_names = {"k"};
     EXPECT_EQ(said("compile-dominates", row(cpu, {9, 1, 1}, {64, 1, 1}), cell),
-              "Compiling took 750 ms, running 1 ms. The compiled kernel is kept: the next call with such arguments starts at once.");
+              "Compiling took 750 ms, running 1 ms. The compiled kernel is kept: the next call with such "
+              "arguments starts at once.");
     cell.device_seconds = 0.3;
     EXPECT_EQ(said("compile-dominates", row(cpu, {9, 1, 1}, {64, 1, 1}), cell), "");
     cell.compile_seconds = 0.03, cell.device_seconds = 0.001;
@@ -102,7 +115,8 @@ TEST(Advice, CompileDominates) {
 TEST(Advice, ManySpecialisations) {
     Surroundings cell;
     cell.compiled_names = {"k", "k", "other", "k"};
-    EXPECT_EQ(said("many-specialisations", row(cpu, {9, 1, 1}, {64, 1, 1}), cell).substr(0, 27), "It was compiled 3 times her");
+    EXPECT_EQ(said("many-specialisations", row(cpu, {9, 1, 1}, {64, 1, 1}), cell).substr(0, 27),
+              "It was compiled 3 times her");
     cell.compiled_names.pop_back();
     EXPECT_EQ(said("many-specialisations", row(cpu, {9, 1, 1}, {64, 1, 1}), cell), "");
 }
@@ -113,7 +127,8 @@ TEST(Advice, CopiesEachLaunch) {
     auto r = row(gpu, {1000, 1, 1}, {256, 1, 1});
     r.calls = r.timed = 10;
     EXPECT_EQ(said("copies-each-launch", r, cell),
-              "20 copies to the device for 10 launches took 10 ms, the kernels 2 ms: move arrays once with cuda.to_device "
+              "20 copies to the device for 10 launches took 10 ms, the kernels 2 ms: move arrays once with "
+              "cuda.to_device "
               "and launch on those.");
     cell.copies_in = 3;
     EXPECT_EQ(said("copies-each-launch", r, cell), "");

@@ -17,8 +17,8 @@ std::shared_ptr<launch::KernelFacts> facts(const std::string& name = "saxpy",
     return f;
 }
 
-Event launched(std::shared_ptr<const launch::KernelFacts> kernel, double begin, double end, double flops = 100,
-               double read = 4000, double written = 4000) {
+Event launched(std::shared_ptr<const launch::KernelFacts> kernel, double begin, double end,
+               double flops = 100, double read = 4000, double written = 4000) {
     Event e{};
     e.kind = Event::Kind::launch;
     e.device = kernel->device;
@@ -126,7 +126,8 @@ TEST(Report, WorkThatCouldNotBeModelledIsAbsent) {
     for (const char* f : {"flops", "bytes_read", "bytes_written", "bandwidth", "flop_rate"}) {
         EXPECT_EQ(row[f]["absent"], "depends on data: a loop or branch that the model cannot follow") << f;
     }
-    EXPECT_EQ(r["totals"]["compute_efficiency"]["absent"], "depends on data: a loop or branch that the model cannot follow");
+    EXPECT_EQ(r["totals"]["compute_efficiency"]["absent"],
+              "depends on data: a loop or branch that the model cannot follow");
     EXPECT_TRUE(row["time"]["total"].contains("value"));
 }
 
@@ -149,9 +150,10 @@ TEST(Report, CompilesCopiesAndMemory) {
     compile.compile_source = "compiled", compile.begin = 1, compile.end = 1.020;
     Event cached = compile;
     cached.compile_source = "disk", cached.end = 1.001;
-    const json r = made({compile, cached, plain(Event::Kind::allocate, 4096), plain(Event::Kind::allocate, 1000),
-                         plain(Event::Kind::release, 4096), plain(Event::Kind::copy_in, 4096, 1e-6),
-                         plain(Event::Kind::copy_in, 4096, 1e-6), plain(Event::Kind::copy_out, 1000, 2e-6)});
+    const json r =
+        made({compile, cached, plain(Event::Kind::allocate, 4096), plain(Event::Kind::allocate, 1000),
+              plain(Event::Kind::release, 4096), plain(Event::Kind::copy_in, 4096, 1e-6),
+              plain(Event::Kind::copy_in, 4096, 1e-6), plain(Event::Kind::copy_out, 1000, 2e-6)});
     EXPECT_EQ(r["totals"]["compiled"], 1);
     EXPECT_EQ(r["totals"]["from_cache"], 1);
     EXPECT_NEAR(r["totals"]["compile_time"]["value"].get<double>(), 0.020, 1e-9);

@@ -74,7 +74,9 @@ def recorded(module):
         if isinstance(value, _runtime.Kernel):
             stand_ins[name] = Recorder(Made(value), cases)
     if hasattr(module, "check"):
-        stand_ins["check"] = lambda f, grid, block, *args, rtol=0, **options: core.kernel(f, **options)[grid, block](*args)
+        stand_ins["check"] = lambda f, grid, block, *args, rtol=0, **options: core.kernel(f, **options)[
+            grid, block
+        ](*args)
     before = {name: vars(module)[name] for name in stand_ins}
     kernels = {id(before[name]): stand_in for name, stand_in in stand_ins.items()}
     vars(module).update(stand_ins)
@@ -111,7 +113,9 @@ def test_the_kernels_were_found():
     assert {"tiled float32[2c] float32[2c] float32[2c]", "mandelbrot float64[2c] float64[2c]"} <= set(CASES)
 
 
-@pytest.mark.parametrize(("name", "target"), [(n, t) for n in CASES for t in TARGETS if t == "sm_90" or n in USUAL])
+@pytest.mark.parametrize(
+    ("name", "target"), [(n, t) for n in CASES for t in TARGETS if t == "sm_90" or n in USUAL]
+)
 def test_compiles(name, target):
     kernel, types = CASES[name]
     made = _runtime.compile_for(kernel, types, target, None)
@@ -151,7 +155,9 @@ def test_figures_are_cuobjdumps(target, tmp_path):
     made = transposed_sum.compile(SUM_TYPES, target=target)
     file = tmp_path / "kernel.cubin"
     file.write_bytes(made["cubin"])
-    told = subprocess.run([tool, "--dump-resource-usage", file], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        [tool, "--dump-resource-usage", file], capture_output=True, text=True, check=True
+    ).stdout
     figures = {key: int(value) for key, value in re.findall(r"(REG|STACK|SHARED):(\d+)", told)}
     reserved = 1024 if int(target[3:]) >= 90 else 0  # the system's own, which cuobjdump counts
     assert (made["registers"], made["local_bytes"], made["shared_bytes"]) == (
@@ -199,7 +205,9 @@ def test_too_much_shared_memory():
         cuda.syncthreads()
         x[cuda.threadIdx.x] = s[19999 - cuda.threadIdx.x]
 
-    with pytest.raises(ValueError, match="greedy.* wants more shared memory than a block can declare, 48 KiB"):
+    with pytest.raises(
+        ValueError, match="greedy.* wants more shared memory than a block can declare, 48 KiB"
+    ):
         greedy.compile("float32[::1]", target="sm_90")
 
 

@@ -83,7 +83,9 @@ def test_every_thread_may_fault_and_arrays_stay():
     for _ in range(3):
         a = cuda.zeros(1000)
         beyond[4096, 256](a)
-        with pytest.raises(IndexError, match=r"index \d+ is out of range for axis 0 of a with shape \(1000,\)"):
+        with pytest.raises(
+            IndexError, match=r"index \d+ is out of range for axis 0 of a with shape \(1000,\)"
+        ):
             cuda.synchronize()
         assert not a.copy_to_host().any()
     np.testing.assert_array_equal(keep.copy_to_host(), np.arange(1000.0))

@@ -97,7 +97,9 @@ def test_casts_to_half_round_once():
 def test_types_and_weak_numbers():
     assert "var t: float16" in ir("def f(a):\n    t = a[0] * 2.0 + 1\n", "float16[1]")
     assert "var t: float32" in ir("def f(a, b):\n    t = a[0] * b[0]\n", "float16[1], float32[1]")
-    assert "var sum: float16" in ir("def f(a):\n    sum = 0.0\n    for v in a:\n        sum += v\n", "float16[1]")
+    assert "var sum: float16" in ir(
+        "def f(a):\n    sum = 0.0\n    for v in a:\n        sum += v\n", "float16[1]"
+    )
     f = make(
         "def f(a, o, w):\n    i = cuda.grid(1)\n    if i < len(o):\n        o[i] = a[i] * 1.1 + 0.3\n        w[i] = -a[i] if a[i] < 0.1 else abs(a[i]) ** 2\n"
     )

@@ -230,7 +230,9 @@ def test_an_index_outside_a_view_names_its_thread():
         o[i] = a[5:][i]
 
     a, o = np.arange(100.0), np.zeros(100)
-    with pytest.raises(IndexError, match=r"index (\d+) .* length 95.*thread \(\d+, 0, 0\) of block \(1, 0, 0\)"):
+    with pytest.raises(
+        IndexError, match=r"index (\d+) .* length 95.*thread \(\d+, 0, 0\) of block \(1, 0, 0\)"
+    ):
         run(f, a, o, grid=2, block=64)
 
 

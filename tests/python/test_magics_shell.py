@@ -123,7 +123,9 @@ def test_profile_without_a_device_says_so(shell):
 def test_info_names_device_compiler_cache_and_what_is_missing(shell, monkeypatch):
     from xcuda.magics import libraries
 
-    here = dict(name="NVIDIA driver", purpose="runs kernels on a GPU", version="CUDA 13.0", file="libcuda.so.1")
+    here = dict(
+        name="NVIDIA driver", purpose="runs kernels on a GPU", version="CUDA 13.0", file="libcuda.so.1"
+    )
     here |= {"from": "the loader's path", "problem": "", "advice": ""}
     absent = dict(name="NVRTC", purpose="compiles kernels for a GPU", version="", file="")
     absent |= {"from": "", "problem": "nothing there", "advice": "pip install nvidia-cuda-nvrtc"}

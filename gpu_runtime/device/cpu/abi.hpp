@@ -55,7 +55,8 @@ struct Cut {
 };
 /// `void NAME_domain(const LaunchBlock*, const void* arguments, std::int64_t low[3], std::int64_t high[3])`: the
 /// threads that pass the kernel's guard.
-using DomainFunction = void (*)(const LaunchBlock*, const void* arguments, std::int64_t* low, std::int64_t* high);
+using DomainFunction = void (*)(const LaunchBlock*, const void* arguments, std::int64_t* low,
+                                std::int64_t* high);
 /// NAME of a box kernel runs the box thread by thread.
 using BoxFunction = void (*)(const LaunchBlock*, const void* arguments, Worker*, const std::int64_t* low,
                              const std::int64_t* high);

@@ -28,7 +28,7 @@ public:
     DomainFunction domain = nullptr;
     BoxFunction threads = nullptr;
     TilesFunction tiles = nullptr;  // may be null
-    std::size_t shared_bytes = 0;  // static ones, or the room left for them where the kernel does not say
+    std::size_t shared_bytes = 0;   // static ones, or the room left for them where the kernel does not say
     std::size_t frame_bytes = 0;
 
 private:

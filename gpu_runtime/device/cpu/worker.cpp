@@ -61,7 +61,8 @@ void take_pieces(transfer_t from) {
         const std::int64_t end = std::min(begin + launch.grain, launch.units);
         if (launch.kernel->cut)
             run_boxes(*launch.kernel, launch.boxes, launch.block, launch.arguments, worker, begin, end);
-        else launch.kernel->run(&launch.block, launch.arguments, &worker, begin, end);
+        else
+            launch.kernel->run(&launch.block, launch.arguments, &worker, begin, end);
     }
     go_home(worker);
 }

@@ -18,7 +18,7 @@ namespace xcuda::device::cuda {
 
 namespace {
 
-constexpr int options_version = 1;  // rises when options_for changes: part of every cache key
+constexpr int options_version = 1;   // rises when options_for changes: part of every cache key
 constexpr int minimal_from = 12080;  // --minimal is known from CUDA 12.8 on
 
 /// XCUDA_NVRTC_OPTIONS: more options for NVRTC, to try things out.
@@ -31,7 +31,8 @@ int number_of(const std::string& architecture) {
     const int number = architecture.starts_with("sm_") ? std::atoi(architecture.c_str() + 3) : 0;
     if (number < 50)
         throw Error(Fault::user, "ValueError",
-                    fmt::format("\"{}\" is no GPU architecture; write sm_80, sm_90, sm_100 and the like", architecture));
+                    fmt::format("\"{}\" is no GPU architecture; write sm_80, sm_90, sm_100 and the like",
+                                architecture));
     return number;
 }
 
@@ -49,8 +50,8 @@ Target target_for(const std::string& architecture) {
     if (best.number == 0) {
         const auto& all = nvrtc().architectures;
         throw Error(Fault::machine, "RuntimeError",
-                    fmt::format("NVRTC {} compiles for sm_{} and later, not for {}", version_text(nvrtc().version),
-                                all.empty() ? 0 : all.front(), architecture),
+                    fmt::format("NVRTC {} compiles for sm_{} and later, not for {}",
+                                version_text(nvrtc().version), all.empty() ? 0 : all.front(), architecture),
                     std::nullopt, "install an older NVRTC: pip install nvidia-cuda-nvrtc-cu12");
     }
     return best;
@@ -94,7 +95,8 @@ struct Program {
     if (const auto at = log.find("uses too much shared data"); at != std::string::npos)
         throw Error(Fault::user, "ValueError",
                     fmt::format("{} wants more shared memory than a block can declare, 48 KiB", source.entry),
-                    std::nullopt, "use smaller shared arrays, or shared.array(0, dtype) with the bytes in the launch");
+                    std::nullopt,
+                    "use smaller shared arrays, or shared.array(0, dtype) with the bytes in the launch");
     throw bug(fmt::format("NVRTC refused the text made for {} ({}):\n{}", source.entry,
                           nvrtc().nvrtcGetErrorString(result), log));
 }
@@ -102,7 +104,8 @@ struct Program {
 void compile_into(Program& program, const Source& source, const Target& target) {
     const Nvrtc& n = nvrtc();
     const std::string file = source.entry + ".cu";
-    nvrtcResult result = n.nvrtcCreateProgram(&program.handle, source.text.c_str(), file.c_str(), 0, nullptr, nullptr);
+    nvrtcResult result =
+        n.nvrtcCreateProgram(&program.handle, source.text.c_str(), file.c_str(), 0, nullptr, nullptr);
     if (result != NVRTC_SUCCESS) failed(source, result, {});
     const std::vector<std::string> options = options_for(source, target);
     std::vector<const char*> raw;
@@ -129,7 +132,8 @@ std::string link(const std::string& ptx, const Source& source) {
     d.cuLinkDestroy(state);
     if (result != CUDA_SUCCESS) {
         Error error = driver_error(result, "compiling PTX");
-        throw Error(error.fault, error.python_type, fmt::format("{}\n{}", error.what(), log), error.place, error.hint);
+        throw Error(error.fault, error.python_type, fmt::format("{}\n{}", error.what(), log), error.place,
+                    error.hint);
     }
     return bytes;
 }
@@ -156,7 +160,8 @@ std::string disassembled(const std::string& cubin) {
     close(file);
     std::ofstream(name, std::ios::binary) << cubin;
     std::string text;
-    if (FILE* pipe = popen(fmt::format("'{}' {} '{}' 2>/dev/null", tool.string(), options, name).c_str(), "r")) {
+    if (FILE* pipe =
+            popen(fmt::format("'{}' {} '{}' 2>/dev/null", tool.string(), options, name).c_str(), "r")) {
         char part[4096];
         for (std::size_t n; (n = std::fread(part, 1, sizeof part, pipe)) > 0;) text.append(part, n);
         if (pclose(pipe) != 0) text.clear();
@@ -172,8 +177,8 @@ std::string toolchain(const std::string& architecture) {
     const Driver* d = find_driver();
     const std::string extra = extra_options();
     return fmt::format("NVRTC {}, driver {}, {}, options {}{}{}", identity(file.file),
-                       d ? version_text(d->version) : "none", architecture, options_version, extra.empty() ? "" : " ",
-                       extra);
+                       d ? version_text(d->version) : "none", architecture, options_version,
+                       extra.empty() ? "" : " ", extra);
 }
 
 Image compile(const Source& source, const std::string& architecture) {
@@ -191,8 +196,9 @@ std::string assembly(const Source& source, const std::string& architecture) {
     if (target.native)
         if (const std::string sass = disassembled(program.output(true)); !sass.empty())
             return fmt::format("// SASS for sm_{}\n{}", target.number, sass);
-    return fmt::format("// PTX for sm_{}; SASS needs nvdisasm or cuobjdump (pip install nvidia-cuda-cuobjdump)\n{}",
-                       target.number, program.output(false));
+    return fmt::format(
+        "// PTX for sm_{}; SASS needs nvdisasm or cuobjdump (pip install nvidia-cuda-cuobjdump)\n{}",
+        target.number, program.output(false));
 }
 
 }  // namespace xcuda::device::cuda

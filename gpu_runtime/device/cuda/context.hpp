@@ -13,10 +13,12 @@ public:
     explicit Current(CUcontext context) : driver_(driver()) {
         check(driver_.cuCtxGetCurrent(&before_), "asking for the current context");
         changed_ = before_ != context;
-        if (changed_) [[unlikely]] check(driver_.cuCtxSetCurrent(context), "entering the GPU's context");
+        if (changed_) [[unlikely]]
+            check(driver_.cuCtxSetCurrent(context), "entering the GPU's context");
     }
     ~Current() {
-        if (changed_) [[unlikely]] driver_.cuCtxSetCurrent(before_);
+        if (changed_) [[unlikely]]
+            driver_.cuCtxSetCurrent(before_);
     }
     Current(const Current&) = delete;
     Current& operator=(const Current&) = delete;

@@ -24,7 +24,8 @@ std::size_t thread_count() {
 
 char* pinned(std::size_t bytes) {
     void* memory = nullptr;
-    check(driver().cuMemHostAlloc(&memory, bytes, CU_MEMHOSTALLOC_PORTABLE), "getting pinned memory for copies");
+    check(driver().cuMemHostAlloc(&memory, bytes, CU_MEMHOSTALLOC_PORTABLE),
+          "getting pinned memory for copies");
     return static_cast<char*>(memory);
 }
 
@@ -77,7 +78,8 @@ void add_step(CUstream stream, const Step& made) {
 
 bool is_known_to_driver(const void* host) {
     unsigned type = 0;
-    return driver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(host)) == CUDA_SUCCESS &&
+    return driver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(host)) ==
+               CUDA_SUCCESS &&
            type != 0;
 }
 
@@ -88,7 +90,8 @@ void Staging::by_threads(Way way, char* host, CUdeviceptr device, std::size_t by
     const std::size_t threads = std::min(thread_count(), (bytes + chunk - 1) / chunk);
     while (buffers_.size() < 2 * threads) {
         Buffer made{pinned(chunk), nullptr};
-        if (const CUresult result = d.cuEventCreate(&made.free, CU_EVENT_DISABLE_TIMING); result != CUDA_SUCCESS) {
+        if (const CUresult result = d.cuEventCreate(&made.free, CU_EVENT_DISABLE_TIMING);
+            result != CUDA_SUCCESS) {
             d.cuMemFreeHost(made.memory);
             throw driver_error(result, "making an event");
         }
@@ -119,10 +122,12 @@ void Staging::by_threads(Way way, char* host, CUdeviceptr device, std::size_t by
                 if (way == Way::in) {
                     check(d.cuEventSynchronize(f.buffer->free), "copying to the GPU");
                     std::memcpy(f.buffer->memory, host + at, size);
-                    check(d.cuMemcpyHtoDAsync(device + at, f.buffer->memory, size, stream), "copying to the GPU");
+                    check(d.cuMemcpyHtoDAsync(device + at, f.buffer->memory, size, stream),
+                          "copying to the GPU");
                 } else {
                     land(f);
-                    check(d.cuMemcpyDtoHAsync(f.buffer->memory, device + at, size, stream), "copying to the host");
+                    check(d.cuMemcpyDtoHAsync(f.buffer->memory, device + at, size, stream),
+                          "copying to the host");
                     f.at = at, f.size = size;
                 }
                 check(d.cuEventRecord(f.buffer->free, stream), "recording an event");
@@ -188,7 +193,8 @@ void Staging::to_host(void* to, const void* from, std::size_t bytes, Queue& queu
     }
     if (!waits) return by_callbacks(Way::out, static_cast<char*>(to), address(from), bytes, stream);
     queue.wait();
-    if (bytes >= staged_from) return by_threads(Way::out, static_cast<char*>(to), address(from), bytes, stream);
+    if (bytes >= staged_from)
+        return by_threads(Way::out, static_cast<char*>(to), address(from), bytes, stream);
     check(d.cuMemcpyDtoHAsync(to, address(from), bytes, stream), "copying to the host");
     check(d.cuStreamSynchronize(stream), "copying to the host");
 }

@@ -22,7 +22,8 @@ struct Elf {
     std::string_view names;
 
     std::span<const std::byte> content(const Elf64_Shdr& s) const {
-        if (s.sh_type == SHT_NOBITS || s.sh_offset > bytes.size() || s.sh_size > bytes.size() - s.sh_offset) return {};
+        if (s.sh_type == SHT_NOBITS || s.sh_offset > bytes.size() || s.sh_size > bytes.size() - s.sh_offset)
+            return {};
         return bytes.subspan(s.sh_offset, s.sh_size);
     }
     std::string_view name(const Elf64_Shdr& s) const {
@@ -66,7 +67,8 @@ std::uint32_t symbol_of(const Elf& elf, std::string_view entry) {
     for (std::size_t i = 0; (i + 1) * sizeof(Elf64_Sym) <= symbols.size(); ++i) {
         Elf64_Sym symbol;
         std::memcpy(&symbol, symbols.data() + i * sizeof symbol, sizeof symbol);
-        if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_name + entry.size() >= texts.size()) continue;
+        if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_name + entry.size() >= texts.size())
+            continue;
         const char* name = reinterpret_cast<const char*>(texts.data()) + symbol.st_name;
         if (std::memcmp(name, entry.data(), entry.size()) == 0 && name[entry.size()] == '\0')
             return static_cast<std::uint32_t>(i);
@@ -91,7 +93,8 @@ Attributes cubin_attributes(std::span<const std::byte> cubin, const std::string&
     if (const Elf64_Shdr* section = elf.find(".nv.info")) {
         const auto info = elf.content(*section);
         for (std::size_t at = 0; at + 4 <= info.size();) {
-            const auto format = static_cast<unsigned char>(info[at]), what = static_cast<unsigned char>(info[at + 1]);
+            const auto format = static_cast<unsigned char>(info[at]),
+                       what = static_cast<unsigned char>(info[at + 1]);
             const std::size_t length = format == sized ? word(info, at) >> 16 : 0;
             if (length == 8 && at + 12 <= info.size() && word(info, at + 4) == kernel) {
                 const std::uint32_t value = word(info, at + 8);

@@ -24,7 +24,9 @@ struct Gpu {
     std::shared_ptr<Queue> default_queue;
 
     Gpu(CUdevice device, const Info& info, CUcontext c)
-        : context(c), memory(device, info.name), default_queue(std::make_shared<Queue>(c, nullptr)) {}
+        : context(c),
+          memory(device, info.name),
+          default_queue(std::make_shared<Queue>(c, nullptr)) {}
 };
 
 CudaEvent& event_of(Event& event) {
@@ -68,7 +70,8 @@ public:
     void copy_on_device(void* to, const void* from, std::size_t bytes, Stream* stream) override {
         if (bytes == 0) return;
         const Use use(*this);
-        check(driver().cuMemcpyAsync(address_of(to), address_of(from), bytes, queue_of(stream, use.gpu)->stream()),
+        check(driver().cuMemcpyAsync(address_of(to), address_of(from), bytes,
+                                     queue_of(stream, use.gpu)->stream()),
               "copying on the GPU");
     }
     void fill(void* to, int byte, std::size_t bytes, Stream* stream) override {

@@ -15,10 +15,10 @@ struct Row {
     int shared_kib, shared_block;  // KiB of a multiprocessor, and of a block with opting in
 };
 constexpr Row rows[] = {
-    {"sm_75", 1024, 16, 64, 64},     {"sm_80", 2048, 32, 164, 163},   {"sm_86", 1536, 16, 100, 99},
-    {"sm_87", 1536, 16, 164, 163},   {"sm_89", 1536, 24, 100, 99},    {"sm_90", 2048, 32, 228, 227},
-    {"sm_100", 2048, 32, 228, 227},  {"sm_103", 2048, 32, 228, 227},  {"sm_110", 1536, 24, 228, 227},
-    {"sm_120", 1536, 24, 100, 99},   {"sm_121", 1536, 24, 100, 99},
+    {"sm_75", 1024, 16, 64, 64},    {"sm_80", 2048, 32, 164, 163},  {"sm_86", 1536, 16, 100, 99},
+    {"sm_87", 1536, 16, 164, 163},  {"sm_89", 1536, 24, 100, 99},   {"sm_90", 2048, 32, 228, 227},
+    {"sm_100", 2048, 32, 228, 227}, {"sm_103", 2048, 32, 228, 227}, {"sm_110", 1536, 24, 228, 227},
+    {"sm_120", 1536, 24, 100, 99},  {"sm_121", 1536, 24, 100, 99},
 };
 constexpr std::int64_t registers = 65536;
 
@@ -45,17 +45,22 @@ Info describe(CUdevice device, int ordinal) {
     info.memory_bytes = static_cast<std::int64_t>(bytes);
     info.clock_hz = static_cast<double>(attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE)) * 1e3;
     info.limits.threads_per_block = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-    info.limits.block = {attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X), attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+    info.limits.block = {attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+                         attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
                          attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)};
-    info.limits.grid = {attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+    info.limits.grid = {attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
+                        attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
                         attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)};
     info.limits.shared_bytes_per_block = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-    info.limits.shared_bytes_per_block_optin = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    info.limits.shared_bytes_per_block_optin =
+        attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     info.max_threads_per_multiprocessor =
         static_cast<int>(attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR));
-    info.max_blocks_per_multiprocessor = static_cast<int>(attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR));
+    info.max_blocks_per_multiprocessor =
+        static_cast<int>(attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR));
     info.registers_per_multiprocessor = attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
-    info.shared_bytes_per_multiprocessor = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    info.shared_bytes_per_multiprocessor =
+        attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
     return info;
 }
 

@@ -44,10 +44,11 @@ Opened open() {
         return made;
     }
     Driver& d = made.driver;
-#define XCUDA_FIND(name)                                                                                 \
-    d.name = reinterpret_cast<decltype(d.name)>(symbol(library, XCUDA_TEXT(name), #name));               \
-    if (!d.name && made.problem.empty())                                                                 \
-        made.problem = "the NVIDIA driver is too old: it has no " XCUDA_TEXT(name) " (CUDA 12.0 or later is needed)";
+#define XCUDA_FIND(name)                                                                   \
+    d.name = reinterpret_cast<decltype(d.name)>(symbol(library, XCUDA_TEXT(name), #name)); \
+    if (!d.name && made.problem.empty())                                                   \
+        made.problem =                                                                     \
+            "the NVIDIA driver is too old: it has no " XCUDA_TEXT(name) " (CUDA 12.0 or later is needed)";
 #define XCUDA_FIND_(name) XCUDA_FIND(name)
     XCUDA_DRIVER_FUNCTIONS(XCUDA_FIND)
 #undef XCUDA_FIND_
@@ -55,7 +56,8 @@ Opened open() {
     if (d.cuDriverGetVersion) d.cuDriverGetVersion(&d.version);
     if (!made.problem.empty()) return made;
     if (d.version < oldest) {
-        made.problem = fmt::format("the NVIDIA driver is for CUDA {}: 12.0 or later is needed", version_text(d.version));
+        made.problem =
+            fmt::format("the NVIDIA driver is for CUDA {}: 12.0 or later is needed", version_text(d.version));
         return made;
     }
     if (const CUresult result = d.cuInit(0); result != CUDA_SUCCESS) {
@@ -63,8 +65,8 @@ Opened open() {
         d.cuGetErrorString(result, &words);
         made.problem = result == CUDA_ERROR_NO_DEVICE
                            ? "the NVIDIA driver shows no GPU" + no_device_hint()
-                           : fmt::format("the NVIDIA driver does not start: {} ({})", words ? words : "no words for it",
-                                         static_cast<int>(result));
+                           : fmt::format("the NVIDIA driver does not start: {} ({})",
+                                         words ? words : "no words for it", static_cast<int>(result));
         return made;
     }
     pthread_atfork(nullptr, nullptr, [] { forked = true; });
@@ -93,17 +95,20 @@ constexpr Advice advices[] = {
     {CUDA_ERROR_NO_BINARY_FOR_GPU, Fault::internal, "RuntimeError", ""},
     {CUDA_ERROR_INVALID_PTX, Fault::internal, "RuntimeError", ""},
     {CUDA_ERROR_UNSUPPORTED_PTX_VERSION, Fault::machine, "RuntimeError",
-     "NVRTC is newer than the driver: install an older one (pip install 'nvidia-cuda-nvrtc-cu12') or a newer driver"},
+     "NVRTC is newer than the driver: install an older one (pip install 'nvidia-cuda-nvrtc-cu12') or a newer "
+     "driver"},
     {CUDA_ERROR_INVALID_IMAGE, Fault::internal, "RuntimeError", ""},
-    {CUDA_ERROR_ECC_UNCORRECTABLE, Fault::machine, "RuntimeError", "the GPU's memory is damaged: restart the machine"},
-    {CUDA_ERROR_DEVICE_UNAVAILABLE, Fault::machine, "RuntimeError", "another process holds the GPU for itself alone"},
+    {CUDA_ERROR_ECC_UNCORRECTABLE, Fault::machine, "RuntimeError",
+     "the GPU's memory is damaged: restart the machine"},
+    {CUDA_ERROR_DEVICE_UNAVAILABLE, Fault::machine, "RuntimeError",
+     "another process holds the GPU for itself alone"},
 };
 
 constexpr CUresult sticky[] = {
-    CUDA_ERROR_ILLEGAL_ADDRESS,     CUDA_ERROR_LAUNCH_TIMEOUT,      CUDA_ERROR_ASSERT,
-    CUDA_ERROR_HARDWARE_STACK_ERROR, CUDA_ERROR_ILLEGAL_INSTRUCTION, CUDA_ERROR_MISALIGNED_ADDRESS,
-    CUDA_ERROR_INVALID_ADDRESS_SPACE, CUDA_ERROR_INVALID_PC,         CUDA_ERROR_LAUNCH_FAILED,
-    CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_ECC_UNCORRECTABLE,
+    CUDA_ERROR_ILLEGAL_ADDRESS,       CUDA_ERROR_LAUNCH_TIMEOUT,      CUDA_ERROR_ASSERT,
+    CUDA_ERROR_HARDWARE_STACK_ERROR,  CUDA_ERROR_ILLEGAL_INSTRUCTION, CUDA_ERROR_MISALIGNED_ADDRESS,
+    CUDA_ERROR_INVALID_ADDRESS_SPACE, CUDA_ERROR_INVALID_PC,          CUDA_ERROR_LAUNCH_FAILED,
+    CUDA_ERROR_CONTEXT_IS_DESTROYED,  CUDA_ERROR_ECC_UNCORRECTABLE,
 };
 
 }  // namespace
@@ -118,7 +123,8 @@ const Driver* find_driver(std::string* why) {
 const Driver& driver() {
     std::string why;
     if (const Driver* found = find_driver(&why)) return *found;
-    throw missing("a GPU to run on: " + why, "use the CPU device, or install NVIDIA's driver on a machine with a GPU");
+    throw missing("a GPU to run on: " + why,
+                  "use the CPU device, or install NVIDIA's driver on a machine with a GPU");
 }
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
@@ -135,16 +141,18 @@ Error driver_error(CUresult result, const char* doing) {
         d->cuGetErrorName(result, &name);
         d->cuGetErrorString(result, &words);
     }
-    const std::string told = fmt::format("{}: the CUDA driver says \"{}\" ({})", doing, words ? words : "no words for it",
-                                         name ? name : std::to_string(static_cast<int>(result)));
+    const std::string told =
+        fmt::format("{}: the CUDA driver says \"{}\" ({})", doing, words ? words : "no words for it",
+                    name ? name : std::to_string(static_cast<int>(result)));
     if (forked.load())
         return Error(Fault::user, "RuntimeError",
-                     fmt::format("{}; this process was forked from one that had started CUDA", told), std::nullopt,
-                     "start it anew instead: multiprocessing.set_start_method(\"spawn\")");
+                     fmt::format("{}; this process was forked from one that had started CUDA", told),
+                     std::nullopt, "start it anew instead: multiprocessing.set_start_method(\"spawn\")");
     if (is_sticky(result))
-        return Error(Fault::user, "RuntimeError",
-                     told + "; everything on this GPU is lost for this process", std::nullopt,
-                     "restart the kernel; checked=True on the kernels finds indices out of range before they harm");
+        return Error(
+            Fault::user, "RuntimeError", told + "; everything on this GPU is lost for this process",
+            std::nullopt,
+            "restart the kernel; checked=True on the kernels finds indices out of range before they harm");
     for (const Advice& a : advices)
         if (a.result == result) return Error(a.fault, a.python_type, told, std::nullopt, a.advice);
     return Error(Fault::machine, "RuntimeError", told);

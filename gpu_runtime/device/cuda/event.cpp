@@ -48,7 +48,8 @@ void retire_streams() {
 }
 
 CudaEvent::CudaEvent(CUcontext c, bool wants_timing) : timing(wants_timing), context(c) {
-    check(driver().cuEventCreate(&handle, timing ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING), "making an event");
+    check(driver().cuEventCreate(&handle, timing ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING),
+          "making an event");
 }
 
 CudaEvent::~CudaEvent() { driver().cuEventDestroy(handle); }
@@ -85,11 +86,14 @@ bool CudaEvent::happened() const {
 
 double seconds(const CudaEvent& from, const CudaEvent& to) {
     const auto refuse = [](const std::string& message) { throw Error(Fault::user, "ValueError", message); };
-    if (!from.timing || !to.timing) refuse("one of the events was made without timing: Event(timing=True) has it");
+    if (!from.timing || !to.timing)
+        refuse("one of the events was made without timing: Event(timing=True) has it");
     float milliseconds = 0;
     const CUresult result = driver().cuEventElapsedTime(&milliseconds, from.handle, to.handle);
-    if (result == CUDA_ERROR_INVALID_HANDLE) refuse("one of the events was never recorded: call record() on it first");
-    if (result == CUDA_ERROR_NOT_READY) refuse("one of the events has not happened yet: synchronize() on it first");
+    if (result == CUDA_ERROR_INVALID_HANDLE)
+        refuse("one of the events was never recorded: call record() on it first");
+    if (result == CUDA_ERROR_NOT_READY)
+        refuse("one of the events has not happened yet: synchronize() on it first");
     check(result, "measuring between events");
     return milliseconds * 1e-3;
 }

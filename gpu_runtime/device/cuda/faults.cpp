@@ -40,7 +40,8 @@ FaultRing::FaultRing() {
             throw Error(Fault::user, "RuntimeError", "more than 4,096 streams with kernels under way");
         void* memory = nullptr;
         // Portable: any GPU's kernels may be given it.
-        check(d.cuMemHostAlloc(&memory, size * sizeof(FaultSlot), CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+        check(d.cuMemHostAlloc(&memory, size * sizeof(FaultSlot),
+                               CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
               "getting pinned memory for fault records");
         std::memset(memory, 0, size * sizeof(FaultSlot));
         slots_ = static_cast<FaultSlot*>(memory);

@@ -12,8 +12,8 @@ namespace xcuda::device::cuda {
 /// What a kernel's `F` points to; prelude_cuda.cuh declares the same.
 struct alignas(64) FaultSlot {
     FaultRecord record;
-    std::int32_t taken;           // the first thread to fault sets it
-    volatile std::int32_t stop;   // not 0: kernels that poll leave
+    std::int32_t taken;          // the first thread to fault sets it
+    volatile std::int32_t stop;  // not 0: kernels that poll leave
 };
 static_assert(sizeof(FaultRecord) == 64 && sizeof(FaultSlot) == 128);
 

@@ -16,7 +16,8 @@ CudaFunction::CudaFunction(const Image& image, CUcontext context) : context_(con
     const Driver& d = driver();
     check(d.cuModuleLoadData(&module_, image.bytes.data()), "loading a kernel");
     try {
-        check(d.cuModuleGetFunction(&function_, module_, image.entry.c_str()), "finding a kernel in its module");
+        check(d.cuModuleGetFunction(&function_, module_, image.entry.c_str()),
+              "finding a kernel in its module");
         const auto attribute = [&](CUfunction_attribute which) {
             int value = 0;
             check(d.cuFuncGetAttribute(&value, which, function_), "asking for a kernel's figures");
@@ -43,21 +44,25 @@ CudaFunction::~CudaFunction() {
 
 void CudaFunction::prepare_rare(const Shape& shape, const Limits& limits) {
     if (shape.block.count() > max_threads_)
-        throw Error(Fault::user, "ValueError",
-                    fmt::format("a block of ({}, {}, {}) has {} threads, and {} uses {} registers a thread, so that at "
-                                "most {} fit",
-                                shape.block.x, shape.block.y, shape.block.z, shape.block.count(), entry_, registers_,
-                                max_threads_),
-                    std::nullopt, "launch smaller blocks");
+        throw Error(
+            Fault::user, "ValueError",
+            fmt::format(
+                "a block of ({}, {}, {}) has {} threads, and {} uses {} registers a thread, so that at "
+                "most {} fit",
+                shape.block.x, shape.block.y, shape.block.z, shape.block.count(), entry_, registers_,
+                max_threads_),
+            std::nullopt, "launch smaller blocks");
     const std::int64_t most = limits.shared_bytes_per_block_optin - static_shared_;
     if (shape.dynamic_shared_bytes > most)
-        throw Error(Fault::user, "ValueError",
-                    fmt::format("{} bytes of dynamic shared memory: from 0 to {} are possible beside the {} that {} "
-                                "declares",
-                                shape.dynamic_shared_bytes, most, static_shared_, entry_));
+        throw Error(
+            Fault::user, "ValueError",
+            fmt::format("{} bytes of dynamic shared memory: from 0 to {} are possible beside the {} that {} "
+                        "declares",
+                        shape.dynamic_shared_bytes, most, static_shared_, entry_));
     const std::lock_guard lock(mutex_);
     if (shape.dynamic_shared_bytes <= allowed_dynamic_.load()) return;
-    check(driver().cuFuncSetAttribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(most)),
+    check(driver().cuFuncSetAttribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                      static_cast<int>(most)),
           "opting in to more shared memory");
     allowed_dynamic_ = most;
 }

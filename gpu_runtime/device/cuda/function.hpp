@@ -21,7 +21,8 @@ public:
     /// Throws a ValueError for a block that the kernel's registers or shared memory don't allow; opts in to more
     /// than 48 KiB of shared memory.
     void prepare(const Shape& shape, const Limits& limits) {
-        if (shape.block.count() > max_threads_ || shape.dynamic_shared_bytes > allowed_dynamic_.load()) [[unlikely]]
+        if (shape.block.count() > max_threads_ || shape.dynamic_shared_bytes > allowed_dynamic_.load())
+            [[unlikely]]
             prepare_rare(shape, limits);
     }
 

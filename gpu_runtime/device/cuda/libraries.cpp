@@ -16,7 +16,8 @@ Library of_driver() {
         row.file = "libcuda.so.1";
         row.from = "the loader's path";
     } else {
-        row.advice = "install NVIDIA's driver on a machine with a GPU; kernels run on the CPU device without it";
+        row.advice =
+            "install NVIDIA's driver on a machine with a GPU; kernels run on the CPU device without it";
     }
     return row;
 }
@@ -25,8 +26,8 @@ Library of_nvrtc() {
     Library row{"NVRTC", "compiles kernels for a GPU", {}, {}, {}, {}, {}};
     try {
         const Nvrtc& n = nvrtc();
-        row.version = fmt::format("CUDA {}, for sm_{} to sm_{}", version_text(n.version), n.architectures.front(),
-                                  n.architectures.back());
+        row.version = fmt::format("CUDA {}, for sm_{} to sm_{}", version_text(n.version),
+                                  n.architectures.front(), n.architectures.back());
         row.file = n.found.file.string();
         row.from = n.found.from;
     } catch (const Error& error) {

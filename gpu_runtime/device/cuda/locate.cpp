@@ -49,7 +49,8 @@ std::vector<Place> library_places(const std::string& stem) {
     for (const fs::path& path : settings().python_paths)
         for (const char* below : wheel_folders) {
             const std::string name = below;
-            places.push_back({path / (name.ends_with('_') ? name + stem : name) / "lib", "a wheel of this Python"});
+            places.push_back(
+                {path / (name.ends_with('_') ? name + stem : name) / "lib", "a wheel of this Python"});
         }
     if (const std::string conda = environment("CONDA_PREFIX"); !conda.empty()) {
         places.push_back({fs::path(conda) / "lib", "conda"});
@@ -73,8 +74,10 @@ std::vector<Candidate> candidates(const std::string& stem) {
     };
     const std::string variable = "XCUDA_" + upper(stem);
     if (const std::string named = environment(variable); !named.empty()) {
-        if (is_file(named)) found.push_back({named, variable, major_of(named)});
-        else look_in(named, variable);
+        if (is_file(named))
+            found.push_back({named, variable, major_of(named)});
+        else
+            look_in(named, variable);
     }
     for (const Place& place : library_places(stem)) look_in(place.folder, place.from);
     for (const int major : majors)
@@ -95,13 +98,15 @@ fs::path find_tool(const std::string& name) {
     std::vector<fs::path> folders;
     for (const fs::path& path : settings().python_paths) folders.push_back(path / "nvidia/cu13/bin");
     for (const char* variable : {"CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH"})
-        if (const std::string home = environment(variable); !home.empty()) folders.push_back(fs::path(home) / "bin");
+        if (const std::string home = environment(variable); !home.empty())
+            folders.push_back(fs::path(home) / "bin");
     folders.emplace_back("/usr/local/cuda/bin");
     std::istringstream path(environment("PATH"));
     for (std::string each; std::getline(path, each, ':');)
         if (!each.empty()) folders.emplace_back(each);
     for (const fs::path& folder : folders)
-        if (const fs::path file = folder / name; is_file(file) && access(file.c_str(), X_OK) == 0) return file;
+        if (const fs::path file = folder / name; is_file(file) && access(file.c_str(), X_OK) == 0)
+            return file;
     return {};
 }
 

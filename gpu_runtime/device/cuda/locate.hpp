@@ -10,8 +10,9 @@ namespace xcuda::device::cuda {
 /// A file that may be the library, or a bare soname for the system's loader to find.
 struct Candidate {
     std::filesystem::path file;
-    std::string from;  // "XCUDA_NVRTC", "a wheel of this Python", "conda", "the CUDA toolkit", "the loader's path"
-    int major = 0;     // of CUDA, from the soname
+    std::string
+        from;  // "XCUDA_NVRTC", "a wheel of this Python", "conda", "the CUDA toolkit", "the loader's path"
+    int major = 0;  // of CUDA, from the soname
 };
 
 /// Of `stem` ("nvrtc"), best first: the environment's XCUDA_STEM (a file or its folder), the nvidia-* wheels of the

@@ -26,7 +26,8 @@ MemoryPool::MemoryPool(CUdevice device, std::string gpu_name) : gpu_name_(std::m
     check(d.cuMemPoolCreate(&pool_, &properties), "making the memory pool");
     // What was used once stays ours: giving it back at each synchronise would cost a mapping for each array.
     cuuint64_t all = std::numeric_limits<cuuint64_t>::max();
-    check(d.cuMemPoolSetAttribute(pool_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all), "setting up the memory pool");
+    check(d.cuMemPoolSetAttribute(pool_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all),
+          "setting up the memory pool");
     // Other GPUs that can reach this one's memory may read and write the pool.
     int count = 0;
     d.cuDeviceGetCount(&count);
@@ -58,12 +59,14 @@ void* MemoryPool::allocate(std::size_t bytes, CUstream stream) {
         std::size_t free = 0, total = 0;
         d.cuMemGetInfo(&free, &total);
         const Device::Memory now = statistics();
-        throw Error(Fault::machine, "MemoryError",
-                    fmt::format("{} can't hold {} more: arrays on it use {}, {} of its {} are free, and what this "
-                                "process kept for reuse was given back",
-                                gpu_name_, human_bytes(static_cast<std::int64_t>(bytes)), human_bytes(now.used),
-                                human_bytes(static_cast<std::int64_t>(free)), human_bytes(static_cast<std::int64_t>(total))),
-                    std::nullopt, "delete arrays that are no longer needed, or do the work in parts");
+        throw Error(
+            Fault::machine, "MemoryError",
+            fmt::format("{} can't hold {} more: arrays on it use {}, {} of its {} are free, and what this "
+                        "process kept for reuse was given back",
+                        gpu_name_, human_bytes(static_cast<std::int64_t>(bytes)), human_bytes(now.used),
+                        human_bytes(static_cast<std::int64_t>(free)),
+                        human_bytes(static_cast<std::int64_t>(total))),
+            std::nullopt, "delete arrays that are no longer needed, or do the work in parts");
     }
     check(result, "allocating memory on the GPU");
     return reinterpret_cast<void*>(address);

@@ -22,16 +22,18 @@ bool too_new(const Candidate& candidate) {
 std::string open(const Candidate& candidate, Nvrtc& to) {
     void* library = dlopen(candidate.file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return dlerror();
-#define XCUDA_FIND(name)                                                         \
-    to.name = reinterpret_cast<decltype(to.name)>(dlsym(library, #name));        \
+#define XCUDA_FIND(name)                                                  \
+    to.name = reinterpret_cast<decltype(to.name)>(dlsym(library, #name)); \
     if (!to.name) return fmt::format("{} has no " #name, candidate.file.string());
     XCUDA_NVRTC_FUNCTIONS(XCUDA_FIND)
 #undef XCUDA_FIND
     int major = 0, minor = 0, count = 0;
-    if (to.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS) return candidate.file.string() + " does not tell its version";
+    if (to.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS)
+        return candidate.file.string() + " does not tell its version";
     to.version = major * 1000 + minor * 10;
     if (to.version < oldest)
-        return fmt::format("{} is of CUDA {}; 12.0 or later is needed", candidate.file.string(), version_text(to.version));
+        return fmt::format("{} is of CUDA {}; 12.0 or later is needed", candidate.file.string(),
+                           version_text(to.version));
     to.nvrtcGetNumSupportedArchs(&count);
     to.architectures.resize(static_cast<std::size_t>(count));
     to.nvrtcGetSupportedArchs(to.architectures.data());

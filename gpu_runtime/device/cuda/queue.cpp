@@ -26,8 +26,8 @@ CUevent Queue::take_event() {
     return event;
 }
 
-std::shared_ptr<Device::Launch> Queue::launch(CUfunction function, std::shared_ptr<Function> keep, const Shape& shape,
-                                              const void* arguments) {
+std::shared_ptr<Device::Launch> Queue::launch(CUfunction function, std::shared_ptr<Function> keep,
+                                              const Shape& shape, const void* arguments) {
     const Driver& d = driver();
     auto launch = std::make_shared<Device::Launch>();
     std::unique_lock lock(mutex_);
@@ -51,11 +51,11 @@ std::shared_ptr<Device::Launch> Queue::launch(CUfunction function, std::shared_p
     }
     CUdeviceptr fault = faults_->address(next_);
     void* parameters[] = {const_cast<void*>(arguments), &fault};
-    const CUresult result = d.cuLaunchKernel(
-        function, static_cast<unsigned>(shape.grid.x), static_cast<unsigned>(shape.grid.y),
-        static_cast<unsigned>(shape.grid.z), static_cast<unsigned>(shape.block.x), static_cast<unsigned>(shape.block.y),
-        static_cast<unsigned>(shape.block.z), static_cast<unsigned>(shape.dynamic_shared_bytes), stream_, parameters,
-        nullptr);
+    const CUresult result =
+        d.cuLaunchKernel(function, static_cast<unsigned>(shape.grid.x), static_cast<unsigned>(shape.grid.y),
+                         static_cast<unsigned>(shape.grid.z), static_cast<unsigned>(shape.block.x),
+                         static_cast<unsigned>(shape.block.y), static_cast<unsigned>(shape.block.z),
+                         static_cast<unsigned>(shape.dynamic_shared_bytes), stream_, parameters, nullptr);
     if (result != CUDA_SUCCESS) [[unlikely]] {
         if (timed) {
             spare_.insert(spare_.end(), {mine.begin, mine.end});
@@ -104,7 +104,8 @@ void Queue::settle(std::uint64_t until) {
     for (; first_ < until; ++first_) {
         Entry& e = entry(first_);
         const FaultSlot& slot = faults_->at(first_);
-        if (slot.taken != 0) [[unlikely]] e.launch->fault = slot.record;
+        if (slot.taken != 0) [[unlikely]]
+            e.launch->fault = slot.record;
         time(e);
         e.launch->done.store(true, std::memory_order_release);
         over.push_back(std::exchange(e, {}));
@@ -123,8 +124,10 @@ void Queue::settle_passed() {
         std::size_t low = 0, high = timed.size();
         while (low < high) {
             const std::size_t middle = (low + high) / 2;
-            if (d.cuEventQuery(entry(timed[middle]).end) == CUDA_SUCCESS) low = middle + 1;
-            else high = middle;
+            if (d.cuEventQuery(entry(timed[middle]).end) == CUDA_SUCCESS)
+                low = middle + 1;
+            else
+                high = middle;
         }
         if (low > 0) passed = timed[low - 1] + 1;
     }

@@ -26,8 +26,8 @@ public:
     CUcontext context() const { return context_; }
 
     /// The context is current. `keep` lives until the launch is over.
-    std::shared_ptr<Device::Launch> launch(CUfunction function, std::shared_ptr<Function> keep, const Shape& shape,
-                                           const void* arguments);
+    std::shared_ptr<Device::Launch> launch(CUfunction function, std::shared_ptr<Function> keep,
+                                           const Shape& shape, const void* arguments);
     /// The number that the next launch will have.
     std::uint64_t next() const;
     /// Launches with a number under `until` are known to be over: their records are read and they are done.
@@ -56,7 +56,7 @@ private:
     CUstream stream_;
     mutable std::mutex mutex_;  // of all below; never held while waiting
     std::unique_ptr<FaultRing> faults_;
-    std::vector<Entry> entries_;         // by number, FaultRing::size of them
+    std::vector<Entry> entries_;          // by number, FaultRing::size of them
     std::uint64_t first_ = 0, next_ = 0;  // of the launches under way
     std::uint64_t waited_ = 0;            // next_ at the last wait
     std::vector<CUevent> spare_;

@@ -29,7 +29,8 @@ void wait_until(Query query, const char* doing) {
                 throw Error(Fault::user, "KeyboardInterrupt", "interrupted while waiting for the GPU");
             const double waited = now() - begin;
             if (waited > spinning)  // at most a fiftieth is lost
-                std::this_thread::sleep_for(std::chrono::duration<double>(std::clamp(waited / 50, shortest, longest)));
+                std::this_thread::sleep_for(
+                    std::chrono::duration<double>(std::clamp(waited / 50, shortest, longest)));
         }
     }
     check(result, doing);

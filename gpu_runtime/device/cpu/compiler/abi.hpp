@@ -30,10 +30,10 @@ struct LoadRequest {
 struct LoadedObject {
     void* handle;              // for unload
     void* run;                 // ENTRY
-    void* units;                  // ENTRY_units, null where it has none; so too the next three
-    const void* cut;              // ENTRY_cut
-    void* domain;                 // ENTRY_domain
-    void* tiles;                  // ENTRY_tiles
+    void* units;               // ENTRY_units, null where it has none; so too the next three
+    const void* cut;           // ENTRY_cut
+    void* domain;              // ENTRY_domain
+    void* tiles;               // ENTRY_tiles
     const void* shared_bytes;  // ENTRY_shared_bytes, null if the kernel has none
     std::size_t stack_bytes;   // the object's frames added up: a bound, as kernels don't recurse
 };

@@ -44,7 +44,8 @@ namespace {
 // unrolled. Measured against O2: the same speed of the kernels, 0.65 to 0.8 of the compile time.
 constexpr const char* tile_pipeline =
     "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm),"
-    "instcombine<no-verify-fixpoint>,loop(loop-unroll-full),early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
+    "instcombine<no-verify-fixpoint>,loop(loop-unroll-full),early-cse<memssa>,instcombine<no-verify-fixpoint>"
+    ",simplifycfg)";
 
 const llvm::Target* target(std::string& log) {
     static std::once_flag once;

@@ -108,7 +108,8 @@ bool link(const LoadRequest& request, LoadedObject& loaded, std::string& log) {
         names.add(name, flags);
         return name;
     };
-    const auto run = symbol("", Flags::RequiredSymbol), units = symbol("_units"), shared = symbol("_shared_bytes");
+    const auto run = symbol("", Flags::RequiredSymbol), units = symbol("_units"),
+               shared = symbol("_shared_bytes");
     const auto cut = symbol("_cut"), domain = symbol("_domain"), tiles = symbol("_tiles");
     auto found =
         session.lookup({{&library, llvm::orc::JITDylibLookupFlags::MatchAllSymbols}}, std::move(names));

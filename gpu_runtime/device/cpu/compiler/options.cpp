@@ -12,7 +12,8 @@ CompileOptions read_options(const char* words) {
             options.level = word[1] - '0';
         else if (word == "tiles")
             options.tiles = true;
-        else if (word == "fastmath")  // reassociation and reciprocals; nan, inf and integers mean what they did
+        else if (word ==
+                 "fastmath")  // reassociation and reciprocals; nan, inf and integers mean what they did
             options.clang_words.insert(options.clang_words.end(), {"-ffp-contract=fast", "-mreassociate",
                                                                    "-freciprocal-math", "-fno-signed-zeros"});
         else if (word[0] == '-')
