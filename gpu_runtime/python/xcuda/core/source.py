@@ -123,23 +123,38 @@ def _definition(block: list[str], first: int, name: str) -> ast.FunctionDef | No
     return None
 
 
+def _compiles_to(node: ast.Lambda, code: types.CodeType) -> bool:
+    """Whether a lambda of the source is the same code: then it does not matter which of two it was."""
+    alone = compile(ast.Expression(node), "<lambda>", "eval").co_consts
+    made = next(c for c in alone if isinstance(c, types.CodeType))
+    return node.lineno == code.co_firstlineno and (made.co_code, made.co_consts) == (
+        code.co_code,
+        code.co_consts,
+    )
+
+
 def _lambda(lines: list[str], code: types.CodeType) -> ast.Lambda:
     """The lambda that `code` was compiled from, told from others of its line by where its body stands."""
     try:
         module = ast.parse("".join(lines))
     except SyntaxError:
         module = ast.Module([], [])
+    candidates = [
+        node
+        for node in ast.walk(module)
+        if isinstance(node, ast.Lambda) and [a.arg for a in _arguments(node)] == _argument_names(code)
+    ]
     spots = [p for p in code.co_positions() if None not in p and (p[0], p[2]) != (p[1], p[3])]
     found = []
-    for node in ast.walk(module):
-        if not isinstance(node, ast.Lambda) or [a.arg for a in _arguments(node)] != _argument_names(code):
-            continue
+    for node in candidates:
         begin, end = (
             (node.body.lineno, node.body.col_offset),
             (node.body.end_lineno, node.body.end_col_offset),
         )
         if spots and all(begin <= (p[0], p[2]) and (p[1], p[3]) <= end for p in spots):
             found.append(node)
+    if not spots:  # CPython 3.12 keeps no places of a lambda that only gives a constant
+        found = [node for node in candidates if _compiles_to(node, code)][:1]
     found = [node for node in found if not any(node is not other and _holds(node, other) for other in found)]
     if len(found) != 1:
         raise OSError("the source of this lambda can't be told: give it a name with def")
