@@ -77,10 +77,11 @@ void add_step(CUstream stream, const Step& made) {
 }  // namespace
 
 bool is_known_to_driver(const void* host) {
+    // The plural: it gives 0 for memory the driver does not know, where the singular is an error.
     unsigned type = 0;
-    return driver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(host)) ==
-               CUDA_SUCCESS &&
-           type != 0;
+    CUpointer_attribute what = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    void* into = &type;
+    return driver().cuPointerGetAttributes(1, &what, &into, address(host)) == CUDA_SUCCESS && type != 0;
 }
 
 // Each thread takes a chunk at a time through two buffers of its own; the stream is idle, so none waits for long.
