@@ -25,6 +25,12 @@ HOW = {
 }
 
 
+def _how(part: str) -> str:
+    word, _, shape = part.partition(" ")
+    alone = word == "tiles" and shape.startswith("1x1x")  # one vector register a tile: lanes, and no more
+    return HOW.get("lanes" if alone else word, part)
+
+
 def kernel_figures(kernel: dict) -> list[Row]:
     time, calls = kernel["time"], kernel["calls"]
     mean = figures.text(time["mean"])
@@ -44,7 +50,7 @@ def kernel_figures(kernel: dict) -> list[Row]:
         )
     )
     if kernel["how"]:
-        words = [HOW.get(part.split()[0], part) for part in kernel["how"].split(", ")]
+        words = [_how(part) for part in kernel["how"].split(", ")]
         rows.append(Row("shape", "runs with", ", ".join(words), "computed"))
     rows.append(_occupancy(kernel["occupancy"]))
     for key, name in (

@@ -1,11 +1,35 @@
 #include "base/error.hpp"
 
+#include <map>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
+#include "base/shown_file.hpp"
+
 namespace xcuda {
 
+namespace {
+
+std::mutex shown_mutex;
+std::map<std::string, std::string>& shown_names() {
+    static auto* names = new std::map<std::string, std::string>;  // read until the process ends
+    return *names;
+}
+
+}  // namespace
+
+void show_file_as(const std::string& file, const std::string& shown) {
+    const std::lock_guard lock(shown_mutex);
+    shown_names()[file] = shown;
+}
+
 std::string shown_file(const std::string& file) {
+    {
+        const std::lock_guard lock(shown_mutex);
+        const auto named = shown_names().find(file);
+        if (named != shown_names().end()) return named->second;
+    }
     constexpr std::string_view cell = "<ipython-input-";
     if (!file.starts_with(cell)) return file;
     const std::size_t end = file.find('-', cell.size());

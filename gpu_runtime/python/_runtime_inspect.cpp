@@ -9,6 +9,7 @@
 #include "_runtime_dtype.hpp"
 #include "_runtime_inspect.hpp"
 #include "_runtime_kernel.hpp"
+#include "base/shown_file.hpp"
 #include "frontend/check.hpp"
 #include "frontend/functions.hpp"
 #include "ir/print.hpp"
@@ -175,6 +176,8 @@ void bind_kernel(nb::module_& module) {
         frontend::check(*frontend::ast::from_json(ast_json, file, 1));
     });
     module.def("compile", &compile, nb::arg("kernel"), nb::arg("types"), nb::arg("block").none());
+    module.def("show_file_as", show_file_as);
+    module.def("shown_file", shown_file);
     module.def("ir_text", [](nb::handle kernel) {
         const KernelState& k = state_of(kernel);
         return k.last ? ir::to_string(k.last->lowered->module) : std::string();

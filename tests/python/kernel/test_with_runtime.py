@@ -44,7 +44,7 @@ def test_an_index_out_of_range_names_the_cells_line_and_the_next_cell_works(cuda
     reply = cuda.run("poke[1, 1](x, 10**6)", timeout=60).reply
     assert reply["ename"] == "IndexError"
     assert "1000000" in reply["evalue"] and "(8,)" in reply["evalue"]
-    assert "line 11" in reply["evalue"] and "thread (0, 0, 0)" in reply["evalue"]
+    assert "at line 11 of <cell " in reply["evalue"] and "thread (0, 0, 0)" in reply["evalue"]
     assert cuda.run("poke[1, 1](x, 3); x[3]", timeout=60).result == "np.float32(1.0)"
 
 

@@ -1,9 +1,9 @@
 """Builds the exceptions that the C++ runtime raises, with a traceback into the user's kernel."""
 
 import builtins
-import re
 
 from . import errors
+from ._cells import name_cell
 
 
 def build(fault, type_name, message, hint, place, kernel, launched):
@@ -22,7 +22,7 @@ def build(fault, type_name, message, hint, place, kernel, launched):
         if place is not None:
             error = _raised_at(error, place[0], place[1], kernel or "<kernel>")
     if launched is not None:
-        error.add_note(f"launched at line {launched[1]} of {_shown(launched[0])}")
+        error.add_note(f"launched at line {launched[1]} of {name_cell(launched[0])}")
     return error
 
 
@@ -33,11 +33,6 @@ def _kind(fault, type_name):
         return errors.MachineError
     kind = getattr(builtins, type_name, RuntimeError)
     return kind if isinstance(kind, type) and issubclass(kind, BaseException) else RuntimeError
-
-
-def _shown(file):
-    cell = re.match(r"<ipython-input-(\d+)-", file)
-    return f"<cell {cell[1]}>" if cell else file
 
 
 def _raised_at(error, file, line, name):

@@ -6,6 +6,8 @@ import types
 
 from xcuda import _runtime
 
+from ._cells import name_cell
+
 # What numba's users give to cuda.jit and what has no meaning or no effect here.
 _WITHOUT_EFFECT = {
     "debug",
@@ -63,6 +65,7 @@ def _made(function, signature, checked, fastmath):
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             stars = "*" if p.kind is p.VAR_POSITIONAL else "**"
             raise TypeError(f"{function.__name__}: a kernel can't have '{stars}{p.name}'; name each argument")
+    name_cell(function.__code__.co_filename)
     _check(function)
     defaults = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
     about = About(function)
