@@ -249,7 +249,9 @@ std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& whe
     if (stage) arguments->unstage(written, on);
     work->keeps = arguments;
     if (host) work->finish = [arguments = arguments.get(), written] { arguments->write_back(written); };
-    if (wait && work->done() && !stage) {
+    // Told at the call only where it always can be: elsewhere it is the next wait that tells, however fast the work was.
+    const bool runs_inline = !on && device->host_accessible();
+    if (wait && runs_inline && work->done() && !stage) {
         raise_error_of(*work);
     } else if (wait && host) {
         in_flight(work);

@@ -52,7 +52,10 @@ void run_launch(const Kernel& kernel, const Shape& shape, const void* arguments,
     // Looked at after the stop flag is ours: an interrupt from now on reaches the flag.
     if (interrupts() != asked) {
         launch.fault.kind = interrupted;
-    } else if (shape.grid.count() > 0 && (state.units = pieces(kernel, shape, state)) > 0) {
+    } else {
+        state.units = shape.grid.count() > 0 ? pieces(kernel, shape, state) : 0;
+    }
+    if (state.units > 0) {
         try {
             run_on_workers(state);
             error = state.error;
