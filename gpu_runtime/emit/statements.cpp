@@ -4,6 +4,7 @@
 #include "ir/walk.hpp"
 #include "passes/build.hpp"
 #include "passes/cuda_polls.hpp"
+#include "passes/structure.hpp"
 
 namespace xcuda::emit {
 
@@ -45,15 +46,6 @@ void mark_line(Writer& w, const Place& place) {
         place.known() ? fmt::format("#line {} {}\n", place.line, quoted(place.file)) : "#line 1 \"xcuda\"\n";
 }
 
-bool breaks(const Body& b) {
-    for (const Stmt& s : b) {
-        if (s.kind == Stmt::Kind::break_loop) return true;
-        const bool loop = s.kind == Stmt::Kind::loop_range || s.kind == Stmt::Kind::loop_while;
-        if ((!loop && breaks(s.body)) || breaks(s.orelse)) return true;
-    }
-    return false;
-}
-
 void loop_body(Writer& w, const Stmt& s, const std::string& broke) {
     w.loops.push_back({broke});
     w.body(s.body);
@@ -61,7 +53,7 @@ void loop_body(Writer& w, const Stmt& s, const std::string& broke) {
 }
 
 std::string begin_else(Writer& w, const Stmt& s) {
-    if (s.orelse.empty() || !breaks(s.body)) return {};
+    if (s.orelse.empty() || !passes::breaks(s.body)) return {};
     const std::string broke = fmt::format("xc_broke_{}", w.counter++);
     w.line(fmt::format("bool {} = false;", broke));
     return broke;

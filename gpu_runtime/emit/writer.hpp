@@ -29,7 +29,6 @@ struct Writer {
         std::string broke;
     };  // the flag that a break sets, where the loop has an else
     std::vector<Loop> loops;
-    int scopes = 0;
 
     Writer(const ir::Module& m, const ir::Function& f, Target t, Needs& n);
 

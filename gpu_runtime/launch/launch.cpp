@@ -90,11 +90,11 @@ device::Shape shape_for(const Lowered& lowered, std::span<const Argument> argume
     std::array<std::int64_t, 3> along{1, 1, 1};  // by hardware axis
     std::size_t used = axes;
     for (std::size_t i = 0; i < axes; ++i) {
-        const auto axis = static_cast<std::size_t>(lowered.order[i]);
+        const auto axis = static_cast<std::size_t>(lowered.automatic.order[i]);
         along[axis] = lengths[i];
         used = std::max(used, axis + 1);
     }
-    along[0] = (along[0] + lowered.elements_a_thread - 1) / lowered.elements_a_thread;
+    along[0] = (along[0] + lowered.automatic.elements - 1) / lowered.automatic.elements;
     return automatic_shape({along.data(), used}, device, kernel);
 }
 

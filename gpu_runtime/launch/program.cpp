@@ -77,8 +77,7 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature) {
     passes::inline_calls(whole);  // a helper's shared array is one a call
     made->shared_bytes = static_shared_bytes(whole);
     made->fixed_block = passes::wants_fixed_block(made->module);
-    made->order = passes::coalescing_order(made->module);
-    made->elements_a_thread = passes::elements_a_thread(made->module);
+    made->automatic = passes::automatic_launch(made->module);
     made->seconds = now() - begin;
     lowered_.push_back(made);
     return made;

@@ -1,7 +1,6 @@
 // A kernel's source with everything made from it: one lowering a signature, one compiled kernel a device and block.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "launch/event.hpp"
 #include "launch/signature.hpp"
 #include "passes/cpu.hpp"
+#include "passes/cuda.hpp"
 #include "passes/domain.hpp"
 
 namespace xcuda::launch {
@@ -32,10 +32,9 @@ struct Lowered {
     std::vector<passes::ParameterUse> uses;  // one a parameter
     std::vector<ir::ExprP> domain;           // passes::launch_domain
     emit::ArgumentLayout layout;
-    std::int64_t shared_bytes = 0;      // of its shared.array's
-    bool fixed_block = false;           // passes::wants_fixed_block
-    std::array<int, 3> order{0, 1, 2};  // passes::coalescing_order, for launches whose shape is ours
-    int elements_a_thread = 1;          // passes::elements_a_thread, likewise
+    std::int64_t shared_bytes = 0;  // of its shared.array's
+    bool fixed_block = false;       // passes::wants_fixed_block
+    passes::AutomaticLaunch automatic;
     double seconds = 0;
 
     bool writes(std::size_t parameter) const { return parameter < uses.size() && uses[parameter].written; }

@@ -203,15 +203,9 @@ struct Regions {
             std::count_if(uses.begin(), uses.end(), [&](const Uses& u) { return u.touches(v); }));
     }
 
-    std::array<int, 3> axis_order() const {  // the vector axis last: its neighbours are contiguous
-        return lanes.vector_axis == 0   ? std::array{2, 1, 0}
-               : lanes.vector_axis == 1 ? std::array{2, 0, 1}
-                                        : std::array{1, 0, 2};
-    }
-
     VarId thread_array(VarId v) {
         std::vector<std::int64_t> extents;
-        for (int axis : axis_order()) extents.push_back(options.block[axis]);
+        for (int axis : loop_order(lanes.vector_axis)) extents.push_back(options.block[axis]);
         return f.add({f.vars[v].name + "_kept",
                       fixed_array(f.vars[v].type.dtype, extents, Space::shared),
                       Var::Role::hidden,
@@ -220,7 +214,7 @@ struct Regions {
 
     ExprP kept_value(VarId v, bool first_thread) const {
         std::vector<ExprP> args{var(kept[v], f.vars[kept[v]].type)};
-        for (int axis : axis_order())
+        for (int axis : loop_order(lanes.vector_axis))
             args.push_back(first_thread ? int_constant(0) : coord(Coord::Kind::thread, axis));
         auto node = std::make_shared<Expr>(*make(Op::load, f.vars[v].type, std::move(args)));
         node->payload = Access{};
@@ -235,7 +229,8 @@ struct Regions {
             before.push_back(assign(id, kept_value(id, false)));
             if (!u.writes[v]) continue;
             std::vector<ExprP> indices;
-            for (int axis : axis_order()) indices.push_back(coord(Coord::Kind::thread, axis));
+            for (int axis : loop_order(lanes.vector_axis))
+                indices.push_back(coord(Coord::Kind::thread, axis));
             after.push_back(store(var(kept[v], f.vars[kept[v]].type), std::move(indices),
                                   var(id, f.vars[v].type), Access{}));
         }

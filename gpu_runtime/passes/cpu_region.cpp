@@ -13,6 +13,12 @@ VarId hidden(Function& function, const char* name) {
     return function.add({name, scalar(DType::i64, true), Var::Role::hidden, {}});
 }
 
+std::array<int, 3> loop_order(int vector_axis) {
+    return vector_axis == 0   ? std::array{2, 1, 0}
+           : vector_axis == 1 ? std::array{2, 0, 1}
+                              : std::array{1, 0, 2};
+}
+
 ExprP read(const Function& function, VarId id) { return var(id, function.vars[id].type); }
 
 namespace {
@@ -40,12 +46,6 @@ Body thread_body(const Body& body, const Lanes& lanes) {
     Stmt scope = simple(Stmt::Kind::scope);
     scope.body = std::move(copy);
     return one(std::move(scope));
-}
-
-std::array<int, 3> loop_order(int vector_axis) {  // outermost first
-    return vector_axis == 0   ? std::array{2, 1, 0}
-           : vector_axis == 1 ? std::array{2, 0, 1}
-                              : std::array{1, 0, 2};
 }
 
 Body thread_loops(const Body& body, const Box& box, const Lanes& lanes) {

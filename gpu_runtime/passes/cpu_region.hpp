@@ -30,6 +30,9 @@ LoweredRegion tiles_of_region(ir::Function& function, const ir::Body& body, cons
 /// Only the loops over threads.
 ir::Body threads_of_region(const ir::Body& body, const Box& box, const Lanes& lanes);
 
+/// The axes from the outermost loop to the innermost, the vector axis: its neighbours are contiguous.
+std::array<int, 3> loop_order(int vector_axis);
+
 /// Hidden int64 variable.
 ir::VarId hidden(ir::Function& function, const char* name);
 ir::ExprP read(const ir::Function& function, ir::VarId id);

@@ -59,12 +59,11 @@ Module prepared(Module module) {
 
 }  // namespace
 
-int elements_a_thread(const Module& module) {
+AutomaticLaunch automatic_launch(const Module& module) {
     const Module ready = prepared(module);
-    return elements_of(ready, order_of(ready));
+    const std::array<int, 3> order = order_of(ready);
+    return {order, elements_of(ready, order)};
 }
-
-std::array<int, 3> coalescing_order(const Module& module) { return order_of(prepared(module)); }
 
 Module for_cuda(Module module, const CudaOptions& options) {
     module = prepared(std::move(module));

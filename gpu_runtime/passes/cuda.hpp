@@ -14,9 +14,12 @@ struct CudaOptions {
 
 XCUDA_API ir::Module for_cuda(ir::Module module, const CudaOptions& options);
 
-/// Which of x, y, z each axis of cuda.grid becomes in an automatic launch: the contiguous one becomes x.
-XCUDA_API std::array<int, 3> coalescing_order(const ir::Module& module);
-/// How many neighbouring elements along x a thread of an automatic launch takes, as one 16-byte vector; 1: no vectors.
-XCUDA_API int elements_a_thread(const ir::Module& module);
+struct AutomaticLaunch {
+    std::array<int, 3> order{0, 1,
+                             2};  // which of x, y, z each axis of cuda.grid becomes: the contiguous one is x
+    int elements = 1;             // neighbours along x that a thread takes, as one 16-byte vector
+};
+/// How a launch whose shape is ours lays a kernel out.
+XCUDA_API AutomaticLaunch automatic_launch(const ir::Module& module);
 
 }  // namespace xcuda::passes

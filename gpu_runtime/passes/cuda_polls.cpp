@@ -1,9 +1,8 @@
 #include "passes/cuda_polls.hpp"
 
-#include <algorithm>
-
 #include "passes/build.hpp"
 #include "passes/cpu_region.hpp"
+#include "passes/structure.hpp"
 
 namespace xcuda::passes {
 
@@ -19,13 +18,6 @@ Stmt poll(std::int64_t weight) {
     Stmt s = simple(Stmt::Kind::poll);
     s.exprs = {int_constant(weight)};
     return s;
-}
-
-bool breaks(const Body& b) {  // out of this loop
-    return std::any_of(b.begin(), b.end(), [](const Stmt& s) {
-        const bool loop = s.kind == Stmt::Kind::loop_range || s.kind == Stmt::Kind::loop_while;
-        return s.kind == Stmt::Kind::break_loop || (!loop && breaks(s.body)) || breaks(s.orelse);
-    });
 }
 
 bool is_short(const Stmt& loop) {

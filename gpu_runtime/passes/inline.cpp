@@ -5,6 +5,7 @@
 #include <map>
 
 #include "ir/walk.hpp"
+#include "passes/structure.hpp"
 
 namespace xcuda::passes {
 
@@ -15,17 +16,11 @@ namespace {
 constexpr std::size_t largest_inlined =
     400;  // statements of a kernel after inlining; beyond it calls stay calls
 
-bool leaves(const Body& b) {
-    bool found = false;
-    each_stmt(b, [&](const Stmt& s) { found |= s.kind == Stmt::Kind::leave; });
-    return found;
-}
-
 // Every return ends its path: no return inside a loop.
 bool tail_returns(const Body& b) {
     for (const Stmt& s : b) {
         const bool loop = s.kind == Stmt::Kind::loop_range || s.kind == Stmt::Kind::loop_while;
-        if (loop && (leaves(s.body) || leaves(s.orelse))) return false;
+        if (loop && (has_leave(s.body) || has_leave(s.orelse))) return false;
         if (!tail_returns(s.body) || !tail_returns(s.orelse)) return false;
     }
     return true;
@@ -53,7 +48,7 @@ bool returns_to(Body& b, VarId result) {
             }
             return true;
         }
-        if (s.kind != Stmt::Kind::branch || (!leaves(s.body) && !leaves(s.orelse))) continue;
+        if (s.kind != Stmt::Kind::branch || (!has_leave(s.body) && !has_leave(s.orelse))) continue;
         Body rest(std::make_move_iterator(b.begin() + static_cast<std::ptrdiff_t>(i) + 1),
                   std::make_move_iterator(b.end()));
         b.resize(i + 1);

@@ -1,5 +1,6 @@
 #include "passes/structure.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 #include "ir/walk.hpp"
@@ -8,6 +9,13 @@
 namespace xcuda::passes {
 
 using namespace ir;
+
+bool breaks(const Body& body) {
+    return std::any_of(body.begin(), body.end(), [](const Stmt& s) {
+        const bool loop = s.kind == Stmt::Kind::loop_range || s.kind == Stmt::Kind::loop_while;
+        return s.kind == Stmt::Kind::break_loop || (!loop && breaks(s.body)) || breaks(s.orelse);
+    });
+}
 
 bool has_leave(const Body& body) {
     bool found = false;

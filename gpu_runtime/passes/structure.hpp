@@ -9,5 +9,7 @@ namespace xcuda::passes {
 XCUDA_API void structure_returns(ir::Body& body);
 /// True where a `leave` is still in the body.
 XCUDA_API bool has_leave(const ir::Body& body);
+/// True where a `break_loop` of the body leaves the loop that the body is of.
+bool breaks(const ir::Body& body);
 
 }  // namespace xcuda::passes

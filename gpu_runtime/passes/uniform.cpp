@@ -1,6 +1,7 @@
 #include "passes/uniform.hpp"
 
 #include "ir/walk.hpp"
+#include "passes/structure.hpp"
 
 namespace xcuda::passes {
 
@@ -65,7 +66,7 @@ struct Walk {
                     const AxisMask inner = control | known.of(*s.exprs[0]);
                     body(s.body, inner);
                     body(s.orelse, inner);
-                    if (inner != 0 && (leaves(s.body) || leaves(s.orelse))) control = all_axes;
+                    if (inner != 0 && (has_leave(s.body) || has_leave(s.orelse))) control = all_axes;
                     break;
                 }
                 case Stmt::Kind::loop_range: {
@@ -85,12 +86,6 @@ struct Walk {
                 default: break;
             }
         }
-    }
-
-    static bool leaves(const Body& b) {
-        bool found = false;
-        each_stmt(b, [&](const Stmt& s) { found |= s.kind == Stmt::Kind::leave; });
-        return found;
     }
 };
 

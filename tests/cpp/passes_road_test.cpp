@@ -85,10 +85,10 @@ TEST(Hoist, TheLoopStandsTwiceAndOnlyTheCarefulOneChecks) {
 }
 
 TEST(Cuda, AutomaticLaunchesPutTheContiguousAxisOnX) {
-    EXPECT_EQ(coalescing_order(matrix_multiply()), (std::array<int, 3>{1, 0, 2}));
-    EXPECT_EQ(coalescing_order(shifted_copy(0)), (std::array<int, 3>{0, 1, 2}));
-    EXPECT_EQ(elements_a_thread(shifted_copy(0)), 4);
-    EXPECT_EQ(elements_a_thread(matrix_multiply()), 1);
+    EXPECT_EQ(automatic_launch(matrix_multiply()).order, (std::array<int, 3>{1, 0, 2}));
+    EXPECT_EQ(automatic_launch(shifted_copy(0)).order, (std::array<int, 3>{0, 1, 2}));
+    EXPECT_EQ(automatic_launch(shifted_copy(0)).elements, 4);
+    EXPECT_EQ(automatic_launch(matrix_multiply()).elements, 1);
 }
 
 TEST(Cpu, AMatrixProductIsTiledInRegisters) {
