@@ -12,9 +12,9 @@
 namespace xcuda::launch {
 
 struct CompileInfo {
-    std::string source;      // "compiled", "memory", "disk"
-    double seconds = 0;      // spent in this call: compiling or reading, and loading
-    std::int64_t bytes = 0;  // of the object or cubin
+    std::string_view source;  // "compiled", "memory", "disk"; of static life
+    double seconds = 0;       // spent in this call: compiling or reading, and loading
+    std::int64_t bytes = 0;   // of the object or cubin
     device::Attributes attributes;
 };
 

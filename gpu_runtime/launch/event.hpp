@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -41,7 +42,7 @@ struct Event {
     std::string device;
 
     std::shared_ptr<const KernelFacts> kernel;  // launches and compiles
-    std::string compile_source;                 // compile: "compiled", "disk"
+    std::string_view compile_source;            // compile: "compiled", "disk"; of static life
     device::Shape shape;                        // launches
     bool automatic_shape = false;
     std::shared_ptr<const device::Device::Launch> timing;  // launches

@@ -101,9 +101,13 @@ device::Shape shape_for(const Lowered& lowered, std::span<const Argument> argume
 std::optional<Error> Started::error() const {
     if (!timing || timing->fault.kind == 0) return std::nullopt;
     ArgumentShapes shapes;
-    for (const Argument& a : arguments) {
+    auto next = lengths.begin();
+    for (const Key argument : kernel->lowered->signature) {
         shapes.emplace_back();
-        if (a.is_array) shapes.back().assign(a.lengths.begin(), a.lengths.begin() + a.ndim);
+        const ir::Type type = type_of(argument);
+        if (!type.is_array()) continue;
+        shapes.back().assign(next, next + type.ndim);
+        next += type.ndim;
     }
     return fault_error(timing->fault, kernel->sites, shapes);
 }
@@ -114,7 +118,12 @@ Started start(const std::shared_ptr<const Specialisation>& kernel, const device:
     started.kernel = kernel;
     if (shape.grid.count() == 0) return started;
 
-    started.arguments.assign(arguments.begin(), arguments.end());
+    std::size_t axes = 0;
+    for (const Argument& a : arguments) axes += a.is_array ? static_cast<std::size_t>(a.ndim) : 0;
+    started.lengths.reserve(axes);
+    for (const Argument& a : arguments)
+        if (a.is_array)
+            started.lengths.insert(started.lengths.end(), a.lengths.begin(), a.lengths.begin() + a.ndim);
     const emit::ArgumentLayout& layout = kernel->lowered->layout;
     alignas(64) std::array<std::byte, 1024> small;
     std::vector<std::byte> large;

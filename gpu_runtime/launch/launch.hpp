@@ -1,9 +1,11 @@
 // Starts a specialised kernel: packs, launches and records the event with the model of its work.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "launch/fault.hpp"
 #include "launch/program.hpp"
@@ -19,7 +21,7 @@ XCUDA_API device::Shape shape_for(const Lowered& lowered, std::span<const Argume
 struct Started {
     std::shared_ptr<const Specialisation> kernel;
     std::shared_ptr<device::Device::Launch> timing;
-    std::vector<Argument> arguments;
+    std::vector<std::int64_t> lengths;  // of the array arguments, one after the other
 
     /// The error of a launch that is done; nothing where it went well.
     XCUDA_API std::optional<Error> error() const;

@@ -97,13 +97,10 @@ void Arguments::clear() noexcept {
 
 bool Arguments::read(PyObject* object, const std::string& name) {
     if (PyTuple_Check(object) || object == Py_None) return false;
-    launch::Argument& value = values_.emplace_back();
     Item& item = items_.emplace_back();
     item.given = Py_NewRef(object);
-    if (read_scalar(value, object, name)) return true;
-    value.is_array = true;
     if (DeviceArray* array = device_array(object)) {
-        value = array->view;
+        values_.push_back(array->view);
         item.buffer = array->buffer;
         if (!device_)
             device_ = array->buffer->device();
@@ -114,6 +111,9 @@ bool Arguments::read(PyObject* object, const std::string& name) {
                   "copy them to one device");
         return true;
     }
+    launch::Argument& value = values_.emplace_back();
+    if (read_scalar(value, object, name)) return true;
+    value.is_array = true;
     switch (how_to_read(object)) {
         case How::buffer: read_view(item, value, object, name); break;
         case How::dlpack: read_dlpack(item, value, object, name); break;

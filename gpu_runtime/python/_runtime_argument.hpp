@@ -32,6 +32,8 @@ public:
     /// The device where the device arrays live; null where there is none. Throws where they live on several.
     const std::shared_ptr<device::Device>& device() const { return device_; }
     bool has_host_arrays() const { return host_arrays_; }
+    /// Whether the launch needs them until it is over: memory of a device's pool goes back in stream order by itself.
+    bool to_be_kept() const { return host_arrays_; }
 
     /// Whether argument i may be written, and the clear sentence if not ("" for a plain read-only array).
     bool readonly(std::size_t i) const { return values_[i].readonly; }
@@ -51,6 +53,7 @@ public:
 
 private:
     struct Item {
+        Item() {}  // leaves `view` as it is: most items have none
         Py_buffer view;
         bool has_view = false;
         PyObject* given = nullptr;      // owned

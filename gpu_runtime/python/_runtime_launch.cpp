@@ -40,21 +40,21 @@ bool unchanged(const Capture& c) {
 // Argument lists are kept for the next call: a launch then allocates nothing for them.
 std::vector<std::unique_ptr<Arguments>>& spare = *new std::vector<std::unique_ptr<Arguments>>;
 
-std::shared_ptr<Arguments> take_arguments() {
-    std::unique_ptr<Arguments> taken;
-    if (spare.empty()) {
-        taken = std::make_unique<Arguments>();
-    } else {
-        taken = std::move(spare.back());
-        spare.pop_back();
+struct GiveBack {
+    void operator()(Arguments* a) const {
+        a->clear();
+        if (spare.size() < 2048)  // as many as may be under way
+            spare.emplace_back(a);
+        else
+            delete a;
     }
-    return {taken.release(), [](Arguments* a) {
-                a->clear();
-                if (spare.size() < 2048)  // as many as may be under way
-                    spare.emplace_back(a);
-                else
-                    delete a;
-            }};
+};
+
+std::unique_ptr<Arguments, GiveBack> take_arguments() {
+    if (spare.empty()) return std::unique_ptr<Arguments, GiveBack>(new Arguments);
+    std::unique_ptr<Arguments, GiveBack> taken(spare.back().release());
+    spare.pop_back();
+    return taken;
 }
 
 [[noreturn]] void wrong_call(const KernelState& k, const std::string& message) {
@@ -197,7 +197,7 @@ std::shared_ptr<InFlight> launch_variant(KernelState& k, const Configuration& wh
 
 std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& where, PyObject* const* values,
                                         std::size_t count, PyObject* keyword_names, bool wait) {
-    const std::shared_ptr<Arguments> arguments = take_arguments();
+    auto arguments = take_arguments();
     nb::object structured;
     read_arguments(k, *arguments, values, count, keyword_names, structured);
     if (structured.is_valid()) return launch_variant(k, where, structured, wait);
@@ -247,8 +247,8 @@ std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& whe
     }
     if (!work->started.timing) return work;
     if (stage) arguments->unstage(written, on);
-    work->keeps = arguments;
     if (host) work->finish = [arguments = arguments.get(), written] { arguments->write_back(written); };
+    if (arguments->to_be_kept()) work->keeps = std::shared_ptr<Arguments>(std::move(arguments));
     // Told at the call only where it always can be: elsewhere it is the next wait that tells, however fast the work was.
     const bool runs_inline = !on && device->host_accessible();
     if (wait && runs_inline && work->done() && !stage) {

@@ -17,6 +17,7 @@ namespace {
 // Living as long as the process: another thread may look at them while it ends.
 PyObject* stream_variable = nullptr;
 PyObject* device_variable = nullptr;
+constexpr std::size_t looked_at_from = 128;  // asking a GPU costs as much as some launches
 std::vector<std::shared_ptr<InFlight>>& flying = *new std::vector<std::shared_ptr<InFlight>>;
 std::vector<std::weak_ptr<device::Stream>>& streams = *new std::vector<std::weak_ptr<device::Stream>>;
 
@@ -63,7 +64,7 @@ void InFlight::land() {
 void in_flight(std::shared_ptr<InFlight> work) {
     // What is done and went well needs nobody to wait for it; looked at in passing, so that the list stays short, and
     // seldom while much is under way.
-    static std::size_t look_at = 16;
+    static std::size_t look_at = looked_at_from;
     if (flying.size() >= look_at) {
         work->device->finished(work->stream.get());  // marks those that are done
         std::vector<std::shared_ptr<InFlight>> landed;
@@ -73,7 +74,7 @@ void in_flight(std::shared_ptr<InFlight> work) {
             return true;
         });
         for (const auto& w : landed) w->land();
-        look_at = std::max<std::size_t>(16, 2 * flying.size());
+        look_at = std::max(looked_at_from, 2 * flying.size());
     }
     flying.push_back(std::move(work));
 }
