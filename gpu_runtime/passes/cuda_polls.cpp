@@ -1,5 +1,7 @@
 #include "passes/cuda_polls.hpp"
 
+#include <utility>
+
 #include "passes/build.hpp"
 #include "passes/cpu_region.hpp"
 #include "passes/structure.hpp"
@@ -33,33 +35,44 @@ ExprP end_of_stretch(const ExprP& first, const ExprP& stop, std::int64_t step) {
     return make(Op::select, type, {sooner, reach, stop});
 }
 
-void visit(Function& f, Body& body, bool narrow) {
-    for (Stmt& s : body) {
-        visit(f, s.body, narrow);
-        visit(f, s.orelse, narrow);
-        if (s.kind == Stmt::Kind::loop_while) s.body.insert(s.body.begin(), poll(turn_weight));
-        if (s.kind != Stmt::Kind::loop_range || is_short(s)) continue;
+Body polled(Function& f, Body body, bool narrow);
+
+// A counted loop that may be long, in stretches with a poll between; its bound is read once, before it.
+void append_stretches(Function& f, Body& to, Stmt loop, std::int64_t step, bool narrow) {
+    const bool small = narrow && step > 0 && step * stretch <= largest_narrow_step &&
+                       fits_32_bits(f, *loop.exprs[0]) && fits_32_bits(f, *loop.exprs[1]);
+    const Type type = small ? scalar(DType::i32) : scalar(DType::i64, true);
+    const VarId first = f.add({"stretch", type, Var::Role::hidden, {}});
+    const VarId stop = f.add({"stop", type, Var::Role::hidden, {}});
+    to.push_back(assign(stop, cast(loop.exprs[1], type), loop.place));
+    Stmt outer =
+        loop_range(first, loop.exprs[0], read(f, stop), int_constant(stretch * step), {}, loop.place);
+    loop.exprs[0] = read(f, first);
+    loop.exprs[1] = end_of_stretch(read(f, first), read(f, stop), step);
+    outer.body.push_back(poll(entry_weight));
+    outer.body.push_back(std::move(loop));
+    to.push_back(std::move(outer));
+}
+
+void append_polled(Function& f, Body& to, Stmt s, bool narrow) {
+    s.body = polled(f, std::move(s.body), narrow);
+    s.orelse = polled(f, std::move(s.orelse), narrow);
+    if (s.kind == Stmt::Kind::loop_range && !is_short(s)) {
         const auto step = integer_of(s.exprs[2]);
-        if (!step || *step == 0 || !s.orelse.empty() || breaks(s.body)) {
-            s.body.insert(s.body.begin(), poll(turn_weight));
-            continue;
-        }
-        const bool small = narrow && *step > 0 && *step * stretch <= largest_narrow_step &&
-                           fits_32_bits(f, *s.exprs[0]) && fits_32_bits(f, *s.exprs[1]);
-        const Type type = small ? scalar(DType::i32) : scalar(DType::i64, true);
-        const VarId first = f.add({"stretch", type, Var::Role::hidden, {}});
-        const VarId stop = f.add({"stop", type, Var::Role::hidden, {}});
-        Stmt outer = loop_range(first, s.exprs[0], read(f, stop), int_constant(stretch * *step), {}, s.place);
-        Stmt bound = assign(stop, cast(s.exprs[1], type), s.place);
-        s.exprs[0] = read(f, first);
-        s.exprs[1] = end_of_stretch(read(f, first), read(f, stop), *step);
-        outer.body.push_back(poll(entry_weight));
-        outer.body.push_back(std::move(s));
-        Body both_of_them;  // the bound is read once, before the loop
-        both_of_them.push_back(std::move(bound));
-        both_of_them.push_back(std::move(outer));
-        s = branch(constant(true, scalar(DType::b1)), std::move(both_of_them));
+        if (step && *step != 0 && s.orelse.empty() && !breaks(s.body))
+            return append_stretches(f, to, std::move(s), *step, narrow);
+        s.body.insert(s.body.begin(), poll(turn_weight));
+    } else if (s.kind == Stmt::Kind::loop_while) {
+        s.body.insert(s.body.begin(), poll(turn_weight));
     }
+    to.push_back(std::move(s));
+}
+
+Body polled(Function& f, Body body, bool narrow) {
+    Body made;
+    made.reserve(body.size());
+    for (Stmt& s : body) append_polled(f, made, std::move(s), narrow);
+    return made;
 }
 
 }  // namespace
@@ -82,6 +95,8 @@ bool fits_32_bits(const Function& function, const Expr& e) {
     }
 }
 
-void add_cuda_polls(Function& function, bool narrow) { visit(function, function.body, narrow); }
+void add_cuda_polls(Function& function, bool narrow) {
+    function.body = polled(function, std::move(function.body), narrow);
+}
 
 }  // namespace xcuda::passes
