@@ -14,6 +14,8 @@ else
   PYTHON_COMMAND=("$PYTHON")
 fi
 
+export XCUDA_FAKE_CUDA=$BUILD/fake_cuda/libcuda.so.1
+
 logged() { # logged NAME COMMAND...
   local log=$LOGS/$1.log
   shift

@@ -38,7 +38,8 @@ std::string no_device_hint() {
 Opened open() {
     Opened made;
     // The toolkit's stub is a file of another name, so it is not met here; where it is, cuInit says so.
-    void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    made.driver.found = driver_file();
+    void* library = dlopen(made.driver.found.file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         made.problem = fmt::format("no NVIDIA driver is installed ({})", dlerror());
         return made;

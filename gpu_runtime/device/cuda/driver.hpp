@@ -6,29 +6,31 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "device/cuda/locate.hpp"
 
 namespace xcuda::device::cuda {
 
 // Name in cuda.h; a macro there leads to the version that the declaration has. Needed by every driver from 12.0 on.
-#define XCUDA_DRIVER_FUNCTIONS(X)                                                                            \
-    X(cuInit)                                                                                                \
-    X(cuDriverGetVersion)                                                                                    \
-    X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName)              \
-        X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) \
-            X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxGetStreamPriorityRange) X(cuDeviceCanAccessPeer)    \
-                X(cuMemPoolCreate) X(cuMemPoolDestroy) X(cuMemPoolSetAttribute) X(cuMemPoolGetAttribute)     \
-                    X(cuMemPoolTrimTo) X(cuMemPoolSetAccess) X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync)    \
-                        X(cuMemGetInfo) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemHostGetDevicePointer)      \
-                            X(cuPointerGetAttributes) X(cuMemcpyAsync) X(cuMemcpyHtoDAsync)                  \
-                                X(cuMemcpyDtoHAsync) X(cuMemsetD8Async) X(cuStreamCreateWithPriority)        \
-                                    X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamQuery)               \
-                                        X(cuStreamWaitEvent) X(cuLaunchHostFunc) X(cuEventCreate)            \
-                                            X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery)               \
-                                                X(cuEventSynchronize) X(cuEventElapsedTime)                  \
-                                                    X(cuModuleLoadData) X(cuModuleUnload)                    \
-                                                        X(cuModuleGetFunction) X(cuFuncGetAttribute)         \
-                                                            X(cuFuncSetAttribute) X(cuLaunchKernel)          \
-                                                                X(cuLinkCreate) X(cuLinkAddData)             \
+#define XCUDA_DRIVER_FUNCTIONS(X)                                                                         \
+    X(cuInit)                                                                                             \
+    X(cuDriverGetVersion)                                                                                 \
+    X(cuGetErrorName)                                                                                     \
+    X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute)     \
+        X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxGetCurrent)   \
+            X(cuCtxSetCurrent) X(cuCtxGetStreamPriorityRange) X(cuDeviceCanAccessPeer) X(cuMemPoolCreate) \
+                X(cuMemPoolDestroy) X(cuMemPoolSetAttribute) X(cuMemPoolGetAttribute) X(cuMemPoolTrimTo)  \
+                    X(cuMemPoolSetAccess) X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) X(cuMemGetInfo)    \
+                        X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemHostGetDevicePointer)                   \
+                            X(cuPointerGetAttributes) X(cuMemcpyAsync) X(cuMemcpyHtoDAsync)               \
+                                X(cuMemcpyDtoHAsync) X(cuMemsetD8Async) X(cuStreamCreateWithPriority)     \
+                                    X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamQuery)            \
+                                        X(cuStreamWaitEvent) X(cuLaunchHostFunc) X(cuEventCreate)         \
+                                            X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery)            \
+                                                X(cuEventSynchronize) X(cuEventElapsedTime)               \
+                                                    X(cuModuleLoadData) X(cuModuleUnload)                 \
+                                                        X(cuModuleGetFunction) X(cuFuncGetAttribute)      \
+                                                            X(cuFuncSetAttribute) X(cuLaunchKernel)       \
+                                                                X(cuLinkCreate) X(cuLinkAddData)          \
                                                                     X(cuLinkComplete) X(cuLinkDestroy)
 
 struct Driver {
@@ -36,6 +38,7 @@ struct Driver {
     XCUDA_DRIVER_FUNCTIONS(XCUDA_DECLARE)
 #undef XCUDA_DECLARE
     int version = 0;  // 13000 for CUDA 13.0
+    Candidate found;
 };
 
 /// The opened and initialised driver. Throws missing() with the reason, the same one each time.

@@ -52,7 +52,14 @@ CudaEvent::CudaEvent(CUcontext c, bool wants_timing) : timing(wants_timing), con
           "making an event");
 }
 
-CudaEvent::~CudaEvent() { driver().cuEventDestroy(handle); }
+CudaEvent::~CudaEvent() {
+    try {
+        const Current here(context);
+        driver().cuEventDestroy(handle);
+    } catch (...) {
+        // The context is lost, and the event with it.
+    }
+}
 
 void CudaEvent::record(const std::shared_ptr<Queue>& queue) {
     const std::lock_guard lock(mutex_);

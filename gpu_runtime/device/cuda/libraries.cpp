@@ -13,8 +13,8 @@ Library of_driver() {
     Library row{"NVIDIA driver", "runs kernels on a GPU", {}, {}, {}, {}, {}};
     if (const Driver* d = find_driver(&row.problem)) {
         row.version = "CUDA " + version_text(d->version);
-        row.file = "libcuda.so.1";
-        row.from = "the loader's path";
+        row.file = d->found.file.string();
+        row.from = d->found.from;
     } else {
         row.advice =
             "install NVIDIA's driver on a machine with a GPU; kernels run on the CPU device without it";

@@ -85,6 +85,13 @@ std::vector<Candidate> candidates(const std::string& stem) {
     return found;
 }
 
+Candidate driver_file() {
+    constexpr const char* name = "libcuda.so.1";
+    const std::string named = environment("XCUDA_DRIVER");
+    if (named.empty()) return {name, "the loader's path"};
+    return {is_file(named) ? fs::path(named) : fs::path(named) / name, "XCUDA_DRIVER"};
+}
+
 std::string identity(const fs::path& file) {
     std::error_code error;
     const fs::path real = fs::canonical(file, error);

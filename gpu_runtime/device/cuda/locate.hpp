@@ -20,6 +20,9 @@ struct Candidate {
 /// place the newest CUDA comes first. Files exist; the loader's names are always there, last.
 std::vector<Candidate> candidates(const std::string& stem);
 
+/// The driver: the environment's XCUDA_DRIVER (a file or its folder), else libcuda.so.1 as the loader finds it.
+Candidate driver_file();
+
 /// A file's name with size and time: another file, or another version at its place, has another.
 std::string identity(const std::filesystem::path& file);
 

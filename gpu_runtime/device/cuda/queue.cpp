@@ -9,10 +9,15 @@
 namespace xcuda::device::cuda {
 
 Queue::~Queue() {
-    const Driver& d = driver();
-    for (const CUevent event : spare_) d.cuEventDestroy(event);
-    if (base_) d.cuEventDestroy(base_);
-    if (stream_) d.cuStreamDestroy(stream_);
+    try {
+        const Current here(context_);
+        const Driver& d = driver();
+        for (const CUevent event : spare_) d.cuEventDestroy(event);
+        if (base_) d.cuEventDestroy(base_);
+        if (stream_) d.cuStreamDestroy(stream_);
+    } catch (...) {
+        // The context is lost, and the stream with it.
+    }
 }
 
 CUevent Queue::take_event() {
