@@ -90,6 +90,34 @@ Argument Lowering::argument_from(const Value& v, std::vector<ExprP>& flat, const
     }
 }
 
+namespace {
+
+bool widens(const ir::Type& from, DType to) {
+    return from.weak ? ir::join(from, ir::scalar(to)).dtype == to
+                     : ir::join(ir::scalar(from.dtype), ir::scalar(to)).dtype == to;
+}
+
+// The declared types that fit a call best: equal ones, else the first that all numbers widen to, else the first.
+const Declared* declared_for(const std::vector<Declared>& all, const std::vector<Value>& values) {
+    const auto each = [&](const Declared& d, const auto& fits) {
+        if (d.arguments.size() != values.size()) return false;
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (d.arguments[i] && values[i].kind == Value::Kind::scalar &&
+                !fits(values[i].expr->type, *d.arguments[i]))
+                return false;
+        return true;
+    };
+    for (const Declared& d : all)
+        if (each(d, [](const ir::Type& t, DType to) { return t.dtype == to; })) return &d;
+    for (const Declared& d : all)
+        if (each(d, widens)) return &d;
+    for (const Declared& d : all)
+        if (d.arguments.size() == values.size()) return &d;
+    return nullptr;
+}
+
+}  // namespace
+
 Value Lowering::invoke(const Meaning& meaning, const Node& node) {
     const Helper& helper = unit.names.helpers.at(meaning.helper);
     if (!helper.function)
@@ -109,24 +137,34 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
     std::vector<const Node*> given;
     for (const Node* n : bound)
         if (n) given.push_back(n);
-    std::vector<Value> values = operands(given);
-    std::vector<std::pair<std::string, Argument>> typed;
-    std::vector<ExprP> flat;
+    const std::vector<Value> operand = operands(given);
+    std::vector<Value> values;
     std::size_t taken = 0;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-        Value v;
         if (bound[i]) {
-            v = values[taken++];
+            values.push_back(operand[taken++]);
         } else if (const auto d = helper.defaults.find(parameters[i]); d != helper.defaults.end()) {
-            v = from_meaning(d->second, parameters[i], node.place);
+            values.push_back(from_meaning(d->second, parameters[i], node.place));
         } else {
             throw refused(node.place,
                           fmt::format("{}() needs its argument '{}'", helper.name, parameters[i]));
         }
-        typed.emplace_back(parameters[i], argument_from(v, flat, bound[i] ? bound[i]->place : node.place));
     }
-    return invoke_function({helper.name, *helper.function, helper.names, helper.defaults, false},
-                           std::move(typed), std::move(flat), node);
+    const Declared* declared = declared_for(helper.declared, values);
+    std::vector<std::pair<std::string, Argument>> typed;
+    std::vector<ExprP> flat;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        Value& v = values[i];
+        const Place& place = bound[i] ? bound[i]->place : node.place;
+        if (declared && declared->arguments[i] && v.kind == Value::Kind::scalar)
+            v = scalar_value(python_cast(*declared->arguments[i], false, v.expr, place));
+        typed.emplace_back(parameters[i], argument_from(v, flat, place));
+    }
+    Value result = invoke_function({helper.name, *helper.function, helper.names, helper.defaults, false},
+                                   std::move(typed), std::move(flat), node);
+    if (declared && declared->returns && result.kind == Value::Kind::scalar)
+        result = scalar_value(python_cast(*declared->returns, false, result.expr, node.place));
+    return result;
 }
 
 Value Lowering::invoke_function(const FunctionSource& source_of_it,

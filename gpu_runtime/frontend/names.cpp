@@ -16,11 +16,11 @@ struct KindName {
 };
 
 constexpr KindName kinds[] = {
-    {"constant", Kind::constant}, {"scalar", Kind::scalar},       {"dtype", Kind::dtype},
-    {"tuple", Kind::tuple},       {"function", Kind::function},   {"intrinsic", Kind::intrinsic},
-    {"record", Kind::record},     {"helper", Kind::helper},       {"kernel", Kind::kernel},
-    {"module", Kind::module},     {"exception", Kind::exception}, {"class", Kind::class_},
-    {"host", Kind::host},         {"undefined", Kind::undefined}, {"missing", Kind::missing},
+    {"constant", Kind::constant},   {"scalar", Kind::scalar},     {"dtype", Kind::dtype},
+    {"tuple", Kind::tuple},         {"function", Kind::function}, {"intrinsic", Kind::intrinsic},
+    {"record", Kind::record},       {"helper", Kind::helper},     {"module", Kind::module},
+    {"exception", Kind::exception}, {"class", Kind::class_},      {"host", Kind::host},
+    {"undefined", Kind::undefined}, {"missing", Kind::missing},
 };
 
 Kind kind_from(const std::string& name) {
@@ -64,6 +64,16 @@ NameTable table_from(const json& j) {
     return table;
 }
 
+Declared declared_from(const json& j) {
+    const auto dtype = [](const json& name) {
+        return name.is_string() ? dtype_from_name(name.get<std::string>()) : std::nullopt;
+    };
+    Declared d;
+    for (const json& argument : j.at("arguments")) d.arguments.push_back(dtype(argument));
+    d.returns = dtype(j.at("returns"));
+    return d;
+}
+
 Helper helper_from(const json& j) {
     Helper h;
     h.name = j.at("name").get<std::string>();
@@ -72,6 +82,8 @@ Helper helper_from(const json& j) {
     if (j.contains("ast")) h.function = ast::node_from_json(j["ast"], h.file, 1);
     if (j.contains("names")) h.names = table_from(j["names"]);
     if (j.contains("defaults")) h.defaults = table_from(j["defaults"]);
+    for (const json& declared : j.value("declared", json::array()))
+        h.declared.push_back(declared_from(declared));
     return h;
 }
 

@@ -21,7 +21,6 @@ struct Meaning {
         intrinsic,  // `text`: "grid", "shared.array"
         helper,     // a plain Python function: index into Names::helpers
         record,  // a NamedTuple or dataclass type, called to make a struct: `fields`, the last ones' defaults in `items`
-        kernel,  // a function under @cuda.kernel
         module,
         exception,
         class_,
@@ -42,12 +41,19 @@ struct Meaning {
 
 using NameTable = std::map<std::string, Meaning, std::less<>>;  // by dotted name
 
+/// Types that a device function was declared with: its numbers are converted to them; none where it is no number.
+struct Declared {
+    std::vector<std::optional<DType>> arguments;
+    std::optional<DType> returns;
+};
+
 struct Helper {
     std::string name, file;
     ast::NodeP function;  // null: `error` says why there is no source
     std::string error;
     NameTable names;
-    NameTable defaults;  // parameter -> its default's meaning
+    NameTable defaults;              // parameter -> its default's meaning
+    std::vector<Declared> declared;  // alternatives
 };
 
 /// How a kernel's parameter is made from its arguments: one of them, a constant, or a tuple (with names: a struct).

@@ -169,9 +169,6 @@ void refuse_meaning(const Meaning& m, const std::string& written, const Place& p
         case Meaning::Kind::class_:
             throw refused(place, "'" + written + "' is a class: objects can't live in a kernel",
                           "pass its fields as arguments");
-        case Meaning::Kind::kernel:
-            throw refused(place, "'" + written + "' is a kernel, and a kernel can't call a kernel",
-                          "make it a plain function");
         case Meaning::Kind::exception:
             throw refused(place, "'" + written + "' is an exception, not a number",
                           "write raise " + written + "(\"...\")");

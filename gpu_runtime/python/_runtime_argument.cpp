@@ -37,10 +37,11 @@ bool derives(PyTypeObject* type, const char* full_name) {
 // What structured.py takes apart, or takes as fixed: strings, functions, types, dtypes, dataclasses, enums' members.
 bool is_structured(PyObject* object) {
     PyTypeObject* type = Py_TYPE(object);
+    const nb::handle of(reinterpret_cast<PyObject*>(type));
     return PyUnicode_Check(object) || PyFunction_Check(object) || PyCFunction_Check(object) ||
            derives(type, "numpy.ufunc") || PyType_Check(object) || derives(type, "numpy.dtype") ||
-           derives(type, "Enum") ||
-           nb::hasattr(nb::handle(reinterpret_cast<PyObject*>(type)), "__dataclass_fields__");
+           derives(type, "Enum") || nb::hasattr(of, "__dataclass_fields__") ||
+           nb::hasattr(of, "mangling_args");  // a type of a signature, xcuda's or numba's
 }
 
 How how_to_read(PyObject* object) {

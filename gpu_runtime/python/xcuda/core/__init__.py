@@ -4,6 +4,7 @@ The names that numba-cuda's users know are here too.
 """
 
 from xcuda import _runtime as _runtime
+from xcuda.core import types
 from xcuda.core.arrays import (
     DeviceArray,
     as_cuda_array,
@@ -30,7 +31,6 @@ from xcuda.core.devices import (
     select_device,
     synchronize,
 )
-from xcuda.core.dtypes import NAMES as _DTYPES
 from xcuda.core.errors import InternalError, KernelSyntaxError, MachineError, XcudaError
 from xcuda.core.kernels import Launch, device_function, jit, kernel
 from xcuda.core.language import (
@@ -112,6 +112,7 @@ __all__ = [
     "KernelSyntaxError",
     "MachineError",
     "InternalError",
+    "types",
     "int8",
     "int16",
     "int32",
@@ -124,14 +125,16 @@ __all__ = [
     "float32",
     "float64",
     "bool_",
+    "boolean",
+    "intp",
+    "uintp",
+    "void",
 ]
 
 
 def __getattr__(name):
-    if name in _DTYPES or name == "bool_":
-        from xcuda.core.dtypes import numpy_type
-
-        return numpy_type(name)
+    if name in types.__all__:
+        return getattr(types, name)
     if name == "gpus":
         return devices()
     raise AttributeError(f"module 'xcuda.core' has no attribute '{name}'")

@@ -6,13 +6,6 @@ NAMES = (
 )
 
 
-def numpy_type(name):
-    """NumPy's scalar type of one of NAMES; the same object that `numpy.float32` is."""
-    import numpy
-
-    return getattr(numpy, name)
-
-
 def name_of(dtype):
     """NumPy's name of what a user gave as a dtype; None means float64, as NumPy has it.
 
@@ -24,6 +17,9 @@ def name_of(dtype):
         return dtype
     import numpy
 
+    from xcuda.core.types import scalar_name
+
+    dtype = scalar_name(dtype) or dtype
     try:
         found = numpy.dtype(dtype)
     except TypeError:

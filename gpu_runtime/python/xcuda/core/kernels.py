@@ -5,6 +5,9 @@ import inspect
 import types
 
 from xcuda import _runtime
+from xcuda.core.dispatcher import NumbaNames
+from xcuda.core.signatures import declared_from, signatures_from, types_from
+from xcuda.core.types import is_signature, is_type
 
 from ._cells import name_cell
 
@@ -24,13 +27,14 @@ _WITHOUT_EFFECT = {
 def kernel(function=None, signature=None, *, checked=True, fastmath=False, device=False, **options):
     """Makes a kernel of a function: `@kernel`, or `@kernel(checked=False)` and the like.
 
-    signature: "float32[:, ::1], int64" compiles it at once for these types; left out, it compiles when called.
+    signature: "float32[:, ::1], int64" or void(float32[:, ::1], int64) compiles it at once for these types, a list
+        of such for each; left out, it compiles when called.
     checked: indices out of range, division by zero and failed asserts raise, with line and thread.
     fastmath: floating-point operations may be reordered and contracted.
     device: as in numba, a function for kernels to call.
     """
-    if function is not None and not isinstance(function, types.FunctionType) and not callable(function):
-        function, signature = None, function  # @kernel("float32[:]")
+    if function is not None and (not callable(function) or is_type(function) or is_signature(function)):
+        function, signature = None, function  # @kernel("float32[:]"), @kernel(void(float32[:]))
     unknown = set(options) - _WITHOUT_EFFECT
     if unknown:
         raise TypeError(
@@ -41,7 +45,7 @@ def kernel(function=None, signature=None, *, checked=True, fastmath=False, devic
             kernel, signature=signature, checked=checked, fastmath=fastmath, device=device
         )
     if device:
-        return device_function(function)
+        return device_function(function, signature)
     if not isinstance(function, types.FunctionType):
         raise TypeError(
             f"a kernel is made from a plain Python function, not from a {type(function).__name__}"
@@ -52,10 +56,20 @@ def kernel(function=None, signature=None, *, checked=True, fastmath=False, devic
 jit = kernel
 
 
-def device_function(function):
-    """Marks a function for kernels to call. Kernels may call any plain Python function; this only says so."""
+def device_function(function=None, signature=None, **options):
+    """Marks a function for kernels to call. Kernels may call any plain Python function; this only says so.
+
+    signature: "float32(float32, int32)", or a list of such: numbers that kernels pass are converted to these types,
+        and so is what comes back. options: as `kernel` takes them, without effect.
+    """
+    if function is None or not callable(function) or is_type(function) or is_signature(function):
+        signature = signature if function is None else function
+        return functools.partial(device_function, signature=signature, **options)
     if not isinstance(function, types.FunctionType):
         raise TypeError(f"a device function is a plain Python function, not a {type(function).__name__}")
+    if signature is not None:
+        function.__xcuda_declared__ = declared_from(signature)
+    function.py_func = function  # where numba has the plain function
     return function
 
 
@@ -76,7 +90,9 @@ def _made(function, signature, checked, fastmath):
     made.__signature__ = inspect.signature(function)
     made.__call__ = made  # IPython then shows one signature, the function's
     if signature is not None:
-        made.compile(signature)
+        for one in signatures_from(signature):
+            made.compile(one)
+        about.specialized = not isinstance(signature, list)
     return made
 
 
@@ -95,7 +111,7 @@ def _check(function):
     _runtime.check(json.dumps(encode(tree)), function.__code__.co_filename)
 
 
-class About:
+class About(NumbaNames):
     """What a Kernel answers beside being called; the Kernel object hands these attributes on."""
 
     def __init__(self, function, forms=None):
@@ -148,8 +164,6 @@ class About:
         like compiles for a GPU that need not be here, and tells registers, local_bytes, shared_bytes and, for blocks
         of `block` (256 threads where left out), the occupancy.
         """
-        from xcuda.core.signatures import types_from
-
         if target is not None:
             return _runtime.compile_for(self.kernel, types_from(signature), target, block)
         return _runtime.compile(self.kernel, types_from(signature), block)
@@ -207,7 +221,7 @@ class About:
 
 _INTERNAL = {
     *("variant", "variants", "forms", "options", "capture", "captured"),
-    *("describe_briefly", "attribute_names", "async_call_of", "kernel"),
+    *("describe_briefly", "attribute_names", "async_call_of", "kernel", "about"),
 }
 
 

@@ -1,26 +1,64 @@
-"""Argument types as a user writes them: "void(float32[:, ::1], int64)", or the arguments themselves."""
+"""Argument types as a user writes them: "void(float32[:, ::1], int64)", numba-like types, or a call's arguments."""
 
 import re
 
-from xcuda.core.dtypes import NAMES, name_of
+from xcuda.core.dtypes import name_of
+from xcuda.core.types import Array, Type, is_signature, is_type, named, scalar_name, void
+
+
+def signatures_from(given):
+    """The signatures that `cuda.jit` was given: one as text, Signature or tuple of types, or a list of such."""
+    found = list(given) if isinstance(given, list) else [given]
+    for signature in found:
+        returns = returned_by(signature)
+        if returns not in (None, "none", "void"):
+            raise TypeError(
+                f"a kernel gives nothing back, its signature says {returns}: write void(...) and an array to write to"
+            )
+    return found
+
+
+def declared_from(given):
+    """The types of a device function for the compiler: [{"arguments": [dtype or None, ...], "returns": dtype}]."""
+    found = list(given) if isinstance(given, list) else [given]
+    return [
+        {
+            "arguments": [kind[1] if kind[0] == "scalar" else None for kind in types_from(signature)],
+            "returns": returned_by(signature),
+        }
+        for signature in found
+    ]
+
+
+def returned_by(signature):
+    """The name of the type that a signature says a function returns; None where it says nothing."""
+    if is_signature(signature):
+        return str(signature.return_type)
+    whole = isinstance(signature, str) and _WHOLE.fullmatch(signature.strip())
+    return (whole[1] or None) if whole else None
 
 
 def types_from(signature):
     """[("array", dtype, ndim, layout) or ("scalar", dtype, weak)] for the runtime.
 
-    signature: text, or a tuple or list whose items are texts or the arguments of a call.
+    signature: text, a Signature, or a tuple or list whose items are texts, types or the arguments of a call.
     """
     if isinstance(signature, str):
         return [_from_text(part) for part in _split(signature)]
+    if is_signature(signature):
+        signature = signature.args
     if not isinstance(signature, (tuple, list)):
         signature = (signature,)
-    return [_from_text(item) if isinstance(item, str) else _from_value(item) for item in signature]
+    return [_from_item(item) for item in signature]
+
+
+_WHOLE = re.compile(r"(\w+(?:\[[^\]]*\])?)?\s*\((.*)\)", re.DOTALL)
 
 
 def _split(text):
     inner = text.strip()
-    whole = re.fullmatch(r"(?:void|none)?\s*\((.*)\)", inner, re.DOTALL)
-    inner = whole[1] if whole else inner
+    whole = _WHOLE.fullmatch(inner)
+    inner = whole[2] if whole else inner
     parts, depth, part = [], 0, ""
     for c in inner:
         depth += (c in "[(") - (c in "])")
@@ -33,24 +71,44 @@ def _split(text):
 
 
 _TEXT = re.compile(r"(\w+)\s*(?:\[([:\s,1]*)\])?(\s*\(weak\))?")
-_SHORT = {"int": "int64", "float": "float64", "bool_": "bool", "boolean": "bool", "double": "float64"}
+_SHORT = {"int": "int64", "float": "float64"}
 
 
 def _from_text(text):
     found = _TEXT.fullmatch(text.strip())
-    dtype = found and _SHORT.get(found[1], found[1])
-    if not found or dtype not in (*NAMES, "bool"):
+    dtype = found and (_SHORT.get(found[1]) or scalar_name(named(found[1])))
+    if not dtype:
         raise TypeError(
             f'"{text}" is no argument type; write "float32[:, ::1]" for arrays, "int64" for numbers'
         )
     if found[2] is None:
         return ("scalar", dtype, bool(found[3]) or found[1] in ("int", "float"))
     axes = [axis.strip() for axis in found[2].split(",")] if found[2].strip() else []
-    if any(axis not in (":", "::", "::1") for axis in axes) or "::1" in axes[:-1]:
+    inside = [axis for axis in axes[1:-1] if axis == "::1"]
+    if any(axis not in (":", "::", "::1") for axis in axes) or inside or axes.count("::1") > 1:
         raise TypeError(f'"{text}": each axis is ":", the last may be "::1" for a contiguous array')
     if axes and axes[-1] != "::1":
         return ("array", dtype, len(axes), "strided")
     return ("array", dtype, len(axes), "inner" if "::" in axes else "contiguous")
+
+
+def _from_item(item):
+    if isinstance(item, str):
+        return _from_text(item)
+    return _from_type(item) if is_type(item) else _from_value(item)
+
+
+def _from_type(given):
+    name = scalar_name(given)
+    if name is not None:
+        return ("scalar", name, False)
+    if isinstance(given, Array) or not isinstance(given, Type) and hasattr(given, "layout"):
+        dtype = scalar_name(given.dtype)
+        if dtype is not None:
+            contiguous = given.layout == "C" or given.ndim == 0
+            return ("array", dtype, given.ndim, "contiguous" if contiguous else "strided")
+    hint = "; leave void arguments out" if given == void else ""
+    raise TypeError(f"a kernel can't be compiled for an argument of type {given} before it is called{hint}")
 
 
 def _from_value(value):

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xcuda.core.language import Intrinsic, Namespace
+from xcuda.core.types import scalar_name
 
 _MISSING = object()
 
@@ -332,7 +333,7 @@ class _Collector:
         if isinstance(value, tuple) and (type(value) is tuple or hasattr(value, "_fields")):
             items = [self.meaning(item) for item in value]
             return {"kind": "tuple", "items": items, "fields": getattr(value, "_fields", ())}
-        plain = getattr(value, "__xcuda_device_function__", value) if not isinstance(value, type) else value
+        plain = _callable_in_kernels(value)
         if isinstance(plain, types.FunctionType) and not _library_function(plain):
             return {"kind": "helper", "helper": self._helper(plain), "name": plain.__name__}
         return {"kind": "host", "type": type(value).__name__, "text": describe(value)}
@@ -343,8 +344,18 @@ class _Collector:
             return known
         self._ids[id(function)] = len(self.helpers)
         self._functions.append(function)
-        self.helpers.append({"name": function.__name__, "file": function.__code__.co_filename})
+        entry = {"name": function.__name__, "file": function.__code__.co_filename}
+        self.helpers.append(entry | {"declared": getattr(function, "__xcuda_declared__", [])})
         return len(self.helpers) - 1
+
+
+def _callable_in_kernels(value: Any) -> Any:
+    """The plain function of a kernel, which other kernels may call, or of what says that it is one."""
+    if isinstance(value, type):
+        return value
+    if getattr(type(value), "__xcuda_kernel__", False):
+        return value.py_func
+    return getattr(value, "__xcuda_device_function__", value)
 
 
 class _FreeNames(ast.NodeVisitor):
@@ -432,8 +443,6 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
         return {"kind": "module", "name": f"cuda.{value.name}"}
     if isinstance(value, types.ModuleType):
         return {"kind": "module", "name": value.__name__}
-    if getattr(type(value), "__xcuda_kernel__", False):
-        return {"kind": "kernel", "name": getattr(value, "__name__", "?")}
     if isinstance(value, type) and value in (bool, int, float):
         return {"kind": "function", "name": f"builtins.{value.__name__}"}
     dtype = _dtype_name(value)
@@ -477,7 +486,7 @@ def _dtype_name(value: Any) -> str | None:
         value = numpy.dtype(value) if value.__name__ not in _ABSTRACT else None
     if isinstance(value, numpy.dtype) and value.kind in "biufc" and value.isnative:
         return value.name
-    return None
+    return scalar_name(value)
 
 
 _ABSTRACT = {

@@ -13,6 +13,8 @@ import sys
 import types
 from typing import Any, NamedTuple
 
+from xcuda.core.types import scalar_name
+
 MOST_VARIANTS = 64  # of one kernel; the oldest goes
 
 
@@ -42,6 +44,8 @@ def is_constant(value: Any) -> bool:
     if value is None or isinstance(value, (str, types.FunctionType, types.BuiltinFunctionType, type)):
         return True
     if isinstance(value, enum.Enum) and not isinstance(value, (int, float)):
+        return True
+    if scalar_name(value) is not None:
         return True
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(value, (numpy.dtype, numpy.ufunc))

@@ -1,0 +1,43 @@
+"""numba.cuda as the tests know it: xcuda.core, and Absents for what it lacks."""
+
+import xcuda.core
+
+from numba.absent import Absent
+from numba.cuda import types
+from numba.cuda.core import config
+from numba.cuda.types import *  # noqa: F403
+
+HAS_NUMBA = False
+
+# What numba.cuda has and xcuda.core does not: a test that uses it fails with its name.
+_ABSENT = (
+    *(
+        "compile",
+        "compile_ptx",
+        "compile_ptx_for_current_device",
+        "compile_for_current_device",
+        "compile_all",
+    ),
+    *(
+        "LinkableCode",
+        "CUSource",
+        "PTXSource",
+        "Cubin",
+        "Fatbin",
+        "Archive",
+        "Object",
+        "LTOIR",
+        "Linker",
+        "fp16",
+    ),
+    *("declare_device", "libdevice", "vectorize", "guvectorize", "cgutils", "compiler", "cudadrv"),
+)
+
+
+def __getattr__(name):
+    try:
+        return getattr(xcuda.core, name)
+    except AttributeError:
+        if name in _ABSENT:
+            return Absent(f"numba.cuda.{name}")
+        raise

@@ -1,0 +1,2 @@
+from numba.core import errors
+from numba.cuda.core import config

@@ -1,0 +1,1 @@
+from numba.core.errors import *  # noqa: F403

@@ -1,0 +1,3 @@
+import sys
+
+PYVERSION = sys.version_info[:2]
