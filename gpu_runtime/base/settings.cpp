@@ -59,6 +59,7 @@ Settings read_settings() {
     made.workers = static_cast<int>(std::min<std::int64_t>(number("XCUDA_WORKERS", 0, false), 4096));
     made.cache_dir = cache_folder();
     made.cache_bytes = number("XCUDA_CACHE_BYTES", made.cache_bytes, true);
+    made.memory_limit = number("XCUDA_MEMORY_LIMIT", 0, true);
     made.cpu_compiler = text("XCUDA_CPU_COMPILER");
     made.dump = text("XCUDA_DUMP");
     return made;

@@ -15,6 +15,7 @@ struct Settings {
     int workers = 0;                     // XCUDA_WORKERS: threads of the CPU device; 0: one a core
     std::filesystem::path cache_dir;     // XCUDA_CACHE_DIR: compiled kernels; else the user's cache folder
     std::int64_t cache_bytes = 1 << 30;  // XCUDA_CACHE_BYTES: the folder's bound; 0 turns the disk cache off
+    std::int64_t memory_limit = 0;  // XCUDA_MEMORY_LIMIT: bytes of a device's arrays at most; 0: no limit
     std::filesystem::path
         cpu_compiler;  // XCUDA_CPU_COMPILER: libxcuda_cpu_jit.so; else the one beside the runtime
     std::vector<std::filesystem::path>

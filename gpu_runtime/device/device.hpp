@@ -131,9 +131,17 @@ public:
     virtual void copy_on_device(void* to, const void* from, std::size_t bytes, Stream* stream) = 0;
     virtual void fill(void* to, int byte, std::size_t bytes, Stream* stream) = 0;
     struct Memory {
-        std::int64_t used, high_water, pooled, total;
+        std::int64_t used, high_water;  // by arrays: now, and at most so far
+        std::int64_t pooled;            // kept for the next arrays
+        std::int64_t total;             // of the device
+        std::int64_t available = 0;     // to be had now, what is kept for reuse counted in
+        std::int64_t limit = 0;         // of `used`; 0: none
     };
     virtual Memory memory() const = 0;
+    /// Gives back what is kept for reuse, once the work under way has let go of it.
+    virtual void trim() = 0;
+    /// More than `bytes` in use is refused with a MemoryError; 0: whatever the device has. XCUDA_MEMORY_LIMIT at first.
+    virtual void set_memory_limit(std::int64_t bytes) = 0;
 
     // Streams and events. Seconds between two recorded events that have happened.
     virtual std::shared_ptr<Stream> make_stream(int priority) = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/error.hpp"
+#include "device/pressure.hpp"
 #include "launch/event.hpp"
 #include "launch/program.hpp"
 
@@ -23,13 +25,25 @@ void log(Event::Kind kind, const device::Device& device, double begin, std::size
 
 }  // namespace
 
+// Out of memory: what nobody needs any more goes, what is kept for reuse goes back, and then once more.
+void* Buffer::allocate() {
+    try {
+        return device_->allocate(bytes_, home_.get());
+    } catch (const Error& error) {
+        if (error.python_type != "MemoryError") throw;
+    }
+    device::relieve();
+    device_->trim();
+    return device_->allocate(bytes_, home_.get());
+}
+
 Buffer::Buffer(std::shared_ptr<device::Device> device, std::size_t bytes,
                std::shared_ptr<device::Stream> stream)
     : device_(std::move(device)),
       bytes_(bytes),
       home_(std::move(stream)) {
     const double begin = now();
-    address_ = bytes_ > 0 ? device_->allocate(bytes_, home_.get()) : nullptr;
+    address_ = bytes_ > 0 ? allocate() : nullptr;
     log(Event::Kind::allocate, *device_, begin, bytes_, home_.get());
 }
 

@@ -12,7 +12,7 @@ namespace xcuda::launch {
 
 class XCUDA_API Buffer {
 public:
-    /// Allocates in `stream`'s order (null: the default stream). Throws a MemoryError.
+    /// Allocates in `stream`'s order (null: the default stream). Throws a MemoryError once what nobody needs is gone.
     Buffer(std::shared_ptr<device::Device> device, std::size_t bytes, std::shared_ptr<device::Stream> stream);
     ~Buffer();
     Buffer(const Buffer&) = delete;
@@ -28,6 +28,8 @@ public:
     std::vector<std::shared_ptr<device::Stream>> streams() const;
 
 private:
+    void* allocate();
+
     std::shared_ptr<device::Device> device_;
     std::size_t bytes_;
     void* address_;

@@ -9,6 +9,7 @@
 
 #include "_runtime_dtype.hpp"
 #include "_runtime_stream.hpp"
+#include "device/pressure.hpp"
 #include "launch/program.hpp"
 
 namespace xcuda::python {
@@ -46,7 +47,7 @@ void allocate(DeviceArray* self, const Lengths& lengths, const std::string& dtyp
     auto buffer =
         std::make_shared<launch::Buffer>(device, static_cast<std::size_t>(bytes), stream_on(device));
     view.address = buffer->address();
-    new (self) DeviceArray{std::move(buffer), view};
+    new (self) DeviceArray{std::move(buffer), view, LaunchSite::here()};
 }
 
 void make_view(DeviceArray* self, const DeviceArray& base, std::int64_t offset, const Lengths& lengths,
@@ -60,7 +61,7 @@ void make_view(DeviceArray* self, const DeviceArray& base, std::int64_t offset, 
     const auto* begin = static_cast<const char*>(base.buffer->address());
     if (e.begin != e.end && (e.begin < begin || e.end > begin + base.buffer->bytes()))
         raise("ValueError", "the view reaches outside its array's memory");
-    new (self) DeviceArray{base.buffer, view};
+    new (self) DeviceArray{base.buffer, view, base.made};
 }
 
 nb::tuple as_tuple(const std::int64_t* values, int n, std::int64_t factor = 1) {
@@ -224,6 +225,14 @@ void bind_array(nb::module_& module) {
                      [](const DeviceArray& a) { return a.buffer->device()->host_accessible(); })
         .def_prop_ro("_device_label",
                      [](const DeviceArray& a) { return launch::device_label(a.buffer->device()->info()); })
+        .def_prop_ro("_memory",
+                     [](const DeviceArray& a) {  // which, bytes, (file, line) that asked for it
+                         nb::object site = nb::none();
+                         if (a.made.code.is_valid())
+                             site = nb::make_tuple(a.made.code.attr("co_filename"), a.made.line());
+                         return nb::make_tuple(reinterpret_cast<std::uintptr_t>(a.buffer.get()),
+                                               a.buffer->bytes(), site);
+                     })
         .def("_extent",
              [](const DeviceArray& a) {  // bytes before the first element, bytes in all
                  const launch::Extent e = launch::extent(a.view);
@@ -234,6 +243,23 @@ void bind_array(nb::module_& module) {
         .def("_copy_from", [](const DeviceArray& a, const DeviceArray& from) { copy_from(a, from); })
         .def("_fill_bytes", &fill_bytes)
         .def("_settle", &settle);
+    module.def("arrays_among", [](nb::list objects) {  // without those that are being made
+        nb::list out;
+        for (nb::handle o : objects)
+            if (nb::isinstance<DeviceArray>(o) && nb::inst_ready(o)) out.append(o);
+        return out;
+    });
+    module.def("set_relief", [](nb::callable relief) {
+        PyObject* call = relief.release().ptr();  // for as long as the process lives
+        device::set_relief([call] {
+            if (!Py_IsInitialized()) return;
+            nb::gil_scoped_acquire gil;
+            if (PyObject* result = PyObject_CallNoArgs(call))
+                Py_DECREF(result);
+            else
+                PyErr_WriteUnraisable(call);
+        });
+    });
     module.def("set_array_class", [](nb::type_object type) {
         array_class = reinterpret_cast<PyTypeObject*>(type.release().ptr());
     });

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "_runtime_error.hpp"
 #include "launch/buffer.hpp"
 #include "launch/signature.hpp"
 
@@ -15,6 +16,7 @@ namespace xcuda::python {
 struct DeviceArray {
     std::shared_ptr<launch::Buffer> buffer;
     launch::Argument view;  // address inside the buffer, lengths, strides in elements
+    LaunchSite made;        // where the memory was asked for
 
     std::int64_t nbytes() const { return view.elements() * static_cast<std::int64_t>(info(view.dtype).size); }
 };

@@ -221,8 +221,17 @@ void bind_device(nb::module_& module) {
                  out["high_water"] = m.high_water;
                  out["pooled"] = m.pooled;
                  out["total"] = m.total;
+                 out["available"] = m.available;
+                 out["limit"] = m.limit;
                  return out;
              })
+        .def("_trim",
+             [](const PyDevice& d) {
+                 nb::gil_scoped_release released;
+                 d.device->trim();
+             })
+        .def("_set_memory_limit",
+             [](const PyDevice& d, std::int64_t bytes) { d.device->set_memory_limit(bytes); })
         .def("synchronize", [](const PyDevice& d) { synchronize(d.device, nullptr, true); });
     module.def("device_labels", [] {
         std::vector<std::string> labels;

@@ -65,6 +65,8 @@ public:
     void copy_on_device(void*, const void*, std::size_t, Stream*) override {}
     void fill(void*, int, std::size_t, Stream*) override {}
     Memory memory() const override { return {}; }
+    void trim() override {}
+    void set_memory_limit(std::int64_t) override {}
     std::shared_ptr<Stream> make_stream(int) override { return nullptr; }
     void synchronize(Stream*) override {}
     bool finished(Stream*) const override { return true; }

@@ -50,7 +50,7 @@ DeviceState cpu(std::optional<Ceilings> ceilings = Ceilings{10e9, 100e9, 50e9}) 
     d.info.vector_bytes = 32;
     d.ceilings = ceilings;
     d.no_ceilings = "not measured yet";
-    d.memory = device::Device::Memory{1000, 2000, 3000, 4000};
+    d.memory = device::Device::Memory{1000, 2000, 3000, 4000, 2500, 0};
     return d;
 }
 

@@ -50,6 +50,8 @@ public:
         in_order(stream, [=] { std::memset(to, byte, bytes); });
     }
     Memory memory() const override { return memory_.statistics(); }
+    void trim() override { memory_.trim(); }
+    void set_memory_limit(std::int64_t bytes) override { memory_.set_limit(bytes); }
 
     std::shared_ptr<Stream> make_stream(int) override { return std::make_shared<QueueStream>(); }
     void synchronize(Stream* stream) override {

@@ -7,7 +7,9 @@
 #include <bit>
 #include <cstdlib>
 
+#include "base/bytes.hpp"
 #include "base/error.hpp"
+#include "base/settings.hpp"
 #include "device/cpu/host.hpp"
 
 namespace xcuda::device::cpu {
@@ -44,19 +46,23 @@ void to_system(void* address, std::size_t bytes) noexcept {
         munmap(address, bytes);
 }
 
-std::string human(std::int64_t bytes) {
-    const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    double value = static_cast<double>(bytes);
-    int unit = 0;
-    while (value >= 1024 && unit < 4) value /= 1024, ++unit;
-    return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
-}
-
 }  // namespace
 
-MemoryPool::~MemoryPool() { trim(); }
+MemoryPool::MemoryPool(std::int64_t total) : total_(total), limit_(settings().memory_limit) {}
+
+MemoryPool::~MemoryPool() { give_back(); }
 
 void MemoryPool::trim() noexcept {
+    const std::lock_guard lock(mutex_);
+    give_back();
+}
+
+void MemoryPool::set_limit(std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    limit_ = bytes;
+}
+
+void MemoryPool::give_back() noexcept {
     for (auto& [bytes, blocks] : free_)
         for (void* block : blocks) to_system(block, bytes);
     free_.clear();
@@ -71,11 +77,11 @@ void* MemoryPool::take(std::size_t bytes) {
         pooled_ -= static_cast<std::int64_t>(bytes);
         return address;
     }
-    if (bytes >= asked_from && static_cast<std::int64_t>(bytes) > memory_available()) trim();
+    if (bytes >= asked_from && static_cast<std::int64_t>(bytes) > memory_available()) give_back();
     if (bytes >= asked_from && static_cast<std::int64_t>(bytes) > memory_available()) return nullptr;
     void* address = from_system(bytes);
     if (!address && pooled_ > 0) {
-        trim();
+        give_back();
         address = from_system(bytes);
     }
     return address;
@@ -85,6 +91,13 @@ void* MemoryPool::allocate(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     const bool possible = bytes <= static_cast<std::size_t>(total_);
     const std::size_t rounded = possible ? size_class(bytes) : 0;
+    if (limit_ > 0 && (!possible || used_ + static_cast<std::int64_t>(rounded) > limit_))
+        throw Error(
+            Fault::machine, "MemoryError",
+            fmt::format("the CPU device may not hold {} more: arrays on it use {}, and the limit that was "
+                        "set is {}",
+                        human_bytes(static_cast<std::int64_t>(bytes)), human_bytes(used_),
+                        human_bytes(limit_)));
     void* address = possible ? take(rounded) : nullptr;
     if (!address) {
         const std::int64_t available = std::min(memory_available() + pooled_, total_ - used_);
@@ -92,8 +105,8 @@ void* MemoryPool::allocate(std::size_t bytes) {
             Fault::machine, "MemoryError",
             fmt::format("the CPU device can't hold {} more: arrays on it use {} of the machine's {}, and {} "
                         "can be had now",
-                        human(static_cast<std::int64_t>(bytes)), human(used_), human(total_),
-                        human(std::max<std::int64_t>(available, 0))));
+                        human_bytes(static_cast<std::int64_t>(bytes)), human_bytes(used_),
+                        human_bytes(total_), human_bytes(std::max<std::int64_t>(available, 0))));
     }
     try {
         live_.emplace(address, rounded);
@@ -129,7 +142,8 @@ void MemoryPool::release(void* address) noexcept {
 
 Device::Memory MemoryPool::statistics() const {
     const std::lock_guard lock(mutex_);
-    return {used_, high_water_, pooled_, total_};
+    const std::int64_t available = std::min(memory_available() + pooled_, total_ - used_);
+    return {used_, high_water_, pooled_, total_, std::max<std::int64_t>(available, 0), limit_};
 }
 
 }  // namespace xcuda::device::cpu

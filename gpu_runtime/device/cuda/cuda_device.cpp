@@ -85,6 +85,14 @@ public:
         const Use use(*this);
         return use.gpu.memory.statistics();
     }
+    void trim() override {
+        const Use use(*this);
+        use.gpu.memory.trim();
+    }
+    void set_memory_limit(std::int64_t bytes) override {
+        const Use use(*this);
+        use.gpu.memory.set_limit(bytes);
+    }
 
     std::shared_ptr<Stream> make_stream(int priority) override {
         const Use use(*this);

@@ -4,20 +4,17 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
+#include "base/bytes.hpp"
+#include "base/settings.hpp"
 #include "device/cuda/driver.hpp"
+#include "device/cuda/wait.hpp"
 
 namespace xcuda::device::cuda {
 
-std::string human_bytes(std::int64_t bytes) {
-    const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    double value = static_cast<double>(bytes);
-    int unit = 0;
-    while (value >= 1024 && unit < 4) value /= 1024, ++unit;
-    return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
-}
-
 MemoryPool::MemoryPool(CUdevice device, std::string gpu_name) : gpu_name_(std::move(gpu_name)) {
+    limit_ = settings().memory_limit;
     const Driver& d = driver();
     CUmemPoolProps properties{};
     properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -44,32 +41,47 @@ MemoryPool::MemoryPool(CUdevice device, std::string gpu_name) : gpu_name_(std::m
     }
 }
 
+std::int64_t MemoryPool::used() const {
+    cuuint64_t value = 0;
+    check(driver().cuMemPoolGetAttribute(pool_, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value),
+          "asking the memory pool");
+    return static_cast<std::int64_t>(value);
+}
+
 void* MemoryPool::allocate(std::size_t bytes, CUstream stream) {
     const Driver& d = driver();
-    const std::size_t asked = std::max<std::size_t>(bytes, 1);
-    CUdeviceptr address = 0;
-    CUresult result = d.cuMemAllocFromPoolAsync(&address, asked, pool_, stream);
-    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-        // What was freed in a stream's order counts as free once the stream has passed it.
-        d.cuStreamSynchronize(stream);
-        d.cuMemPoolTrimTo(pool_, 0);
-        result = d.cuMemAllocFromPoolAsync(&address, asked, pool_, stream);
-    }
-    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-        std::size_t free = 0, total = 0;
-        d.cuMemGetInfo(&free, &total);
-        const Device::Memory now = statistics();
+    const auto wanted = static_cast<std::int64_t>(bytes);
+    if (const std::int64_t limit = limit_.load(); limit > 0 && used() + wanted > limit)
         throw Error(
             Fault::machine, "MemoryError",
-            fmt::format("{} can't hold {} more: arrays on it use {}, {} of its {} are free, and what this "
-                        "process kept for reuse was given back",
-                        gpu_name_, human_bytes(static_cast<std::int64_t>(bytes)), human_bytes(now.used),
-                        human_bytes(static_cast<std::int64_t>(free)),
-                        human_bytes(static_cast<std::int64_t>(total))),
-            std::nullopt, "delete arrays that are no longer needed, or do the work in parts");
+            fmt::format("{} may not hold {} more: arrays on it use {}, and the limit that was set is {}",
+                        gpu_name_, human_bytes(wanted), human_bytes(used()), human_bytes(limit)));
+    CUdeviceptr address = 0;
+    const CUresult result =
+        d.cuMemAllocFromPoolAsync(&address, std::max<std::size_t>(bytes, 1), pool_, stream);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+        std::size_t free = 0, total = 0;
+        check(d.cuMemGetInfo(&free, &total), "asking for the GPU's memory");
+        throw Error(Fault::machine, "MemoryError",
+                    fmt::format("{} can't hold {} more: arrays on it use {}, and {} of its {} are free",
+                                gpu_name_, human_bytes(wanted), human_bytes(used()),
+                                human_bytes(static_cast<std::int64_t>(free)),
+                                human_bytes(static_cast<std::int64_t>(total))));
     }
     check(result, "allocating memory on the GPU");
     return reinterpret_cast<void*>(address);
+}
+
+void MemoryPool::trim() {
+    const Driver& d = driver();
+    // What was freed in a stream's order is free once the stream has passed it; what the default stream is given waits
+    // for all others.
+    CUevent all_passed = nullptr;
+    check(d.cuEventCreate(&all_passed, CU_EVENT_DISABLE_TIMING), "making an event");
+    const std::shared_ptr<CUevent_st> held(all_passed, [&d](CUevent event) { d.cuEventDestroy(event); });
+    check(d.cuEventRecord(all_passed, nullptr), "recording an event");
+    wait_until([&] { return d.cuEventQuery(all_passed); }, "waiting for the GPU");
+    check(d.cuMemPoolTrimTo(pool_, 0), "giving back memory");
 }
 
 void MemoryPool::release(void* address, CUstream stream) noexcept {
@@ -86,9 +98,13 @@ Device::Memory MemoryPool::statistics() const {
     };
     std::size_t free = 0, total = 0;
     check(d.cuMemGetInfo(&free, &total), "asking for the GPU's memory");
-    const std::int64_t used = read(CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
-    return {used, read(CU_MEMPOOL_ATTR_USED_MEM_HIGH), read(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) - used,
-            static_cast<std::int64_t>(total)};
+    const std::int64_t in_use = used(), pooled = read(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) - in_use;
+    return {in_use,
+            read(CU_MEMPOOL_ATTR_USED_MEM_HIGH),
+            pooled,
+            static_cast<std::int64_t>(total),
+            static_cast<std::int64_t>(free) + pooled,
+            limit_.load()};
 }
 
 }  // namespace xcuda::device::cuda

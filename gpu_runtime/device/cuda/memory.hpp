@@ -3,6 +3,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <cstddef>
 #include <string>
 
@@ -19,13 +20,16 @@ public:
     void* allocate(std::size_t bytes, CUstream stream);
     void release(void* address, CUstream stream) noexcept;
     Device::Memory statistics() const;
+    /// Gives back what is kept for reuse, once the work under way has passed. May be interrupted.
+    void trim();
+    void set_limit(std::int64_t bytes) { limit_ = bytes; }
 
 private:
     CUmemoryPool pool_ = nullptr;
-    std::string gpu_name_;
-};
+    std::int64_t used() const;
 
-/// "1.5 GiB".
-std::string human_bytes(std::int64_t bytes);
+    std::string gpu_name_;
+    std::atomic<std::int64_t> limit_{0};
+};
 
 }  // namespace xcuda::device::cuda

@@ -31,7 +31,13 @@ from xcuda.core.devices import (
     select_device,
     synchronize,
 )
-from xcuda.core.errors import InternalError, KernelSyntaxError, MachineError, XcudaError
+from xcuda.core.errors import (
+    DeviceMemoryError,
+    InternalError,
+    KernelSyntaxError,
+    MachineError,
+    XcudaError,
+)
 from xcuda.core.kernels import Launch, device_function, jit, kernel
 from xcuda.core.language import (
     atomic,
@@ -56,7 +62,15 @@ from xcuda.core.streams import (
     stream,
 )
 
+
+def _relieve():
+    from xcuda.core.memory import relieve
+
+    relieve()
+
+
 _runtime.set_array_class(DeviceArray)
+_runtime.set_relief(_relieve)
 device = device_function
 
 __all__ = [
@@ -108,6 +122,9 @@ __all__ = [
     "is_available",
     "detect",
     "kernel_names",
+    "memory_info",
+    "trim_memory",
+    "DeviceMemoryError",
     "XcudaError",
     "KernelSyntaxError",
     "MachineError",
@@ -135,6 +152,10 @@ __all__ = [
 def __getattr__(name):
     if name in types.__all__:
         return getattr(types, name)
+    if name in ("memory_info", "trim_memory"):
+        from xcuda.core import memory
+
+        return getattr(memory, name)
     if name == "gpus":
         return devices()
     raise AttributeError(f"module 'xcuda.core' has no attribute '{name}'")

@@ -2,6 +2,8 @@
 
 import builtins
 
+from xcuda import _runtime
+
 from . import errors
 from ._cells import name_cell
 
@@ -18,6 +20,8 @@ def build(fault, type_name, message, hint, place, kernel, launched):
             message, hint, filename=file, line=line, column=column, end_line=end_line, end_column=end_column
         )
     else:
+        if fault == "machine" and type_name == "MemoryError":
+            message, hint = f"{message}{_holders()}", hint or _LESS_MEMORY
         error = _kind(fault, type_name)(f"{message}; {hint}" if hint else message)
         if place is not None:
             error = _raised_at(error, place[0], place[1], kernel or "<kernel>")
@@ -26,7 +30,25 @@ def build(fault, type_name, message, hint, place, kernel, launched):
     return error
 
 
+_LESS_MEMORY = (
+    "delete what is no longer needed (`del name`; cuda.memory_info() lists all), or do the work in parts"
+)
+
+
+def _holders():
+    """The largest arrays of the current device, for a message that its memory is full."""
+    from . import memory
+
+    try:
+        told = memory.largest_arrays(_runtime.current_device_label())
+    except Exception:  # an error on the way must not hide the first one
+        return ""
+    return f". The largest: {told}" if told else ""
+
+
 def _kind(fault, type_name):
+    if fault == "machine" and type_name == "MemoryError":
+        return errors.DeviceMemoryError
     if fault == "internal":
         return errors.InternalError
     if fault == "machine" and type_name == "RuntimeError":

@@ -41,9 +41,21 @@ class Device(_runtime.DeviceBase):
 
     @property
     def memory_info(self):
-        """(free, total) bytes."""
+        """(bytes to be had now, total bytes)."""
         memory = self.memory()
-        return memory["total"] - memory["used"], memory["total"]
+        return memory["available"], memory["total"]
+
+    @property
+    def memory_limit(self):
+        """Bytes that arrays on it may use together; None: whatever it has. XCUDA_MEMORY_LIMIT at first."""
+        return self.memory()["limit"] or None
+
+    @memory_limit.setter
+    def memory_limit(self, nbytes):
+        nbytes = 0 if nbytes is None else nbytes.__index__()
+        if nbytes < 0:
+            raise ValueError(f"a memory limit is a number of bytes, or None; not {nbytes}")
+        self._set_memory_limit(nbytes)
 
     def get_memory_info(self):
         """(free, total) bytes, under the name that numba's contexts have."""

@@ -29,6 +29,10 @@ class MachineError(RuntimeError, XcudaError):
     """Something of the machine is missing or full; the message says what and how to get it."""
 
 
+class DeviceMemoryError(MemoryError, XcudaError):
+    """A device's memory is full; the message lists the largest arrays on it and says what to do."""
+
+
 class InternalError(RuntimeError, XcudaError):
     """A bug of xcuda's own; the message says what to send."""
 

@@ -29,6 +29,10 @@ def cell_end(failed: bool = False) -> dict | None:
     """
     global _begun
     _prepare_reports()
+    if failed and "xcuda.core" in sys.modules:
+        from xcuda.core.memory import release_failed
+
+        release_failed()
     if _open:
         return _open.pop().report(failed=failed)
     if _begun:
