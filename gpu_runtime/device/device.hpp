@@ -87,6 +87,7 @@ enum class FaultKind : std::int32_t {
     interrupted,
     barrier,
     unbound,
+    warp,
 };
 
 struct Shape {

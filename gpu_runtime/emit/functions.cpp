@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "emit/names.hpp"
 #include "emit/prelude.hpp"
 #include "emit/writer.hpp"
@@ -292,6 +294,11 @@ std::string vector_typedef(const std::string& name, bool cpu) {
                        name.substr(x + 1));
 }
 
+bool mentions(const std::string& text, std::span<const std::string_view> marks) {
+    return std::any_of(marks.begin(), marks.end(),
+                       [&](std::string_view mark) { return text.find(mark) != std::string::npos; });
+}
+
 }  // namespace
 
 Text emit(const Module& module, Target target) {
@@ -314,8 +321,10 @@ Text emit(const Module& module, Target target) {
                                  functions + "#undef XC_HERE\n"
                            : "#define XC_HERE F\n" + functions + "#undef XC_HERE\n";
     text.kernel += kernel;
-    text.source =
-        std::string(cpu ? prelude_cpu() : prelude_cuda()) + std::string(prelude_math()) + text.kernel;
+    text.source = std::string(cpu ? prelude_cpu() : prelude_cuda()) + std::string(prelude_math());
+    for (const PreludePart& part : prelude_parts())
+        if (mentions(text.kernel, part.marks)) text.source += part.text;
+    text.source += text.kernel;
     return text;
 }
 

@@ -32,8 +32,11 @@ struct xc_worker {
     char* shared;
     void (*fail)(xc_worker*, i32 site, i32 kind, i64 value0, i64 value1, i64, i64, i64, i64, i64, i64);
     void (*run_fibers)(xc_worker*, const xc_launch*, const void*, i64 block, xc_thread);
-    void (*barrier)(xc_worker*);
+    u64 (*barrier)(xc_worker*, i32 site, b1);
     void (*leave)(xc_worker*);
+    u64 (*warp)(xc_worker*, i32 op, i32 site, u32 mask, u64 value, i32 source);
+    u64 (*grid_barrier)(xc_worker*, i32 site);
+    void (*run_grid)(xc_worker*, const xc_launch*, const void*, i64 shared_bytes, xc_thread);
 };
 struct xc_cut {
     i64 vector_axis, width, rows, weight;

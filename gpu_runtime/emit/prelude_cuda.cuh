@@ -34,7 +34,7 @@ struct f16 {
 struct xc_fault { i32 site, kind; i64 value[4]; i32 thread[3], block[3]; i32 taken; volatile i32 stop; };
 #define XC_HERE_PARAMETERS xc_fault* F
 
-enum { XC_INDEX = 1, XC_ZERO_DIVISION = 2, XC_ASSERTION = 3, XC_RAISED = 4, XC_INTERRUPTED = 5, XC_UNBOUND = 7 };
+enum { XC_INDEX = 1, XC_ZERO_DIVISION = 2, XC_ASSERTION = 3, XC_RAISED = 4, XC_INTERRUPTED = 5, XC_UNBOUND = 7, XC_WARP = 8 };
 
 // The thread ends here; the context stays usable. An exited thread counts as arrived at every later barrier.
 static __device__ __noinline__ __attribute__((noreturn)) void xc_fail(i32 site, i32 kind, i64 v0, i64 v1, xc_fault* F) {

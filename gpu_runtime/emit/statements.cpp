@@ -187,7 +187,9 @@ void stmt(Writer& w, const Stmt& s) {
         case Stmt::Kind::leave:
             w.line(s.exprs.empty() ? "return;" : fmt::format("return {};", w.expr(*s.exprs[0])));
             return;
-        case Stmt::Kind::barrier: w.line(w.cpu() ? "W->barrier(W);" : "__syncthreads();"); return;
+        case Stmt::Kind::barrier:
+            w.line(w.cpu() ? fmt::format("W->barrier(W, {}, false);", s.site) : "__syncthreads();");
+            return;
         case Stmt::Kind::fault: fault_stmt(w, s); return;
         case Stmt::Kind::poll:
             w.line(w.cpu() ? "xc_poll(L, W);"

@@ -20,6 +20,15 @@ struct FunctionTable {
     void begin(std::string_view name, std::vector<std::string_view> spellings, std::string_view numpy,
                std::string_view doc);
     void add(std::vector<DType> in, DType out, std::string cpu, std::string cuda, std::string vector);
+    /// Of the function begun last.
+    void takes(std::vector<std::string_view> parameters) {
+        functions.back().parameters = std::move(parameters);
+    }
+    void has(ir::Effect effect, bool sited = false, bool gives = true) {
+        functions.back().effect = effect;
+        functions.back().sited = sited;
+        functions.back().gives = gives;
+    }
     void add(std::vector<DType> in, DType out, std::string both, std::string vector = {}) {
         add(std::move(in), out, both, both, std::move(vector));
     }
@@ -28,6 +37,8 @@ struct FunctionTable {
 void add_math(FunctionTable&);      // libm: sin, exp, hypot, ...
 void add_rounding(FunctionTable&);  // floor, rint, isnan, copysign, ...
 void add_numbers(FunctionTable&);   // min, maximum, abs, sign, where, ...
+void add_warps(FunctionTable&);     // shuffles, votes, barriers with a value, fences, clocks
+void add_bits(FunctionTable&);      // popc, clz, fma, mulhi, ...
 void add_internal(FunctionTable&);  // what operators lower to and no user writes
 
 /// By its name alone, for functions that the lowering itself calls.

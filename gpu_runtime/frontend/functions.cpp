@@ -17,6 +17,8 @@ struct Index {
         add_math(table);
         add_rounding(table);
         add_numbers(table);
+        add_warps(table);
+        add_bits(table);
         add_internal(table);
         owner.resize(table.overloads.size());
         for (std::size_t i = 0; i < table.functions.size(); ++i) {

@@ -28,6 +28,10 @@ struct KernelFunction {
     std::string_view numpy;                   // its NumPy twin, the reference: "numpy.sin"
     std::string_view doc;                     // one line; accuracy in ulp where it is not exact
     int first_overload = 0, overloads = 0;    // into all_overloads()
+    ir::Effect effect = ir::Effect::none;
+    std::vector<std::string_view> parameters;  // their names, where they may be given by name
+    bool sited = false;  // its last argument is the site that threads wait at, added by the compiler
+    bool gives = true;   // false: no value, whatever the overload's `out`
 };
 
 XCUDA_API std::span<const KernelFunction> all_functions();

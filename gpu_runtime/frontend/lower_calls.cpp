@@ -226,8 +226,13 @@ Value Lowering::call_operator(const Node& node, const std::string& ast_name) {
 }
 
 Value Lowering::table_call(const KernelFunction& function, const std::string& spelling, const Node& node) {
-    const Call c = call_of(node);
+    Call c = call_of(node);
     const std::string name = spelling.substr(spelling.find('.') + 1);
+    if (!function.parameters.empty()) {
+        c.positional = bind(node, name, {function.parameters.begin(), function.parameters.end()},
+                            function.parameters.size());
+        c.keywords.clear();
+    }
     if (!c.keywords.empty())
         throw refused(c.keywords[0].second->place,
                       fmt::format("{}() takes no keyword arguments in a kernel", name));

@@ -238,6 +238,9 @@ Value Lowering::from_meaning(const Meaning& meaning, const std::string& written,
             return v;
         case Meaning::Kind::undefined:
         case Meaning::Kind::missing: refuse_meaning(meaning, written, place);
+        case Meaning::Kind::intrinsic:
+            if (meaning.text == "laneid") return lane(meaning.text, place);
+            [[fallthrough]];
         default:
             v.kind = Value::Kind::meaning;
             v.meaning = &meaning;

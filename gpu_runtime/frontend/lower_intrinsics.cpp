@@ -61,14 +61,25 @@ Value Lowering::intrinsic(const std::string& name, const Node& node) {
     if (name == "syncthreads") {
         bind(node, name, {}, 0);
         written_in(node.place);
-        emit(ir::simple(ir::Stmt::Kind::barrier, node.place));
+        ir::Stmt barrier = ir::simple(ir::Stmt::Kind::barrier, node.place);
+        barrier.site = meeting(name, node.place);
+        emit(std::move(barrier));
         return {};
     }
+    if (name == "lanemask_lt") {
+        bind(node, name, {}, 0);
+        return lane(name, node.place);
+    }
+    if (name == "shfl_sync_intrinsic" || name == "vote_sync_intrinsic") return warp_intrinsic(name, node);
+    if (const KernelFunction* known = find_function("cuda." + name))
+        return known->effect != ir::Effect::none ? effect_call(*known, name, node)
+                                                 : table_call(*known, "cuda." + name, node);
     if (name.starts_with("atomic.")) return atomic(node, name);
     if (name == "const.array_like")
         throw refused(node.place, "cuda.const.array_like is not needed here",
                       "pass the array as an argument");
-    throw refused(node.place, "cuda." + name + " can't be called", "write cuda." + name + ".x");
+    throw refused(node.place, "cuda." + name + " can't be called",
+                  name == "laneid" ? "write cuda.laneid" : "write cuda." + name + ".x");
 }
 
 // A barrier or a shared array belongs to the block: a helper that has one is always written into its caller.

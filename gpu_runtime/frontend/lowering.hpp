@@ -262,6 +262,14 @@ private:
     Value coordinates(const std::string& name, const std::string& axis, const Place& place);
     std::optional<DType> dtype_from(const Value& value) const;
 
+    // lower_warps.cpp
+    int meeting(const std::string& name, const Place& place);
+    ExprP effect_apply(const KernelFunction& function, const std::string& name, std::vector<ExprP> args,
+                       const std::vector<Place>& places, const Place& place);
+    Value effect_call(const KernelFunction& function, const std::string& name, const Node& node);
+    Value warp_intrinsic(const std::string& name, const Node& node);
+    Value lane(const std::string& name, const Place& place);
+
     // lower_helpers.cpp
     Value invoke(const Meaning& meaning, const Node& node);
     Argument argument_from(const Value& value, std::vector<ExprP>& flat, const Place& place);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "frontend/functions.hpp"
+
 namespace xcuda::ir {
 
 ExprP make(Op op, Type type, std::vector<ExprP> args, const Place& place) {
@@ -60,8 +62,14 @@ bool divides_by_zero_maybe(const Expr& e) {
 
 }  // namespace
 
+Effect effect_of(const Expr& e) {
+    return e.op == Op::call ? frontend::function_of(std::get<OverloadId>(e.payload)).effect : Effect::none;
+}
+
 bool has_effect(const Expr& e) {
-    return any_node(e, [](const Expr& n) { return n.op == Op::atomic || n.op == Op::invoke; });
+    return any_node(e, [](const Expr& n) {
+        return n.op == Op::atomic || n.op == Op::invoke || effect_of(n) != Effect::none;
+    });
 }
 
 bool may_fault(const Expr& e) {

@@ -42,13 +42,13 @@ enum class Op : std::uint8_t {
     logic_or,  // short-circuit, on bool
     select,    // (condition, if true, if false); only the taken side is evaluated
     cast,      // to the node's type; NumPy's astype on x86-64
-    call,      // a function of frontend/functions' table; payload OverloadId; pure
-    invoke,    // a device function of this module; payload FunctionId; only whole in a statement
-    load,      // (array var, index per axis); payload Access
-    dim,       // (array var); payload Axis: its length there, a weak int
-    coord,     // payload Coord, a weak int
-    atomic,    // (array var, index per axis, value[, compare]); payload Atomic; gives the old value
-    bound,     // (index, length): the index in a view; payload Access, whose bit is the view's axis
+    call,  // a function of frontend/functions' table; payload OverloadId; with an effect: only whole in a statement
+    invoke,  // a device function of this module; payload FunctionId; only whole in a statement
+    load,    // (array var, index per axis); payload Access
+    dim,     // (array var); payload Axis: its length there, a weak int
+    coord,   // payload Coord, a weak int
+    atomic,  // (array var, index per axis, value[, compare]); payload Atomic; gives the old value
+    bound,   // (index, length): the index in a view; payload Access, whose bit is the view's axis
     // From here on: only after the CPU passes.
     ramp,   // (base): base, base + 1, ... over the node's lanes
     splat,  // (scalar): the same in each lane
@@ -92,6 +92,15 @@ struct Atomic {
     bool operator==(const Atomic&) const = default;
 };
 
+/// What a call does beside giving a value, weakest first; each is one more than those before it.
+enum class Effect : std::uint8_t {
+    none,
+    order,  // is seen by others or reads what changes by itself: stays where it is, as often as it is
+    warp,   // threads of a warp meet
+    block,  // all threads of the block meet
+    grid,   // all threads of the grid meet
+};
+
 struct Expr;
 using ExprP = std::shared_ptr<const Expr>;
 
@@ -115,7 +124,8 @@ XCUDA_API ExprP cast(ExprP value, Type type);  // the value itself where the typ
 XCUDA_API ExprP with_args(const Expr& node, std::vector<ExprP> args);
 
 XCUDA_API bool same(const Expr& a, const Expr& b);  // structurally equal, places aside
-XCUDA_API bool has_effect(const Expr& e);           // holds an atomic or an invoke
+XCUDA_API Effect effect_of(const Expr& e);          // of this node alone, where it is a call
+XCUDA_API bool has_effect(const Expr& e);           // holds an atomic, an invoke or a call with an effect
 XCUDA_API bool may_fault(const Expr& e);  // holds a checked access, or a division by a number that may be 0
 
 inline VarId var_of(const Expr& e) { return std::get<VarId>(e.payload); }

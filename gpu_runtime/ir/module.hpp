@@ -21,10 +21,11 @@ struct Var {
 
 /// Where a thread may stop, and what the user is told then.
 struct Site {
-    enum class Kind : std::uint8_t { index, zero_division, assertion, raised, unbound };
+    enum class Kind : std::uint8_t { index, zero_division, assertion, raised, unbound, meeting };
     Kind kind;
     Place place;
-    std::string subject;  // index: the array's name; raised: the exception type; unbound: the variable
+    std::string subject;  // index: the array's name; raised: the exception type; unbound: the variable;
+                          // meeting: the function that threads wait in
     std::string message;  // assertion, raised: the text
     int ndim = 0;         // index: which parameter shape it belongs to
     int parameter = -1;   // index into Function::params, -1 for shared and local arrays
@@ -71,6 +72,7 @@ struct Module {
         boxes;  // the kernel runs boxes of the grid's threads, thread by thread; else whole blocks
     std::optional<Function> tiles;  // the same box as vector tiles; false: it can't be, and nothing was done
     std::optional<Function> fiber;  // one thread of the kernel, where it must run as fibers
+    bool whole_grid = false;        // of the whole grid at once: one piece of work
     // After passes/cuda.
     bool narrow_index = false;  // every global array has fewer than 2^31 elements between its ends
     std::array<int, 3> hardware_axis{0, 1, 2};  // which of x, y, z an axis of cuda.grid is

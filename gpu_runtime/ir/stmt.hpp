@@ -22,7 +22,7 @@ struct Stmt {
         break_loop,
         continue_loop,
         leave,    // return [exprs[0]]
-        barrier,  // all threads of the block
+        barrier,  // all threads of the block; `site` tells it from others
         fault,    // `site` says which: assert and raise
         // From here on: only after the CPU passes.
         poll,        // leave if the launch was stopped

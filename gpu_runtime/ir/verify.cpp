@@ -102,6 +102,9 @@ const char* call(const Checker& c, const Expr& e) {
     return e.type.dtype == o.out ? nullptr : "a call has its overload's result";
 }
 
+// Such a node has its place in the order of statements, and no operand beside it.
+bool stands_alone(const Expr& e) { return e.op == Op::invoke || effect_of(e) != Effect::none; }
+
 const char* invoke(const Checker& c, const Expr& e) {
     if (!std::holds_alternative<FunctionId>(e.payload)) return "an invoke names its function";
     const int id = std::get<FunctionId>(e.payload).value;
@@ -230,8 +233,8 @@ struct Walker {
                 rule = "it belongs after the CPU passes";
             else if (r.args >= 0 && r.args != static_cast<int>(e.args.size()))
                 rule = "the number of its arguments";
-            else if (e.op == Op::invoke && !whole)
-                rule = "an invoke stands alone in a statement";
+            else if (!whole && stands_alone(e))
+                rule = "an invoke, and a call with an effect, stand alone in a statement";
             else if (c.typed() && e.type.lanes != 1)
                 rule = "lanes belong after the CPU passes";
             else

@@ -1,5 +1,7 @@
 #include "ir/walk.hpp"
 
+#include <algorithm>
+
 namespace xcuda::ir {
 
 void each_expr(const ExprP& e, const std::function<void(const Expr&)>& visit) {
@@ -19,6 +21,16 @@ void each_expr(const Body& body, const std::function<void(const Expr&)>& visit) 
     each_stmt(body, [&](const Stmt& s) {
         for (const ExprP& e : s.exprs) each_expr(e, visit);
     });
+}
+
+Effect strongest_effect(const Body& body) {
+    Effect found = Effect::none;
+    each_stmt(body, [&](const Stmt& s) {
+        if (s.kind == Stmt::Kind::barrier) found = std::max(found, Effect::block);
+        for (const ExprP& e : s.exprs)
+            each_expr(e, [&](const Expr& n) { found = std::max(found, effect_of(n)); });
+    });
+    return found;
 }
 
 ExprP rewrite(const ExprP& e, const std::function<ExprP(const ExprP&)>& change) {

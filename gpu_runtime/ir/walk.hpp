@@ -13,6 +13,9 @@ XCUDA_API void each_expr(const Body& body,
 XCUDA_API void each_stmt(const Body& body,
                          const std::function<void(const Stmt&)>& visit);  // before its bodies
 
+/// The strongest effect of a body's statements: Effect::block where it holds a barrier.
+XCUDA_API Effect strongest_effect(const Body& body);
+
 /// Replaces nodes: `change` sees each node with its arguments already changed and gives the node to stand there.
 XCUDA_API ExprP rewrite(const ExprP& e, const std::function<ExprP(const ExprP&)>& change);
 XCUDA_API void rewrite_exprs(Body& body, const std::function<ExprP(const ExprP&)>& change);

@@ -40,6 +40,32 @@ std::string out_of_range(const device::FaultRecord& f, const ir::Site& site, con
                        tuple(shape));
 }
 
+std::string other_site(std::span<const ir::Site> sites, std::int64_t index) {
+    if (index < 0 || static_cast<std::size_t>(index) >= sites.size()) return "at another call";
+    const ir::Site& site = sites[static_cast<std::size_t>(index)];
+    return fmt::format("at {} in line {}", site.subject, site.place.line);
+}
+
+// value[0] is the site where others wait; value[1] says whether the grid was to meet.
+std::string parted(const device::FaultRecord& f, const std::string& subject,
+                   std::span<const ir::Site> sites) {
+    return fmt::format("threads wait at {} and others {}: all threads of the {} must come to the same one",
+                       subject, other_site(sites, f.value[0]), f.value[1] ? "grid" : "block");
+}
+
+// value[0] is the mask and above it a lane; value[1] the site where that lane waits, -1: it has ended, -2: the caller itself
+// is not in the mask.
+std::string wrong_mask(const device::FaultRecord& f, const std::string& subject,
+                       std::span<const ir::Site> sites) {
+    const auto mask = static_cast<std::uint32_t>(f.value[0]);
+    if (f.value[1] == -2)
+        return fmt::format("{} was called by a lane that its mask 0x{:08x} leaves out", subject, mask);
+    return fmt::format(
+        "{} with mask 0x{:08x} waits for lane {}, which waits {}: all lanes of a mask must come to the "
+        "same call with the same mask",
+        subject, mask, f.value[0] >> 32, other_site(sites, f.value[1]));
+}
+
 }  // namespace
 
 Error fault_error(const device::FaultRecord& fault, std::span<const ir::Site> sites,
@@ -76,7 +102,11 @@ Error fault_error(const device::FaultRecord& fault, std::span<const ir::Site> si
             break;
         case FaultKind::barrier:
             type = "RuntimeError";
-            message = "not all threads of the block reached the same syncthreads()";
+            message = parted(fault, site ? site->subject : "a barrier", sites);
+            break;
+        case FaultKind::warp:
+            type = "RuntimeError";
+            message = wrong_mask(fault, site ? site->subject : "a warp operation", sites);
             break;
         default:
             return bug(

@@ -1,5 +1,7 @@
 #include "passes/cpu.hpp"
 
+#include <algorithm>
+
 #include "ir/verify.hpp"
 #include "ir/walk.hpp"
 #include "passes/cpu_blocks.hpp"
@@ -14,17 +16,20 @@ using namespace ir;
 namespace {
 
 struct Features {
-    bool barrier = false, shared = false, block_coords = false, callee_barrier = false;
+    bool barrier = false, shared = false, block_coords = false;
+    bool fibers = false;           // threads meet in other ways than at barriers of the kernel itself
+    Effect effect = Effect::none;  // the strongest
 };
 
 Features features(const Module& module) {
     Features r;
     for (const Function& f : module.functions) {
-        each_stmt(f.body, [&](const Stmt& s) {
-            if (s.kind != Stmt::Kind::barrier) return;
-            (f.is_kernel ? r.barrier : r.callee_barrier) = true;
-        });
+        const Effect effect = strongest_effect(f.body);
+        r.effect = std::max(r.effect, effect);
+        if (!f.is_kernel) r.fibers |= effect >= Effect::warp;
+        each_stmt(f.body, [&](const Stmt& s) { r.barrier |= f.is_kernel && s.kind == Stmt::Kind::barrier; });
         each_expr(f.body, [&](const Expr& e) {
+            r.fibers |= effect_of(e) >= Effect::warp;
             if (e.op != Op::coord) return;
             const Coord::Kind kind = coord_of(e).kind;
             r.block_coords |= kind == Coord::Kind::thread || kind == Coord::Kind::block;
@@ -38,7 +43,7 @@ Features features(const Module& module) {
 
 bool wants_fixed_block(const Module& module) {
     const Features has = features(module);
-    return has.barrier || has.shared || has.callee_barrier;
+    return has.barrier || has.shared || has.fibers;
 }
 
 Module for_cpu(Module module, const CpuOptions& options) {
@@ -48,11 +53,11 @@ Module for_cpu(Module module, const CpuOptions& options) {
     const Features has = features(module);
     Function& f = module.kernel();
     f.tail = f.add({"tail", scalar(DType::i64, true), Var::Role::hidden, {}});
-    const bool whole_grid = !has.barrier && !has.shared && !has.block_coords && !has.callee_barrier;
+    const bool whole_grid = !has.barrier && !has.shared && !has.block_coords && !has.fibers;
     if (whole_grid)
         frame_boxes(module, options);
-    else if (has.callee_barrier || !frame_blocks(module, options))
-        frame_fibers(module, options);
+    else if (has.fibers || !frame_blocks(module, options))
+        frame_fibers(module, options, has.effect == Effect::grid);
     verify(module, Stage::cpu, "passes/cpu");
     return module;
 }

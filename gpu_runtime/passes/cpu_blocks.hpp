@@ -12,8 +12,9 @@ void frame_boxes(ir::Module& module, const CpuOptions& options);
 /// a barrier are kept per thread. False: the barriers stand under divergent control, and the module is unchanged.
 bool frame_blocks(ir::Module& module, const CpuOptions& options);
 
-/// Any kernel: a block's threads are fibers that meet at barriers.
-void frame_fibers(ir::Module& module, const CpuOptions& options);
+/// Any kernel: a block's threads are fibers that meet at barriers and in warps. `whole_grid`: the grid's threads are,
+/// since they all meet.
+void frame_fibers(ir::Module& module, const CpuOptions& options, bool whole_grid);
 
 /// Puts a poll at the head of each loop that may run long.
 void add_polls(ir::Body& body);

@@ -35,7 +35,7 @@ void add_polls(Body& body) {
     }
 }
 
-void frame_fibers(Module& module, const CpuOptions& options) {
+void frame_fibers(Module& module, const CpuOptions& options, bool whole_grid) {
     Function& f = module.kernel();
     Function fiber = f;
     fiber.name += "_thread";
@@ -63,7 +63,8 @@ void frame_fibers(Module& module, const CpuOptions& options) {
     body.push_back(std::move(run));
     f.body = piece_loop(f, index, std::move(body));
     module.fiber = std::move(fiber);
-    module.how = "fibers";
+    module.whole_grid = whole_grid;
+    module.how = whole_grid ? "fibers, the whole grid at once" : "fibers";
 }
 
 }  // namespace xcuda::passes

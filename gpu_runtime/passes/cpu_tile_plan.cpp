@@ -12,6 +12,8 @@ using namespace ir;
 
 namespace {
 
+constexpr std::size_t most_lane_arguments = 3;  // of a function taken lane by lane: the prelude's xc_each
+
 constexpr int accumulator_registers = 16;  // of 32 vector registers; the rest hold operands
 constexpr int most_rows = 8;
 
@@ -46,7 +48,9 @@ struct Check {
         switch (e.op) {
             case Op::invoke:
             case Op::atomic: return false;
-            case Op::call: break;
+            case Op::call:
+                if (effect_of(e) != Effect::none || e.args.size() > most_lane_arguments) return false;
+                break;
             case Op::bound:
                 if (vector(e)) return false;  // outside an index
                 break;

@@ -67,9 +67,8 @@ struct Hoister {
 
     void body(Body& b) {
         for (Stmt& s : b) {
-            bool barrier = false;  // its threads must stay together: only the loops inside may stand twice
-            each_stmt(s.body, [&](const Stmt& inner) { barrier |= inner.kind == Stmt::Kind::barrier; });
-            if (s.kind != Stmt::Kind::loop_range || barrier) {
+            // Where threads meet they must stay together: only the loops inside may stand twice.
+            if (s.kind != Stmt::Kind::loop_range || strongest_effect(s.body) >= Effect::warp) {
                 body(s.body);
                 body(s.orelse);
                 continue;

@@ -73,7 +73,7 @@ std::vector<bool> holding_block_parts(const Module& module) {
             const Function& f = module.functions[i];
             bool found = std::any_of(f.vars.begin(), f.vars.end(),
                                      [](const Var& v) { return v.role == Var::Role::shared; });
-            each_stmt(f.body, [&](const Stmt& s) { found |= s.kind == Stmt::Kind::barrier; });
+            found = found || strongest_effect(f.body) >= Effect::warp;
             each_expr(f.body, [&](const Expr& e) {
                 if (e.op == Op::invoke)
                     found = found || holds[static_cast<std::size_t>(std::get<FunctionId>(e.payload).value)];

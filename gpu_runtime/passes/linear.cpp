@@ -56,6 +56,9 @@ bool fixed(const Expr& e, const LinearScope& scope) {
         case Op::load:
         case Op::atomic:
         case Op::invoke: return false;
+        case Op::call:
+            if (effect_of(e) != Effect::none) return false;
+            break;
         default: break;
     }
     for (const ExprP& a : e.args)

@@ -24,7 +24,8 @@ struct Prover {
     std::map<VarId, bool> loop_starts_at_zero_or_above{};
 
     bool settled(const Expr& e) const {  // means the same wherever it stands
-        if (e.op == Op::load || e.op == Op::atomic || e.op == Op::invoke) return false;
+        if (e.op == Op::load || e.op == Op::atomic || e.op == Op::invoke || effect_of(e) != Effect::none)
+            return false;
         if (e.op == Op::var && !e.type.is_array() && counts[var_of(e)] > 1) return false;
         return std::all_of(e.args.begin(), e.args.end(), [&](const ExprP& a) { return settled(*a); });
     }

@@ -20,6 +20,13 @@ AxisMask Varying::of(const Expr& e) const {
         case Op::load: return e.args[0]->type.space == Space::local ? all_axes : mask;
         case Op::atomic:
         case Op::invoke: return all_axes;
+        case Op::call:
+            switch (effect_of(e)) {
+                case Effect::none: return mask;
+                case Effect::order:
+                case Effect::warp: return all_axes;
+                default: return 0;  // every thread is told the same
+            }
         default: return mask;
     }
 }

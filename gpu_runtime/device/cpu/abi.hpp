@@ -9,7 +9,7 @@
 namespace xcuda::device::cpu {
 
 /// Changes when a kernel compiled before can no longer run: part of every cache key.
-constexpr int kernel_abi = 2;
+constexpr int kernel_abi = 3;
 
 struct Worker;
 
@@ -26,6 +26,15 @@ using ThreadFunction = void (*)(const LaunchBlock*, const void* arguments, Worke
                                 std::int64_t thread_y, std::int64_t thread_z, std::int64_t block_x,
                                 std::int64_t block_y, std::int64_t block_z);
 
+/// What Worker::warp makes of the lanes' values.
+enum class WarpOp : std::int32_t {
+    sync,
+    shuffle,
+    ballot,  // whose value is not 0; in the upper half all that came
+    match,   // who has the same value; in the upper half all that came
+    active,  // who waits here too once nobody of the warp can go on
+};
+
 /// One worker while it runs a launch. The function pointers are the device's, called by kernels.
 struct Worker {
     char* shared;  // of the block this worker runs: at least the launch's bytes, 64-byte aligned
@@ -36,10 +45,20 @@ struct Worker {
     /// Runs all threads of one block (linear index, x fastest) as fibers of `thread`.
     void (*run_fibers)(Worker*, const LaunchBlock*, const void* arguments, std::int64_t block,
                        ThreadFunction thread);
-    /// Called inside a fiber: waits until all live threads of the block are here.
-    void (*barrier)(Worker*);
+    /// Called inside a fiber: waits until all live threads of the block are at this site. How many of them gave a true
+    /// predicate, and in the upper half how many came.
+    std::uint64_t (*barrier)(Worker*, std::int32_t site, bool predicate);
     /// Called at a poll that saw *stop: leaves the kernel, giving its stack up; never returns.
     void (*leave)(Worker*);
+    /// Called inside a fiber: waits until the live lanes of `mask` are at this site, then gives what `op` makes of
+    /// their values. `source`: the lane a shuffle reads, -1 the own one.
+    std::uint64_t (*warp)(Worker*, std::int32_t op, std::int32_t site, std::uint32_t mask,
+                          std::uint64_t value, std::int32_t source);
+    /// As barrier, for the threads of the whole grid; only under run_grid.
+    std::uint64_t (*grid_barrier)(Worker*, std::int32_t site);
+    /// Runs all threads of all blocks as fibers at once; each block has its own shared memory.
+    void (*run_grid)(Worker*, const LaunchBlock*, const void* arguments, std::int64_t block_shared_bytes,
+                     ThreadFunction thread);
 };
 
 /// Optional, `extern "C" const std::int64_t NAME_shared_bytes = N;`: static shared memory of a block; without

@@ -76,7 +76,9 @@ void abandon(WorkerState& worker, std::exception_ptr error) {
     go_home(worker);
 }
 
-WorkerState::WorkerState() : Worker{nullptr, record_fault, cpu::run_fibers, cpu::barrier, leave_launch} {}
+WorkerState::WorkerState()
+    : Worker{nullptr,      record_fault, cpu::run_fibers,   cpu::barrier,
+             leave_launch, cpu::warp,    cpu::grid_barrier, cpu::run_grid} {}
 WorkerState::~WorkerState() = default;
 
 WorkerState& this_worker() {

@@ -39,6 +39,7 @@ from xcuda.core.errors import (
     XcudaError,
 )
 from xcuda.core.kernels import Launch, device_function, jit, kernel
+from xcuda.core.language import __getattr__ as _language_name
 from xcuda.core.language import (
     atomic,
     blockDim,
@@ -49,9 +50,13 @@ from xcuda.core.language import (
     gridsize,
     local,
     shared,
+    shfl_sync_intrinsic,
     syncthreads,
     threadIdx,
+    vote_sync_intrinsic,
+    warpsize,
 )
+from xcuda.core.language import table_names as _table_names
 from xcuda.core.streams import (
     Event,
     Stream,
@@ -86,6 +91,9 @@ __all__ = [
     "blockDim",
     "gridDim",
     "syncthreads",
+    "shfl_sync_intrinsic",
+    "vote_sync_intrinsic",
+    "warpsize",
     "shared",
     "local",
     "const",
@@ -158,7 +166,16 @@ def __getattr__(name):
         return getattr(memory, name)
     if name == "gpus":
         return devices()
+    if not name.startswith("_"):
+        try:
+            return _language_name(name)
+        except AttributeError:
+            pass
     raise AttributeError(f"module 'xcuda.core' has no attribute '{name}'")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__, *_table_names()})
 
 
 def list_devices():

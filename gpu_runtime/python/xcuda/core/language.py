@@ -6,6 +6,9 @@ each says so. Axis 0 of a grid is x.
 
 from __future__ import annotations
 
+import functools
+import sys
+
 __all__ = [
     "Intrinsic",
     "Namespace",
@@ -18,8 +21,11 @@ __all__ = [
     "gridsize",
     "local",
     "shared",
+    "shfl_sync_intrinsic",
     "syncthreads",
     "threadIdx",
+    "vote_sync_intrinsic",
+    "warpsize",
 ]
 
 
@@ -90,7 +96,7 @@ class Namespace:
 
 
 def _find(dotted: str):
-    value = globals()[dotted.partition(".")[0]]
+    value = getattr(sys.modules[__name__], dotted.partition(".")[0])
     for part in dotted.split(".")[1:]:
         value = getattr(value, part)
     return value
@@ -116,6 +122,18 @@ syncthreads = Intrinsic(
     "()",
     "Waits until every thread of the block is here; writes to shared memory are seen after it.",
 )
+
+shfl_sync_intrinsic = Intrinsic(
+    "shfl_sync_intrinsic",
+    "(mask, mode, value, mode_offset, clamp)",
+    "PTX' shfl.sync: (value, whether its lane lay within the segment). Mode 0 is idx, 1 up, 2 down, 3 xor.",
+)
+vote_sync_intrinsic = Intrinsic(
+    "vote_sync_intrinsic",
+    "(mask, mode, predicate)",
+    "PTX' vote.sync: (ballot, vote). Mode 0 is all, 1 any, 2 eq, 3 ballot.",
+)
+warpsize = 32
 
 shared = Namespace(
     "shared",
@@ -169,3 +187,32 @@ atomic = Namespace(
     or_=Intrinsic("atomic.or_", "(array, index, value)", f"array[index] |= value. {_ATOMIC}"),
     xor=Intrinsic("atomic.xor", "(array, index, value)", f"array[index] ^= value. {_ATOMIC}"),
 )
+
+
+@functools.cache
+def _table() -> dict[str, Intrinsic]:
+    """The functions of the compiler's table that are spelled cuda.something, by that."""
+    from xcuda import _runtime
+
+    return {
+        spelling[5:]: Intrinsic(spelling[5:], "(...)", doc)
+        for _, spellings, _, doc in _runtime.kernel_functions()
+        for spelling in spellings
+        if spelling.startswith("cuda.")
+    }
+
+
+def __getattr__(name: str):
+    table = _table()
+    if name in table:
+        return table[name]
+    members = {key[len(name) + 1 :]: value for key, value in table.items() if key.startswith(f"{name}.")}
+    if members:
+        group = globals()[name] = Namespace(name, f"The kernel functions cuda.{name}.*", **members)
+        return group
+    raise AttributeError(f"module 'xcuda.core.language' has no attribute '{name}'")
+
+
+def table_names() -> list[str]:
+    """The names that __getattr__ gives."""
+    return sorted({key.partition(".")[0] for key in _table()})
