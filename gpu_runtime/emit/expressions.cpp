@@ -62,10 +62,9 @@ bool compares(Op op) { return op >= Op::lt && op <= Op::ne; }
 
 std::string real(double v, DType dtype) {
     if (dtype == DType::f16) return "((f16)" + real(v, DType::f32) + ")";
-    if (std::isnan(v)) return dtype == DType::f32 ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")";
+    if (std::isnan(v)) return dtype == DType::f32 ? "XC_NAN32" : "XC_NAN64";
     if (std::isinf(v))
-        return std::string(v < 0 ? "(-" : "(") +
-               (dtype == DType::f32 ? "__builtin_inff())" : "__builtin_inf())");
+        return std::string(v < 0 ? "(-" : "(") + (dtype == DType::f32 ? "XC_INF32)" : "XC_INF64)");
     char buffer[64];
     const auto end = dtype == DType::f32
                          ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(v)).ptr

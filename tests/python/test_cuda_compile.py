@@ -221,3 +221,14 @@ def test_fastmath_is_another_text_for_the_compiler():
     exact = cuda.kernel(root).compile("float32[::1], float32[::1]", target="sm_90")
     fast = cuda.kernel(root, fastmath=True).compile("float32[::1], float32[::1]", target="sm_90")
     assert len(fast["cubin"]) < len(exact["cubin"])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_constants_that_are_no_numbers(dtype):
+    @cuda.kernel
+    def edges(x):
+        x[0] = np.nan
+        x[1] = np.inf if x[3] > 0 else -np.inf
+        x[2] = min(x[2], float("inf"))
+
+    assert edges.compile(f"{dtype}[::1]", target="sm_90")["registers"] > 0
