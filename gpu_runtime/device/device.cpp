@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #ifdef XCUDA_CPU_DEVICE
@@ -12,6 +14,7 @@
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/describe.hpp"
 #include "device/cuda/driver.hpp"
+#include "device/cuda/foreign.hpp"
 #include "device/cuda/libraries.hpp"
 #endif
 
@@ -36,6 +39,27 @@ std::string name_of(const Device& device) {
 }
 
 }  // namespace
+
+// What a device may leave out.
+
+std::uintptr_t Device::handle(Stream* stream) const { return reinterpret_cast<std::uintptr_t>(stream); }
+std::shared_ptr<Stream> Device::adopt(std::uintptr_t, std::shared_ptr<void>) {
+    throw Error(Fault::user, "ValueError",
+                fmt::format("{} has no streams of other libraries", name_of(*this)), std::nullopt,
+                "cuda.stream() makes one");
+}
+void Device::order(std::uintptr_t, std::uintptr_t) {}
+void* Device::allocate_pinned(std::size_t) { throw bug(name_of(*this) + " has no pinned memory"); }
+void Device::release_pinned(void*) noexcept {}
+void Device::pin(void*, std::size_t) {}
+void Device::unpin(void*) noexcept {}
+bool Device::is_pinned(const void*) const { return false; }
+bool Device::copy_from_peer(void*, Device&, const void*, std::size_t, Event&, Stream*) { return false; }
+std::shared_ptr<Stream> Device::begin_capture() { throw bug(name_of(*this) + " captures no graphs"); }
+std::shared_ptr<Graph> Device::end_capture(Stream&) { throw bug(name_of(*this) + " captures no graphs"); }
+std::shared_ptr<Device::Launch> Device::replay(const std::shared_ptr<Graph>&, Stream*) {
+    throw bug(name_of(*this) + " captures no graphs");
+}
 
 std::span<const std::shared_ptr<Device>> devices() {
     // Never destroyed: work in flight at the process' end still uses them.
@@ -64,6 +88,33 @@ std::shared_ptr<Device> default_device() {
     throw Error(
         Fault::user, "ValueError",
         fmt::format("XCUDA_DEVICE is \"{}\", which is not a device here; there are: {}", wanted, names));
+}
+
+namespace {
+
+/// By the number among GPUs that `which` finds; where there is one GPU there is nothing to find.
+template <class Which>
+std::shared_ptr<Device> gpu_of([[maybe_unused]] Which which) {
+#ifdef XCUDA_CUDA_DEVICE
+    const auto all = devices();
+    const auto gpus =
+        std::count_if(all.begin(), all.end(), [](const auto& d) { return d->info().kind == "cuda"; });
+    if (gpus == 0) return nullptr;
+    if (gpus == 1) return all.front();
+    const std::optional<int> ordinal = which();
+    if (ordinal && *ordinal < gpus) return all[static_cast<std::size_t>(*ordinal)];
+#endif
+    return nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<Device> device_of_memory([[maybe_unused]] const void* address) {
+    return gpu_of([&] { return cuda::ordinal_of_memory(address); });
+}
+
+std::shared_ptr<Device> device_of_stream([[maybe_unused]] std::uintptr_t handle) {
+    return gpu_of([&] { return cuda::ordinal_of_stream(handle); });
 }
 
 Image compile_for([[maybe_unused]] const std::string& architecture, [[maybe_unused]] const Source& source) {

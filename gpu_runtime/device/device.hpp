@@ -98,7 +98,9 @@ struct Shape {
 // Handles; each house derives its own. Work in flight keeps what it needs, so they may go at any time.
 class XCUDA_API Stream {
 public:
+    explicit Stream(bool is_capture = false) : captures(is_capture) {}
     virtual ~Stream() = default;
+    const bool captures;  // of begin_capture: its work is kept instead of done
 };
 class XCUDA_API Event {
 public:
@@ -108,6 +110,11 @@ public:
 class XCUDA_API Function {
 public:
     virtual ~Function() = default;
+};
+/// Work that was captured once, to be done again and again.
+class XCUDA_API Graph {
+public:
+    virtual ~Graph() = default;
 };
 
 using Callback =
@@ -130,6 +137,9 @@ public:
     virtual void copy_to_device(void* to, const void* from, std::size_t bytes, Stream* stream) = 0;
     virtual void copy_to_host(void* to, const void* from, std::size_t bytes, Stream* stream) = 0;
     virtual void copy_on_device(void* to, const void* from, std::size_t bytes, Stream* stream) = 0;
+    /// From another device's memory, once `ready` has happened there. False where only the host can carry it.
+    virtual bool copy_from_peer(void* to, Device& peer, const void* from, std::size_t bytes, Event& ready,
+                                Stream* stream);
     virtual void fill(void* to, int byte, std::size_t bytes, Stream* stream) = 0;
     struct Memory {
         std::int64_t used, high_water;  // by arrays: now, and at most so far
@@ -159,6 +169,24 @@ public:
     virtual double seconds(const Event& from, const Event& to) const = 0;
     virtual void call_on_host(Stream* stream, Callback callback) = 0;
 
+    // Streams by the number that other libraries know them by: a CUstream as an integer, 0 and 1 for the legacy default
+    // stream, 2 for the calling thread's own. The CPU device's numbers mean nothing to others.
+    virtual std::uintptr_t handle(Stream* stream) const;
+    /// Another library's stream as one of ours, null for the default one; `owner` is kept while it is in use. The same
+    /// number gives the same stream. Throws a ValueError on a device that has no such streams.
+    virtual std::shared_ptr<Stream> adopt(std::uintptr_t handle, std::shared_ptr<void> owner);
+    /// Work asked for from now on in `then` waits for what `first` holds now. Nothing to do where they are one.
+    virtual void order(std::uintptr_t first, std::uintptr_t then);
+
+    // Host memory that the device reads and writes by itself: pinned memory. Elsewhere it is memory as any other, but
+    // known again, so that copies of it may go on while the caller does. Throws a MemoryError.
+    virtual void* allocate_pinned(std::size_t bytes);
+    virtual void release_pinned(void* address) noexcept;
+    /// Pins memory that is there; its pages must be nobody else's.
+    virtual void pin(void* address, std::size_t bytes);
+    virtual void unpin(void* address) noexcept;
+    virtual bool is_pinned(const void* host) const;
+
     // Compiling and launching. `compile` needs the compiler, not the device, and throws missing() without it.
     virtual std::string toolchain() const = 0;  // compiler and target, part of every cache key
     virtual Image compile(const Source& source) = 0;
@@ -171,9 +199,17 @@ public:
         FaultRecord fault{-1, 0, {}, {}, {}};
         double begin = 0, end = 0;  // seconds on base/clock's scale, once done
         bool timed = true;          // false: not measured, both are 0
+        int node = -1;              // of a graph's replay: which of its launches the fault is of
     };
     virtual std::shared_ptr<Launch> launch(const std::shared_ptr<Function>& function, const Shape& shape,
                                            std::span<const std::byte> arguments, Stream* stream) = 0;
+
+    // Graphs. Launches, copies and fills asked for in the stream of a capture are kept instead of done; launches then
+    // give null. What can't be kept throws a ValueError. What they use must live as long as the graph.
+    virtual std::shared_ptr<Stream> begin_capture();
+    virtual std::shared_ptr<Graph> end_capture(Stream& stream);
+    /// Does it all, in order. One record for all of its launches: of the first that faulted.
+    virtual std::shared_ptr<Launch> replay(const std::shared_ptr<Graph>& graph, Stream* stream);
 };
 
 /// The devices of this process, found once: CUDA devices first, the embedded CPU device last. Never empty
@@ -181,6 +217,9 @@ public:
 XCUDA_API std::span<const std::shared_ptr<Device>> devices();
 /// The device that is current where none is named: XCUDA_DEVICE ("cpu", "cuda:0"), else the first.
 XCUDA_API std::shared_ptr<Device> default_device();
+/// The GPU that memory or a stream of another library belongs to; null where it is on none.
+XCUDA_API std::shared_ptr<Device> device_of_memory(const void* address);
+XCUDA_API std::shared_ptr<Device> device_of_stream(std::uintptr_t handle);
 /// Compiles for a named architecture ("sm_90") that need not be here. Throws missing() without its compiler.
 XCUDA_API Image compile_for(const std::string& architecture, const Source& source);
 /// The limits of a named architecture, for occupancy; nothing where it is not known.

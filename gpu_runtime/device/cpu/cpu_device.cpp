@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "device/cpu/compiler.hpp"
+#include "device/cpu/graph.hpp"
 #include "device/cpu/host.hpp"
 #include "device/cpu/interrupt.hpp"
 #include "device/cpu/memory_pool.hpp"
@@ -21,7 +24,11 @@ class CpuDevice : public Device {
 public:
     const Info& info() const override { return info_; }
 
-    void* allocate(std::size_t bytes, Stream*) override { return memory_.allocate(bytes); }
+    void* allocate(std::size_t bytes, Stream* stream) override {
+        if (stream && stream->captures)
+            refuse_in_capture("making an array", "make the array before the capture begins");
+        return memory_.allocate(bytes);
+    }
 
     void release(void* address, Stream* stream) noexcept override {
         try {
@@ -38,9 +45,11 @@ public:
     bool host_accessible() const override { return true; }
 
     void copy_to_device(void* to, const void* from, std::size_t bytes, Stream* stream) override {
+        expect_pinned_in_capture(from, stream);
         in_order(stream, [=] { std::memmove(to, from, bytes); });
     }
     void copy_to_host(void* to, const void* from, std::size_t bytes, Stream* stream) override {
+        expect_pinned_in_capture(to, stream);
         in_order(stream, [=] { std::memmove(to, from, bytes); });
     }
     void copy_on_device(void* to, const void* from, std::size_t bytes, Stream* stream) override {
@@ -71,7 +80,37 @@ public:
     double seconds(const Event& from, const Event& to) const override {
         return cpu::seconds(mark_of(from), mark_of(to));
     }
-    void call_on_host(Stream* stream, Callback callback) override { in_order(stream, std::move(callback)); }
+    void call_on_host(Stream* stream, Callback callback) override {
+        if (const auto queue = queue_of(stream))
+            queue->push(std::move(callback));
+        else
+            callback();
+    }
+
+    void* allocate_pinned(std::size_t bytes) override {
+        void* address = memory_.allocate(bytes);
+        pin(address, bytes);
+        return address;
+    }
+    void release_pinned(void* address) noexcept override {
+        unpin(address);
+        memory_.release(address);
+    }
+    void pin(void* address, std::size_t bytes) override {
+        const std::lock_guard lock(pinned_mutex_);
+        pinned_[static_cast<const char*>(address)] = bytes;
+    }
+    void unpin(void* address) noexcept override {
+        const std::lock_guard lock(pinned_mutex_);
+        pinned_.erase(static_cast<const char*>(address));
+    }
+    bool is_pinned(const void* host) const override {
+        const std::lock_guard lock(pinned_mutex_);
+        auto after = pinned_.upper_bound(static_cast<const char*>(host));
+        if (after == pinned_.begin()) return false;
+        --after;
+        return static_cast<const char*>(host) < after->first + after->second;
+    }
 
     std::string toolchain() const override { return cpu::toolchain(); }
     Image compile(const Source& source) override { return cpu::compile(source); }
@@ -83,6 +122,10 @@ public:
         auto kernel = std::dynamic_pointer_cast<Kernel>(function);
         if (!kernel) throw bug("a kernel of another device was launched on the CPU device");
         check(shape);
+        if (auto* graph = capture_of(stream)) {
+            graph->steps.emplace_back(KeptLaunch{std::move(kernel), shape, PackedArguments(arguments)});
+            return nullptr;
+        }
         auto launch = std::make_shared<Launch>();
         if (const auto queue = queue_of(stream)) {
             queue->push([launch, kernel = std::move(kernel), shape, packed = PackedArguments(arguments),
@@ -96,13 +139,39 @@ public:
         return launch;
     }
 
+    std::shared_ptr<Stream> begin_capture() override { return std::make_shared<CaptureStream>(); }
+    std::shared_ptr<Graph> end_capture(Stream& stream) override {
+        capture_of(&stream);
+        return std::exchange(static_cast<CaptureStream&>(stream).graph, nullptr);
+    }
+    std::shared_ptr<Launch> replay(const std::shared_ptr<Graph>& graph, Stream* stream) override {
+        auto recorded = std::dynamic_pointer_cast<RecordedGraph>(graph);
+        if (!recorded) throw bug("a graph of another device was launched on the CPU device");
+        if (capture_of(stream)) refuse_in_capture("another graph", "launch its kernels again");
+        auto launch = std::make_shared<Launch>();
+        if (const auto queue = queue_of(stream)) {
+            queue->push([launch, recorded, asked = interrupts()] { run_graph(*recorded, asked, *launch); });
+        } else {
+            const InterruptGuard guard;
+            run_graph(*recorded, interrupts(), *launch);
+        }
+        return launch;
+    }
+
 private:
     template <class F>
     void in_order(Stream* stream, F task) {
-        if (const auto queue = queue_of(stream))
+        if (auto* graph = capture_of(stream))
+            graph->steps.emplace_back(Task(std::move(task)));
+        else if (const auto queue = queue_of(stream))
             queue->push(std::move(task));
         else
             task();
+    }
+
+    void expect_pinned_in_capture(const void* host, Stream* stream) const {
+        if (stream && stream->captures && !is_pinned(host))
+            refuse_in_capture("a copy of ordinary host memory", "copy from or to a cuda.pinned_array(...)");
     }
 
     void check(const Shape& shape) const {
@@ -136,6 +205,8 @@ private:
 
     const Info info_ = host_info();
     MemoryPool memory_{info_.memory_bytes};
+    mutable std::mutex pinned_mutex_;
+    std::map<const char*, std::size_t> pinned_;  // bytes by address
 };
 
 }  // namespace

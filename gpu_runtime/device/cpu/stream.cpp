@@ -103,6 +103,9 @@ QueueStream::~QueueStream() { queue()->close(); }
 std::shared_ptr<Queue> queue_of(Stream* stream) {
     if (!stream) return nullptr;
     if (auto* own = dynamic_cast<QueueStream*>(stream)) return own->queue();
+    if (stream->captures)
+        throw Error(Fault::user, "ValueError", "work that is captured can't be waited for or timed",
+                    std::nullopt, "replay the graph, then wait for the stream that it was launched on");
     throw bug("a stream of another device was given to the CPU device");
 }
 

@@ -84,6 +84,13 @@ bool is_known_to_driver(const void* host) {
     return driver().cuPointerGetAttributes(1, &what, &into, address(host)) == CUDA_SUCCESS && type != 0;
 }
 
+void* allocate_pinned(std::size_t bytes) { return pinned(std::max<std::size_t>(bytes, 1)); }
+void release_pinned(void* address) noexcept { driver().cuMemFreeHost(address); }
+void pin(void* address, std::size_t bytes) {
+    check(driver().cuMemHostRegister(address, bytes, CU_MEMHOSTREGISTER_PORTABLE), "pinning host memory");
+}
+void unpin(void* address) noexcept { driver().cuMemHostUnregister(address); }
+
 // Each thread takes a chunk at a time through two buffers of its own; the stream is idle, so none waits for long.
 void Staging::by_threads(Way way, char* host, CUdeviceptr device, std::size_t bytes, CUstream stream) {
     const Driver& d = driver();

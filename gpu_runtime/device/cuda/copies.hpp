@@ -39,4 +39,10 @@ private:
 /// Pinned by CUDA or on a device: the driver copies it without a hand.
 bool is_known_to_driver(const void* address);
 
+/// Pinned memory that every GPU of the process knows; ordinary memory that is there is pinned, too. Throws a MemoryError.
+void* allocate_pinned(std::size_t bytes);
+void release_pinned(void* address) noexcept;
+void pin(void* address, std::size_t bytes);
+void unpin(void* address) noexcept;
+
 }  // namespace xcuda::device::cuda

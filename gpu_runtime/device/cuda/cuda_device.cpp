@@ -9,7 +9,9 @@
 #include "device/cuda/copies.hpp"
 #include "device/cuda/describe.hpp"
 #include "device/cuda/event.hpp"
+#include "device/cuda/foreign.hpp"
 #include "device/cuda/function.hpp"
+#include "device/cuda/graph.hpp"
 #include "device/cuda/memory.hpp"
 
 namespace xcuda::device::cuda {
@@ -26,7 +28,7 @@ struct Gpu {
     Gpu(CUdevice device, const Info& info, CUcontext c)
         : context(c),
           memory(device, info.name),
-          default_queue(std::make_shared<Queue>(c, nullptr)) {}
+          default_queue(std::make_shared<Queue>(c, nullptr, false)) {}
 };
 
 CudaEvent& event_of(Event& event) {
@@ -45,6 +47,8 @@ public:
 
     void* allocate(std::size_t bytes, Stream* stream) override {
         const Use use(*this);
+        if (stream && stream->captures)
+            refuse_in_capture("making an array", "make the array before the capture begins");
         return use.gpu.memory.allocate(bytes, queue_of(stream, use.gpu)->stream());
     }
     void release(void* address, Stream* stream) noexcept override {
@@ -60,25 +64,48 @@ public:
     void copy_to_device(void* to, const void* from, std::size_t bytes, Stream* stream) override {
         if (bytes == 0) return;
         const Use use(*this);
+        if (auto* capture = capture_of(stream)) {
+            expect_pinned(from);
+            return check(driver().cuMemcpyHtoDAsync(address_of(to), from, bytes, capture->stream()),
+                         "capturing a copy");
+        }
         use.gpu.staging.to_device(to, from, bytes, *queue_of(stream, use.gpu), stream == nullptr);
     }
     void copy_to_host(void* to, const void* from, std::size_t bytes, Stream* stream) override {
         if (bytes == 0) return;
         const Use use(*this);
+        if (auto* capture = capture_of(stream)) {
+            expect_pinned(to);
+            return check(driver().cuMemcpyDtoHAsync(to, address_of(from), bytes, capture->stream()),
+                         "capturing a copy");
+        }
         use.gpu.staging.to_host(to, from, bytes, *queue_of(stream, use.gpu), stream == nullptr);
     }
     void copy_on_device(void* to, const void* from, std::size_t bytes, Stream* stream) override {
         if (bytes == 0) return;
         const Use use(*this);
-        check(driver().cuMemcpyAsync(address_of(to), address_of(from), bytes,
-                                     queue_of(stream, use.gpu)->stream()),
-              "copying on the GPU");
+        check(
+            driver().cuMemcpyAsync(address_of(to), address_of(from), bytes, working_stream(stream, use.gpu)),
+            "copying on the GPU");
+    }
+    bool copy_from_peer(void* to, Device& peer, const void* from, std::size_t bytes, Event& ready,
+                        Stream* stream) override {
+        auto* other = dynamic_cast<CudaDevice*>(&peer);
+        if (!other) return false;
+        if (bytes == 0) return true;
+        const Use use(*this);
+        const CUstream here = working_stream(stream, use.gpu);
+        event_of(ready).wait_on(here);
+        check(driver().cuMemcpyPeerAsync(address_of(to), use.gpu.context, address_of(from),
+                                         other->gpu().context, bytes, here),
+              "copying from another GPU");
+        return true;
     }
     void fill(void* to, int byte, std::size_t bytes, Stream* stream) override {
         if (bytes == 0) return;
         const Use use(*this);
         check(driver().cuMemsetD8Async(address_of(to), static_cast<unsigned char>(byte), bytes,
-                                       queue_of(stream, use.gpu)->stream()),
+                                       working_stream(stream, use.gpu)),
               "filling memory on the GPU");
     }
     Memory memory() const override {
@@ -104,7 +131,7 @@ public:
         // In order with the default stream, as numba's and CuPy's: an array filled there may be used here at once.
         check(d.cuStreamCreateWithPriority(&made, CU_STREAM_DEFAULT, std::clamp(priority, greatest, least)),
               "making a stream");
-        return std::make_shared<CudaStream>(std::make_shared<Queue>(use.gpu.context, made));
+        return own_stream(use.gpu.context, made);
     }
     void synchronize(Stream* stream) override {
         const Use use(*this);
@@ -125,7 +152,7 @@ public:
     }
     void wait(Event& event, Stream* stream) override {
         const Use use(*this);
-        event_of(event).wait_on(*queue_of(stream, use.gpu));
+        event_of(event).wait_on(queue_of(stream, use.gpu)->stream());
     }
     void synchronize(Event& event) override {
         const Use use(*this);
@@ -142,6 +169,19 @@ public:
     void call_on_host(Stream* stream, Callback callback) override {
         const Use use(*this);
         cuda::call_on_host(queue_of(stream, use.gpu), std::move(callback));
+    }
+
+    std::uintptr_t handle(Stream* stream) const override {
+        const Use use(*this);
+        return reinterpret_cast<std::uintptr_t>(working_stream(stream, use.gpu));
+    }
+    std::shared_ptr<Stream> adopt(std::uintptr_t handle, std::shared_ptr<void> owner) override {
+        const Use use(*this);
+        return adopt_stream(use.gpu.context, handle, std::move(owner));
+    }
+    void order(std::uintptr_t first, std::uintptr_t then) override {
+        const Use use(*this);
+        order_streams(use.gpu.context, first, then);
     }
 
     std::string toolchain() const override { return cuda::toolchain(info_.architecture); }
@@ -163,9 +203,45 @@ public:
             throw bug("a kernel of another device was launched on a GPU");
         kernel->prepare(shape, info_.limits);
         static constexpr std::int64_t nothing = 0;  // what a kernel without parameters reads
-        return queue_of(stream, use.gpu)
-            ->launch(kernel->handle(), function, shape,
-                     arguments.empty() ? static_cast<const void*>(&nothing) : arguments.data());
+        const void* packed = arguments.empty() ? static_cast<const void*>(&nothing) : arguments.data();
+        if (auto* capture = capture_of(stream)) [[unlikely]] {
+            capture->launch(kernel->handle(), function, shape, packed);
+            return nullptr;
+        }
+        return queue_of(stream, use.gpu)->launch(kernel->handle(), function, shape, packed);
+    }
+
+    void* allocate_pinned(std::size_t bytes) override {
+        const Use use(*this);
+        return cuda::allocate_pinned(bytes);
+    }
+    void release_pinned(void* address) noexcept override { cuda::release_pinned(address); }
+    void pin(void* address, std::size_t bytes) override {
+        const Use use(*this);
+        cuda::pin(address, bytes);
+    }
+    void unpin(void* address) noexcept override { cuda::unpin(address); }
+    bool is_pinned(const void* host) const override {
+        const Use use(*this);
+        return is_known_to_driver(host);
+    }
+
+    std::shared_ptr<Stream> begin_capture() override {
+        const Use use(*this);
+        return std::make_shared<CaptureStream>(use.gpu.context);
+    }
+    std::shared_ptr<Graph> end_capture(Stream& stream) override {
+        const Use use(*this);
+        if (auto* capture = capture_of(&stream)) return capture->end();
+        throw bug("a stream that captures nothing was given as a capture");
+    }
+    std::shared_ptr<Launch> replay(const std::shared_ptr<Graph>& graph, Stream* stream) override {
+        const Use use(*this);
+        auto own = std::dynamic_pointer_cast<CudaGraph>(graph);
+        if (!own || own->context != use.gpu.context)
+            throw bug("a graph of another device was launched on a GPU");
+        if (capture_of(stream)) refuse_in_capture("another graph", "launch its kernels again");
+        return queue_of(stream, use.gpu)->replay(std::move(own));
     }
 
 private:
@@ -191,9 +267,26 @@ private:
     const std::shared_ptr<Queue>& queue_of(Stream* stream, Gpu& gpu) const {
         if (!stream) return gpu.default_queue;
         auto* own = dynamic_cast<CudaStream*>(stream);
+        if (stream->captures) [[unlikely]]
+            throw Error(Fault::user, "ValueError", "work that is captured can't be waited for or timed", {},
+                        "replay the graph, then wait for the stream that it was launched on");
         if (!own || own->queue->context() != gpu.context) [[unlikely]]
             throw bug("a stream of another device was given to a GPU");
+        if (own->thread && *own->thread != std::this_thread::get_id()) [[unlikely]]
+            throw Error(Fault::user, "ValueError", "a thread's own default stream is used by another thread",
+                        {}, "call cuda.per_thread_default_stream() there");
         return own->queue;
+    }
+
+    CUstream working_stream(Stream* stream, Gpu& gpu) const {
+        if (auto* capture = capture_of(stream)) [[unlikely]]
+            return capture->stream();
+        return queue_of(stream, gpu)->stream();
+    }
+
+    static void expect_pinned(const void* host) {
+        if (!is_known_to_driver(host))
+            refuse_in_capture("a copy of ordinary host memory", "copy from or to a cuda.pinned_array(...)");
     }
 
     const CUdevice device_;

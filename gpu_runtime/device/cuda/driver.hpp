@@ -11,27 +11,25 @@
 namespace xcuda::device::cuda {
 
 // Name in cuda.h; a macro there leads to the version that the declaration has. Needed by every driver from 12.0 on.
-#define XCUDA_DRIVER_FUNCTIONS(X)                                                                         \
-    X(cuInit)                                                                                             \
-    X(cuDriverGetVersion)                                                                                 \
-    X(cuGetErrorName)                                                                                     \
-    X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute)     \
-        X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxGetCurrent)   \
-            X(cuCtxSetCurrent) X(cuCtxGetStreamPriorityRange) X(cuDeviceCanAccessPeer) X(cuMemPoolCreate) \
-                X(cuMemPoolDestroy) X(cuMemPoolSetAttribute) X(cuMemPoolGetAttribute) X(cuMemPoolTrimTo)  \
-                    X(cuMemPoolSetAccess) X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) X(cuMemGetInfo)    \
-                        X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemHostGetDevicePointer)                   \
-                            X(cuPointerGetAttributes) X(cuMemcpyAsync) X(cuMemcpyHtoDAsync)               \
-                                X(cuMemcpyDtoHAsync) X(cuMemsetD8Async) X(cuStreamCreateWithPriority)     \
-                                    X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamQuery)            \
-                                        X(cuStreamWaitEvent) X(cuLaunchHostFunc) X(cuEventCreate)         \
-                                            X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery)            \
-                                                X(cuEventSynchronize) X(cuEventElapsedTime)               \
-                                                    X(cuModuleLoadData) X(cuModuleUnload)                 \
-                                                        X(cuModuleGetFunction) X(cuFuncGetAttribute)      \
-                                                            X(cuFuncSetAttribute) X(cuLaunchKernel)       \
-                                                                X(cuLinkCreate) X(cuLinkAddData)          \
-                                                                    X(cuLinkComplete) X(cuLinkDestroy)
+// clang-format off
+#define XCUDA_DRIVER_FUNCTIONS(X) \
+    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGetCount) \
+    X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) \
+    X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxGetCurrent) X(cuCtxSetCurrent) \
+    X(cuCtxGetStreamPriorityRange) X(cuDeviceCanAccessPeer) X(cuMemPoolCreate) X(cuMemPoolDestroy) \
+    X(cuMemPoolSetAttribute) X(cuMemPoolGetAttribute) X(cuMemPoolTrimTo) X(cuMemPoolSetAccess) \
+    X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) X(cuMemGetInfo) X(cuMemHostAlloc) X(cuMemFreeHost) \
+    X(cuMemHostGetDevicePointer) X(cuPointerGetAttributes) X(cuMemcpyAsync) X(cuMemcpyHtoDAsync) \
+    X(cuMemcpyDtoHAsync) X(cuMemsetD8Async) X(cuStreamCreateWithPriority) X(cuStreamDestroy) \
+    X(cuStreamSynchronize) X(cuStreamQuery) X(cuStreamWaitEvent) X(cuLaunchHostFunc) X(cuEventCreate) \
+    X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery) X(cuEventSynchronize) X(cuEventElapsedTime) \
+    X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) \
+    X(cuFuncSetAttribute) X(cuLaunchKernel) X(cuLinkCreate) X(cuLinkAddData) X(cuLinkComplete) \
+    X(cuLinkDestroy) X(cuStreamGetCtx) X(cuCtxGetDevice) X(cuCtxPushCurrent) X(cuCtxPopCurrent) \
+    X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) X(cuGraphLaunch) \
+    X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuMemHostRegister) X(cuMemHostUnregister) \
+    X(cuMemcpyPeerAsync)
+// clang-format on
 
 struct Driver {
 #define XCUDA_DECLARE(name) decltype(&::name) name = nullptr;

@@ -68,8 +68,8 @@ void CudaEvent::record(const std::shared_ptr<Queue>& queue) {
     queue_ = queue;
 }
 
-void CudaEvent::wait_on(const Queue& queue) {
-    check(driver().cuStreamWaitEvent(queue.stream(), handle, CU_EVENT_WAIT_DEFAULT), "waiting for an event");
+void CudaEvent::wait_on(CUstream stream) {
+    check(driver().cuStreamWaitEvent(stream, handle, CU_EVENT_WAIT_DEFAULT), "waiting for an event");
 }
 
 void CudaEvent::passed() const {

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <thread>
 
 #include "device/cuda/queue.hpp"
 
@@ -13,6 +15,7 @@ public:
     explicit CudaStream(std::shared_ptr<Queue> q) : queue(std::move(q)) {}
     ~CudaStream() override;
     const std::shared_ptr<Queue> queue;
+    std::optional<std::thread::id> thread;  // of the one whose own default stream it is; another may not use it
 };
 
 /// Destroys the streams whose handles went while work was under way on them, once it is over.
@@ -24,7 +27,7 @@ public:
     ~CudaEvent() override;
 
     void record(const std::shared_ptr<Queue>& queue);
-    void wait_on(const Queue& queue);
+    void wait_on(CUstream stream);
     /// May be interrupted. An event that was never recorded has happened.
     void wait();
     bool happened() const;

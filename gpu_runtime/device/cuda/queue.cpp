@@ -14,10 +14,18 @@ Queue::~Queue() {
         const Driver& d = driver();
         for (const CUevent event : spare_) d.cuEventDestroy(event);
         if (base_) d.cuEventDestroy(base_);
-        if (stream_) d.cuStreamDestroy(stream_);
+        if (owned_) d.cuStreamDestroy(stream_);
     } catch (...) {
         // The context is lost, and the stream with it.
     }
+}
+
+void Queue::hold(std::shared_ptr<void> owner) {
+    if (!owner) return;
+    const std::lock_guard lock(mutex_);
+    for (const auto& held : owners_)
+        if (held == owner) return;
+    owners_.push_back(std::move(owner));
 }
 
 CUevent Queue::take_event() {
@@ -31,8 +39,9 @@ CUevent Queue::take_event() {
     return event;
 }
 
-std::shared_ptr<Device::Launch> Queue::launch(CUfunction function, std::shared_ptr<Function> keep,
-                                              const Shape& shape, const void* arguments) {
+// `start` asks the driver for the work; it is given the fault record's address on the device.
+template <class Start>
+std::shared_ptr<Device::Launch> Queue::enqueue(Entry&& held, Start start) {
     const Driver& d = driver();
     auto launch = std::make_shared<Device::Launch>();
     std::unique_lock lock(mutex_);
@@ -54,14 +63,7 @@ std::shared_ptr<Device::Launch> Queue::launch(CUfunction function, std::shared_p
         mine.end = take_event();
         check(d.cuEventRecord(mine.begin, stream_), "recording an event");
     }
-    CUdeviceptr fault = faults_->address(next_);
-    void* parameters[] = {const_cast<void*>(arguments), &fault};
-    const CUresult result =
-        d.cuLaunchKernel(function, static_cast<unsigned>(shape.grid.x), static_cast<unsigned>(shape.grid.y),
-                         static_cast<unsigned>(shape.grid.z), static_cast<unsigned>(shape.block.x),
-                         static_cast<unsigned>(shape.block.y), static_cast<unsigned>(shape.block.z),
-                         static_cast<unsigned>(shape.dynamic_shared_bytes), stream_, parameters, nullptr);
-    if (result != CUDA_SUCCESS) [[unlikely]] {
+    if (const CUresult result = start(faults_->address(next_)); result != CUDA_SUCCESS) [[unlikely]] {
         if (timed) {
             spare_.insert(spare_.end(), {mine.begin, mine.end});
             mine.begin = mine.end = nullptr;
@@ -75,9 +77,35 @@ std::shared_ptr<Device::Launch> Queue::launch(CUfunction function, std::shared_p
         base_time_ = asked;
     }
     mine.launch = launch;
-    mine.keep = std::move(keep);
+    mine.keep = std::move(held.keep);
+    mine.graph = std::move(held.graph);
     ++next_;
     return launch;
+}
+
+std::shared_ptr<Device::Launch> Queue::launch(CUfunction function, std::shared_ptr<Function> keep,
+                                              const Shape& shape, const void* arguments) {
+    return enqueue({nullptr, std::move(keep)}, [&](CUdeviceptr fault) {
+        void* parameters[] = {const_cast<void*>(arguments), &fault};
+        return driver().cuLaunchKernel(
+            function, static_cast<unsigned>(shape.grid.x), static_cast<unsigned>(shape.grid.y),
+            static_cast<unsigned>(shape.grid.z), static_cast<unsigned>(shape.block.x),
+            static_cast<unsigned>(shape.block.y), static_cast<unsigned>(shape.block.z),
+            static_cast<unsigned>(shape.dynamic_shared_bytes), stream_, parameters, nullptr);
+    });
+}
+
+std::shared_ptr<Device::Launch> Queue::replay(std::shared_ptr<CudaGraph> graph) {
+    CudaGraph& it = *graph;
+    it.begin();
+    try {
+        return enqueue({nullptr, nullptr, std::move(graph)},
+                       [&](CUdeviceptr) { return driver().cuGraphLaunch(it.executable, stream_); });
+    } catch (...) {
+        Device::Launch none;
+        it.settle(none);
+        throw;
+    }
 }
 
 std::uint64_t Queue::next() const {
@@ -109,7 +137,9 @@ void Queue::settle(std::uint64_t until) {
     for (; first_ < until; ++first_) {
         Entry& e = entry(first_);
         const FaultSlot& slot = faults_->at(first_);
-        if (slot.taken != 0) [[unlikely]]
+        if (e.graph) [[unlikely]] {
+            e.graph->settle(*e.launch);
+        } else if (slot.taken != 0) [[unlikely]]
             e.launch->fault = slot.record;
         time(e);
         e.launch->done.store(true, std::memory_order_release);

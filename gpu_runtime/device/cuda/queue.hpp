@@ -10,14 +10,18 @@
 
 #include "device/cuda/driver.hpp"
 #include "device/cuda/faults.hpp"
+#include "device/cuda/graph.hpp"
 #include "device/device.hpp"
 
 namespace xcuda::device::cuda {
 
 class Queue {
 public:
-    /// `stream` null is the context's default stream, which is not the queue's to destroy.
-    Queue(CUcontext context, CUstream stream) : context_(context), stream_(stream) {}
+    /// `owned`: the stream ends with the queue.
+    Queue(CUcontext context, CUstream stream, bool owned)
+        : context_(context),
+          stream_(stream),
+          owned_(owned) {}
     ~Queue();
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
@@ -28,6 +32,8 @@ public:
     /// The context is current. `keep` lives until the launch is over.
     std::shared_ptr<Device::Launch> launch(CUfunction function, std::shared_ptr<Function> keep,
                                            const Shape& shape, const void* arguments);
+    /// Starts a graph as one launch.
+    std::shared_ptr<Device::Launch> replay(std::shared_ptr<CudaGraph> graph);
     /// The number that the next launch will have.
     std::uint64_t next() const;
     /// Launches with a number under `until` are known to be over: their records are read and they are done.
@@ -36,16 +42,21 @@ public:
     bool poll();
     /// Waits for all work on the stream. May be interrupted.
     void wait();
+    /// What must live as long as the queue: the object of another library that owns the stream.
+    void hold(std::shared_ptr<void> owner);
 
 private:
     struct Entry {
         std::shared_ptr<Device::Launch> launch;
         std::shared_ptr<Function> keep;
+        std::shared_ptr<CudaGraph> graph;        // of a replay
         CUevent begin = nullptr, end = nullptr;  // where it is timed
     };
     // Each launch after a wait is timed, then one in many: a pair of events costs most of a launch.
     static constexpr std::uint64_t timed_after_wait = 32, timed_each = 64;
 
+    template <class Start>
+    std::shared_ptr<Device::Launch> enqueue(Entry&& held, Start start);
     CUevent take_event();
     void make_room();
     void settle_passed();
@@ -54,7 +65,9 @@ private:
 
     CUcontext context_;
     CUstream stream_;
-    mutable std::mutex mutex_;  // of all below; never held while waiting
+    bool owned_;
+    std::vector<std::shared_ptr<void>> owners_;  // first: go last
+    mutable std::mutex mutex_;                   // of all below; never held while waiting
     std::unique_ptr<FaultRing> faults_;
     std::vector<Entry> entries_;          // by number, FaultRing::size of them
     std::uint64_t first_ = 0, next_ = 0;  // of the launches under way
