@@ -7,9 +7,9 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "_runtime_dlpack.hpp"
 #include "_runtime_dtype.hpp"
 #include "_runtime_error.hpp"
+#include "_runtime_foreign.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -54,14 +54,15 @@ How how_to_read(PyObject* object) {
         how = How::numpy_scalar;
     else if (PyObject_CheckBuffer(object) && !PyBytes_Check(object))
         how = How::buffer;
-    else if (nb::hasattr(h, "__cuda_array_interface__"))
+    else if (has_streamed_interface(object))
         how = How::cuda;
     else if (nb::hasattr(h, "__dlpack__"))
         how = How::dlpack;
+    else if (nb::hasattr(h, "__cuda_array_interface__"))
+        how = How::cuda;
     else if (!PyUnicode_Check(object) && nb::hasattr(h, "__array__"))
         how = How::array;
     if (how == How::refused && is_structured(object)) how = How::structured;
-    if (how == How::cuda) return how;  // torch has it for tensors on a GPU only
     Py_INCREF(type);
     known.emplace(type, how);
     return how;
@@ -92,8 +93,10 @@ void Arguments::clear() noexcept {
     items_.clear();
     values_.clear();
     staged_.clear();
+    foreign_streams_.clear();
+    expected_device_ = nullptr;
     device_.reset();
-    host_arrays_ = false;
+    host_arrays_ = foreign_arrays_ = false;
 }
 
 bool Arguments::read(PyObject* object, const std::string& name) {
@@ -103,13 +106,7 @@ bool Arguments::read(PyObject* object, const std::string& name) {
     if (DeviceArray* array = device_array(object)) {
         values_.push_back(array->view);
         item.buffer = array->buffer;
-        if (!device_)
-            device_ = array->buffer->device();
-        else if (device_ != array->buffer->device())
-            wrong("ValueError",
-                  fmt::format("'{}' lives on {}, other arguments on {}", name,
-                              array->buffer->device()->info().name, device_->info().name),
-                  "copy them to one device");
+        take_device(array->buffer->device(), name);
         return true;
     }
     launch::Argument& value = values_.emplace_back();
@@ -117,13 +114,13 @@ bool Arguments::read(PyObject* object, const std::string& name) {
     value.is_array = true;
     switch (how_to_read(object)) {
         case How::buffer: read_view(item, value, object, name); break;
-        case How::dlpack: read_dlpack(item, value, object, name); break;
+        case How::dlpack: read_foreign(item, value, object, name, true); break;
         case How::array: read_stand_in(item, value, object, name); break;
         case How::cuda:
-            wrong("TypeError",
-                  fmt::format("'{}' lives on a GPU ({}), and this launch runs on the CPU device", name,
-                              type_name(object)),
-                  "copy it to the host first");
+            if (!read_foreign(item, value, object, name, false))  // other objects of its type had it
+                wrong("TypeError", fmt::format("'{}' ({}) has no array interface", name, type_name(object)),
+                      "kernels take arrays and numbers");
+            break;
         case How::structured:
             Py_CLEAR(item.given);
             items_.pop_back();
@@ -204,7 +201,14 @@ bool Arguments::read_scalar(launch::Argument& value, PyObject* object, const std
 
 void Arguments::read_view(Item& item, launch::Argument& value, PyObject* object, const std::string& name) {
     if (PyObject_GetBuffer(object, &item.view, PyBUF_RECORDS_RO) < 0) {
-        PyErr_Clear();  // datetime64, object and the like: NumPy has no PEP 3118 name for them
+        PyErr_Clear();
+        // JAX's arrays have a buffer where they are on the host.
+        if (!PyObject_TypeCheck(object, &PyMemoryView_Type) &&
+            nb::hasattr(nb::handle(object), "__cuda_array_interface__")) {
+            read_foreign(item, value, object, name, true);
+            return;
+        }
+        // datetime64, object and the like: NumPy has no PEP 3118 name for them
         return read_stand_in(item, value, object, name);
     }
     item.has_view = true;
@@ -236,71 +240,58 @@ void Arguments::read_view(Item& item, launch::Argument& value, PyObject* object,
     host_arrays_ = true;
 }
 
-void Arguments::read_dlpack(Item& item, launch::Argument& value, PyObject* object, const std::string& name) {
-    const nb::handle h(object);
-    const int where = nb::cast<int>(nb::int_(nb::object(h.attr("__dlpack_device__")()[0])));
-    if (where != 1 && where != 3)  // host memory, pinned host memory
-        wrong("TypeError",
-              fmt::format("'{}' ({}) does not live in host memory, and this launch runs on the CPU device",
-                          name, type_name(object)),
-              "copy it to the host first");
-    nb::object capsule;
+bool Arguments::read_foreign(Item& item, launch::Argument& value, PyObject* object, const std::string& name,
+                             bool dlpack) {
+    static const std::shared_ptr<device::Device> unknown;
+    Foreign found;
+    const auto keep = [&] {  // also where it is refused
+        item.drop = found.drop;
+        item.dropped = found.dropped;
+    };
     try {
-        nb::dict kw;
-        kw["max_version"] = nb::make_tuple(1, 0);
-        capsule = h.attr("__dlpack__")(**kw);
-    } catch (nb::python_error& e) {
-        if (!e.matches(PyExc_TypeError)) throw;
-        capsule = h.attr("__dlpack__")();
+        if (dlpack)
+            read_dlpack(found, object, name, expected_device_ ? *expected_device_ : unknown,
+                        expected_stream_);
+        else if (!read_cuda_interface(found, object, name))
+            return nb::hasattr(nb::handle(object), "__dlpack__") &&
+                   read_foreign(item, value, object, name, true);
+    } catch (...) {
+        keep();
+        throw;
     }
-    dlpack::Tensor* tensor = nullptr;
-    if (auto* v =
-            static_cast<dlpack::Versioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"))) {
-        PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
-        tensor = &v->tensor;
-        value.readonly = (v->flags & 1) != 0;
-        item.dropped = v;
-        item.drop = [](void* p) {
-            auto* owned = static_cast<dlpack::Versioned*>(p);
-            if (owned->deleter) owned->deleter(owned);
-        };
-    } else {
-        PyErr_Clear();
-        auto* m = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
-        if (!m) throw nb::python_error();
-        PyCapsule_SetName(capsule.ptr(), "used_dltensor");
-        tensor = &m->tensor;
-        item.dropped = m;
-        item.drop = [](void* p) {
-            auto* owned = static_cast<dlpack::Managed*>(p);
-            if (owned->deleter) owned->deleter(owned);
-        };
+    keep();
+    value = found.view;
+    item.why_readonly = found.why_readonly;
+    if (!found.device) {
+        host_arrays_ = true;
+        return true;
     }
-    std::optional<DType> dtype;
-    for (const DTypeInfo& d : all_dtypes()) {
-        static constexpr std::uint8_t codes[] = {6, 0, 1, 2, 5};  // by DKind
-        const std::uint8_t code = d.dtype == DType::bf16 ? 4 : codes[static_cast<int>(d.kind)];
-        if (tensor->dtype.lanes == 1 && tensor->dtype.code == code && tensor->dtype.bits == d.size * 8)
-            dtype = d.dtype;
-    }
-    if (!dtype)
-        wrong("TypeError",
-              fmt::format("'{}' ({}) has an element type that kernels don't take", name, type_name(object)));
-    expect_in_kernels(*dtype, name, "an array");
-    if (tensor->ndim > launch::max_ndim)
-        wrong("ValueError", fmt::format("'{}' has {} dimensions; kernels take arrays of at most {}", name,
-                                        tensor->ndim, launch::max_ndim));
-    value.dtype = *dtype;
-    value.ndim = static_cast<std::int8_t>(tensor->ndim);
-    value.address = static_cast<char*>(tensor->data) + tensor->byte_offset;
-    std::int64_t stride = 1;
-    for (int i = tensor->ndim; i-- > 0;) {
-        value.lengths[i] = tensor->shape[i];
-        value.strides[i] = tensor->strides ? tensor->strides[i] : stride;
-        stride *= tensor->shape[i];
-    }
-    value.layout = launch::layout_of(value.ndim, value.lengths.data(), value.strides.data());
-    host_arrays_ = true;
+    item.on_device = foreign_arrays_ = true;
+    take_device(found.device, name);
+    if (found.stream &&
+        std::find(foreign_streams_.begin(), foreign_streams_.end(), *found.stream) == foreign_streams_.end())
+        foreign_streams_.push_back(*found.stream);
+    return true;
+}
+
+void Arguments::take_device(const std::shared_ptr<device::Device>& device, const std::string& name) {
+    if (!device_)
+        device_ = device;
+    else if (device_ != device)
+        wrong("ValueError",
+              fmt::format("'{}' lives on {}, other arguments on {}", name, device->info().name,
+                          device_->info().name),
+              "copy them to one device");
+}
+
+void Arguments::wait_for_others(device::Device& device, device::Stream* stream) const {
+    const std::uintptr_t ours = device.handle(stream);
+    for (const std::uintptr_t theirs : foreign_streams_) device.order(theirs, ours);
+}
+
+void Arguments::let_others_wait(device::Device& device, device::Stream* stream) const {
+    const std::uintptr_t ours = device.handle(stream);
+    for (const std::uintptr_t theirs : foreign_streams_) device.order(ours, theirs);
 }
 
 // What a kernel can't address as it lies works through a copy that Python makes.
@@ -327,7 +318,7 @@ void Arguments::stage(const std::shared_ptr<device::Device>& device,
                       const std::shared_ptr<device::Stream>& stream) {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < values_.size(); ++i)
-        if (values_[i].is_array && !items_[i].buffer) order.push_back(i);
+        if (values_[i].is_array && !items_[i].buffer && !items_[i].on_device) order.push_back(i);
     const auto begin_of = [this](std::size_t i) {
         return const_cast<char*>(launch::extent(values_[i]).begin);
     };

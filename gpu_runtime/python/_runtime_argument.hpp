@@ -33,11 +33,23 @@ public:
     const std::shared_ptr<device::Device>& device() const { return device_; }
     bool has_host_arrays() const { return host_arrays_; }
     /// Whether the launch needs them until it is over: memory of a device's pool goes back in stream order by itself.
-    bool to_be_kept() const { return host_arrays_; }
+    bool to_be_kept() const { return host_arrays_ || foreign_arrays_; }
 
     /// Whether argument i may be written, and the clear sentence if not ("" for a plain read-only array).
     bool readonly(std::size_t i) const { return values_[i].readonly; }
     const char* why_readonly(std::size_t i) const { return items_[i].why_readonly; }
+
+    /// Where the launch will run if its arrays don't tell otherwise: told before arguments are read, to those libraries
+    /// that ask.
+    void expect(const std::shared_ptr<device::Device>& device, device::Stream* stream) {
+        expected_device_ = &device;
+        expected_stream_ = stream;
+    }
+    /// Streams of other libraries: ours waits for their work on arrays, and once the launch is asked for, they wait for
+    /// it.
+    bool has_foreign_streams() const { return !foreign_streams_.empty(); }
+    void wait_for_others(device::Device& device, device::Stream* stream) const;
+    void let_others_wait(device::Device& device, device::Stream* stream) const;
 
     /// Device arrays are used on `stream` from now on.
     void used_on(const std::shared_ptr<device::Stream>& stream);
@@ -61,6 +73,7 @@ private:
         void (*drop)(void*) = nullptr;  // DLPack's deleter
         void* dropped = nullptr;
         std::shared_ptr<launch::Buffer> buffer;  // device arrays
+        bool on_device = false;                  // another library's device array
         const char* why_readonly = "";
     };
     struct Staged {
@@ -72,14 +85,19 @@ private:
 
     void read_view(Item& item, launch::Argument& value, PyObject* object, const std::string& name);
     bool read_scalar(launch::Argument& value, PyObject* object, const std::string& name);
-    void read_dlpack(Item& item, launch::Argument& value, PyObject* object, const std::string& name);
+    bool read_foreign(Item& item, launch::Argument& value, PyObject* object, const std::string& name,
+                      bool dlpack);
+    void take_device(const std::shared_ptr<device::Device>& device, const std::string& name);
     void read_stand_in(Item& item, launch::Argument& value, PyObject* object, const std::string& name);
 
     std::vector<launch::Argument> values_;
     std::vector<Item> items_;
     std::vector<Staged> staged_;
+    std::vector<std::uintptr_t> foreign_streams_;  // each once
+    const std::shared_ptr<device::Device>* expected_device_ = nullptr;
+    device::Stream* expected_stream_ = nullptr;
     std::shared_ptr<device::Device> device_;
-    bool host_arrays_ = false;
+    bool host_arrays_ = false, foreign_arrays_ = false;
 };
 
 }  // namespace xcuda::python

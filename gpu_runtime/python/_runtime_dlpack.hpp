@@ -28,14 +28,29 @@ struct Managed {
     void* context;
     void (*deleter)(Managed*);
 };
+struct Version {
+    std::uint32_t major, minor;
+};
+constexpr std::uint64_t read_only = 1, is_copied = 2;  // flags
 struct Versioned {
-    struct {
-        std::uint32_t major, minor;
-    } version;
+    Version version;
     void* context;
     void (*deleter)(Versioned*);
-    std::uint64_t flags;  // bit 0: read-only
+    std::uint64_t flags;
     Tensor tensor;
+};
+
+/// What a type's __dlpack_c_exchange_api__ points to: its tensors without a Python call. 0 is success.
+struct ExchangeApi {
+    struct {
+        Version version;
+        const ExchangeApi* previous;
+    } header;
+    void* allocate;
+    int (*take)(void* object, Versioned** out);
+    void* give;
+    int (*borrow)(void* object, Tensor* out);  // valid while the object is; may be null
+    int (*current_stream)(std::int32_t device_type, std::int32_t device_id, void** out);
 };
 
 }  // namespace xcuda::python::dlpack

@@ -197,13 +197,14 @@ std::shared_ptr<InFlight> launch_variant(KernelState& k, const Configuration& wh
 
 std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& where, PyObject* const* values,
                                         std::size_t count, PyObject* keyword_names, bool wait) {
+    const Stream* stream = where.stream.is_valid() ? nb::inst_ptr<Stream>(where.stream) : current_stream();
     auto arguments = take_arguments();
+    if (stream) arguments->expect(stream->device, stream->stream.get());
     nb::object structured;
     read_arguments(k, *arguments, values, count, keyword_names, structured);
     if (structured.is_valid()) return launch_variant(k, where, structured, wait);
 
-    // The device: the stream's, the arrays', the current one.
-    const Stream* stream = where.stream.is_valid() ? nb::inst_ptr<Stream>(where.stream) : current_stream();
+    // The device: the arrays', the stream's, the current one.
     std::shared_ptr<device::Device> device = arguments->device();
     if (!device) device = stream ? stream->device : current_device();
     if (stream && stream->device != device) {
@@ -241,11 +242,13 @@ std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& whe
     const bool stage = host && (copies_forced || !device->host_accessible()) && shape.grid.count() > 0;
     if (stage) arguments->stage(device, on);
     arguments->used_on(on);
+    if (arguments->has_foreign_streams()) arguments->wait_for_others(*device, on.get());
     {
         nb::gil_scoped_release released;
         work->started = launch::start(specialised, shape, !where.shape, arguments->values(), on.get());
     }
     if (!work->started.timing) return work;
+    if (arguments->has_foreign_streams()) arguments->let_others_wait(*device, on.get());
     if (stage) arguments->unstage(written, on);
     if (host) work->finish = [arguments = arguments.get(), written] { arguments->write_back(written); };
     if (arguments->to_be_kept()) work->keeps = std::shared_ptr<Arguments>(std::move(arguments));
