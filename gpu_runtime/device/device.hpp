@@ -175,7 +175,9 @@ public:
     /// Another library's stream as one of ours, null for the default one; `owner` is kept while it is in use. The same
     /// number gives the same stream. Throws a ValueError on a device that has no such streams.
     virtual std::shared_ptr<Stream> adopt(std::uintptr_t handle, std::shared_ptr<void> owner);
-    /// Work asked for from now on in `then` waits for what `first` holds now. Nothing to do where they are one.
+    /// Work asked for from now on in `then` waits for what `first` holds now: a stream, or `everything` that the device
+    /// is doing. Nothing to do where they are one.
+    static constexpr std::uintptr_t everything = ~std::uintptr_t{0};
     virtual void order(std::uintptr_t first, std::uintptr_t then);
 
     // Host memory that the device reads and writes by itself: pinned memory. Elsewhere it is memory as any other, but

@@ -1,6 +1,8 @@
 #include "launch/buffer.hpp"
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -47,8 +49,28 @@ Buffer::Buffer(std::shared_ptr<device::Device> device, std::size_t bytes,
     log(Event::Kind::allocate, *device_, begin, bytes_, home_.get());
 }
 
+Buffer::Buffer(std::shared_ptr<device::Device> device, void* address, std::size_t bytes,
+               std::shared_ptr<void> owner, std::shared_ptr<device::Stream> stream)
+    : device_(std::move(device)),
+      bytes_(bytes),
+      address_(address),
+      home_(std::move(stream)),
+      owner_(std::move(owner)) {}
+
+// The last stream to pass its work lets go.
+void Buffer::let_owner_go() noexcept {
+    try {
+        for (const auto& stream : streams())
+            if (!device_->finished(stream.get())) device_->call_on_host(stream.get(), [owner = owner_] {});
+    } catch (...) {
+        // Not to be known when it is over: memory that stays is better than memory that goes too early.
+        new (std::nothrow) std::shared_ptr<void>(owner_);
+    }
+}
+
 Buffer::~Buffer() {
-    if (!address_) return;
+    if (owner_) let_owner_go();
+    if (owner_ || !address_) return;
     const double begin = now();
     // Work elsewhere may still read it: the home stream waits for that before the memory goes back.
     for (const auto& stream : others_) {
@@ -58,6 +80,11 @@ Buffer::~Buffer() {
             device_->wait(*reached, home_.get());
         } catch (...) {  // a device that is going down has no order to keep
         }
+    }
+    if (shared_) {
+        try {
+            device_->order(device::Device::everything, device_->handle(home_.get()));
+        } catch (...) {}
     }
     device_->release(address_, home_.get());
     try {

@@ -1,6 +1,7 @@
 // Device memory with an owner: allocated from a device's pool, released in the order of every stream that used it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,9 @@ class XCUDA_API Buffer {
 public:
     /// Allocates in `stream`'s order (null: the default stream). Throws a MemoryError once what nobody needs is gone.
     Buffer(std::shared_ptr<device::Device> device, std::size_t bytes, std::shared_ptr<device::Stream> stream);
+    /// Another library's memory, kept by `owner` until the work on it is over.
+    Buffer(std::shared_ptr<device::Device> device, void* address, std::size_t bytes,
+           std::shared_ptr<void> owner, std::shared_ptr<device::Stream> stream);
     ~Buffer();
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
@@ -24,16 +28,22 @@ public:
 
     /// Work on `stream` uses this memory from now on.
     void used_on(const std::shared_ptr<device::Stream>& stream);
+    /// Another library has it too, and may work on it in streams of its own: it goes back once all that the device is
+    /// doing by then is done.
+    void share() { shared_ = true; }
     /// The streams with work on this memory; the first is the one it was allocated on.
     std::vector<std::shared_ptr<device::Stream>> streams() const;
 
 private:
     void* allocate();
+    void let_owner_go() noexcept;
 
     std::shared_ptr<device::Device> device_;
     std::size_t bytes_;
     void* address_;
     std::shared_ptr<device::Stream> home_;
+    std::shared_ptr<void> owner_;  // null: memory of the device's pool
+    std::atomic<bool> shared_{false};
     mutable std::mutex mutex_;
     std::vector<std::shared_ptr<device::Stream>> others_;
 };

@@ -112,18 +112,38 @@ std::optional<Error> Started::error() const {
     return fault_error(timing->fault, kernel->sites, shapes);
 }
 
+std::vector<std::int64_t> lengths_of(std::span<const Argument> arguments) {
+    std::vector<std::int64_t> lengths;
+    std::size_t axes = 0;
+    for (const Argument& a : arguments) axes += a.is_array ? static_cast<std::size_t>(a.ndim) : 0;
+    lengths.reserve(axes);
+    for (const Argument& a : arguments)
+        if (a.is_array) lengths.insert(lengths.end(), a.lengths.begin(), a.lengths.begin() + a.ndim);
+    return lengths;
+}
+
+Event event_of(const Specialisation& kernel, const device::Shape& shape, bool automatic,
+               std::span<const Argument> arguments) {
+    Event event{};
+    event.kind = Event::Kind::launch;
+    event.device = kernel.facts->device;
+    event.kernel = kernel.facts;
+    event.shape = shape;
+    event.automatic_shape = automatic;
+    const passes::Cost& cost = cached_cost(kernel, shape, arguments);
+    event.flops = cost.complete ? cost.flops : -1;
+    event.bytes_read = cost.complete ? cost.bytes_read : -1;
+    event.bytes_written = cost.complete ? cost.bytes_written : -1;
+    return event;
+}
+
 Started start(const std::shared_ptr<const Specialisation>& kernel, const device::Shape& shape, bool automatic,
               std::span<const Argument> arguments, device::Stream* stream) {
     Started started;
     started.kernel = kernel;
     if (shape.grid.count() == 0) return started;
 
-    std::size_t axes = 0;
-    for (const Argument& a : arguments) axes += a.is_array ? static_cast<std::size_t>(a.ndim) : 0;
-    started.lengths.reserve(axes);
-    for (const Argument& a : arguments)
-        if (a.is_array)
-            started.lengths.insert(started.lengths.end(), a.lengths.begin(), a.lengths.begin() + a.ndim);
+    started.lengths = lengths_of(arguments);
     const emit::ArgumentLayout& layout = kernel->lowered->layout;
     alignas(64) std::array<std::byte, 1024> small;
     std::vector<std::byte> large;
@@ -134,20 +154,11 @@ Started start(const std::shared_ptr<const Specialisation>& kernel, const device:
     }
     pack(layout, arguments, packed);
 
-    Event event{};
-    event.kind = Event::Kind::launch;
+    Event event = event_of(*kernel, shape, automatic, arguments);
     event.begin = now();
     event.stream = reinterpret_cast<std::uintptr_t>(stream);
-    event.device = kernel->facts->device;
-    event.kernel = kernel->facts;
-    event.shape = shape;
-    event.automatic_shape = automatic;
-    const passes::Cost& cost = cached_cost(*kernel, shape, arguments);
-    event.flops = cost.complete ? cost.flops : -1;
-    event.bytes_read = cost.complete ? cost.bytes_read : -1;
-    event.bytes_written = cost.complete ? cost.bytes_written : -1;
-
     started.timing = kernel->device->launch(kernel->function, shape, {packed, layout.bytes}, stream);
+    if (!started.timing) return started;
     event.timing = started.timing;
     record(std::move(event));
     return started;

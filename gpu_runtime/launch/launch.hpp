@@ -17,7 +17,8 @@ namespace xcuda::launch {
 XCUDA_API device::Shape shape_for(const Lowered& lowered, std::span<const Argument> arguments,
                                   const device::Info& device, const std::string& kernel);
 
-/// A launch that was started, with what its fault needs to be told. A launch of no blocks has no `timing`.
+/// A launch that was started, with what its fault needs to be told. A launch of no blocks has no `timing`, nor has one
+/// that a graph captured.
 struct Started {
     std::shared_ptr<const Specialisation> kernel;
     std::shared_ptr<device::Device::Launch> timing;
@@ -30,5 +31,11 @@ struct Started {
 /// `shape` has been checked; `arguments` match the specialisation's signature and are visible to the device.
 XCUDA_API Started start(const std::shared_ptr<const Specialisation>& kernel, const device::Shape& shape,
                         bool automatic_shape, std::span<const Argument> arguments, device::Stream* stream);
+
+/// What the log keeps of such a launch, but for its time.
+Event event_of(const Specialisation& kernel, const device::Shape& shape, bool automatic_shape,
+               std::span<const Argument> arguments);
+/// The lengths of the array arguments, one after the other.
+std::vector<std::int64_t> lengths_of(std::span<const Argument> arguments);
 
 }  // namespace xcuda::launch

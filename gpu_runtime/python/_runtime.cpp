@@ -4,7 +4,10 @@
 #include "_runtime_argument.hpp"
 #include "_runtime_array.hpp"
 #include "_runtime_error.hpp"
+#include "_runtime_export.hpp"
+#include "_runtime_graph.hpp"
 #include "_runtime_kernel.hpp"
+#include "_runtime_pinned.hpp"
 #include "_runtime_profile.hpp"
 #include "_runtime_stream.hpp"
 #include "_runtime_target.hpp"
@@ -16,7 +19,11 @@ NB_MODULE(_runtime, module) {
     bind_error(module);
     bind_stream(module);
     bind_array(module);
+    bind_export(module);
+    bind_graph(module);
     bind_kernel(module);
+    bind_bound(module);
+    bind_pinned(module);
     bind_profile(module);
     bind_target(module);
 }

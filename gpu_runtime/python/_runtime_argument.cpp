@@ -309,6 +309,10 @@ void Arguments::read_stand_in(Item& item, launch::Argument& value, PyObject* obj
     item.why_readonly = comes_back ? "" : "it can only be read (through __array__)";
 }
 
+bool Arguments::stay_in_place() const {
+    return std::none_of(items_.begin(), items_.end(), [](const Item& item) { return item.stand_in; });
+}
+
 void Arguments::used_on(const std::shared_ptr<device::Stream>& stream) {
     for (const Item& item : items_)
         if (item.buffer) item.buffer->used_on(stream);
@@ -318,7 +322,7 @@ void Arguments::stage(const std::shared_ptr<device::Device>& device,
                       const std::shared_ptr<device::Stream>& stream) {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < values_.size(); ++i)
-        if (values_[i].is_array && !items_[i].buffer && !items_[i].on_device) order.push_back(i);
+        if (on_host(i)) order.push_back(i);
     const auto begin_of = [this](std::size_t i) {
         return const_cast<char*>(launch::extent(values_[i]).begin);
     };

@@ -32,6 +32,11 @@ public:
     /// The device where the device arrays live; null where there is none. Throws where they live on several.
     const std::shared_ptr<device::Device>& device() const { return device_; }
     bool has_host_arrays() const { return host_arrays_; }
+    bool on_host(std::size_t i) const {
+        return values_[i].is_array && !items_[i].buffer && !items_[i].on_device;
+    }
+    /// False where an argument is worked on as a copy.
+    bool stay_in_place() const;
     /// Whether the launch needs them until it is over: memory of a device's pool goes back in stream order by itself.
     bool to_be_kept() const { return host_arrays_ || foreign_arrays_; }
 

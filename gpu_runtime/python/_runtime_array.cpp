@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "_runtime_dtype.hpp"
+#include "_runtime_export.hpp"
+#include "_runtime_graph.hpp"
 #include "_runtime_stream.hpp"
 #include "device/pressure.hpp"
 #include "launch/program.hpp"
@@ -75,11 +77,35 @@ void settle(const DeviceArray& a) {
     for (const auto& stream : a.buffer->streams()) synchronize(a.buffer->device(), stream);
 }
 
-std::shared_ptr<device::Stream> working_stream(const DeviceArray& a) {
-    auto stream = stream_on(a.buffer->device());
-    a.buffer->used_on(stream);
-    return stream;
+/// Work in `stream` from now on comes after what was asked for on the array's memory.
+void order_after_work(const DeviceArray& a, const std::shared_ptr<device::Stream>& stream) {
+    device::Device& device = *a.buffer->device();
+    for (const auto& other : a.buffer->streams()) {
+        if (other == stream || device.finished(other.get())) continue;
+        const auto reached = device.make_event(false);
+        device.record(*reached, other.get());
+        device.wait(*reached, stream.get());
+    }
 }
+
+// Where copies and fills of the array go: the current stream, and in a capture the graph that keeps the array then.
+struct Working {
+    std::shared_ptr<device::Stream> stream;
+    Graph* graph = nullptr;
+
+    explicit Working(const DeviceArray& a) {
+        const Stream* current = current_stream();
+        if (!current || current->device != a.buffer->device()) return;
+        stream = current->stream;
+        graph = current->graph.get();
+    }
+    void uses(const DeviceArray& a) const {
+        if (graph)
+            graph->keeps.push_back(a.buffer);
+        else
+            a.buffer->used_on(stream);
+    }
+};
 
 struct HostBytes {
     Py_buffer view{};
@@ -95,52 +121,125 @@ void expect_bytes(const launch::Extent& e, const Py_buffer& host) {
                                 std::to_string(e.end - e.begin) + " are needed");
 }
 
-// The bytes from the view's first to its last, so that strided views keep their strides on the host.
-void extent_to_host(const DeviceArray& a, nb::handle to) {
+// A copy that goes on while the caller does: what it uses is kept until then.
+void keep_until_copied(const std::shared_ptr<device::Device>& device,
+                       const std::shared_ptr<device::Stream>& stream, std::shared_ptr<void> keeps) {
+    auto work = std::make_shared<InFlight>();
+    work->device = device;
+    work->stream = stream;
+    work->keeps = std::move(keeps);
+    work->copied = device->make_event(false);
+    device->record(*work->copied, stream.get());
+    in_flight(std::move(work));
+}
+
+struct Kept {
+    std::shared_ptr<launch::Buffer> buffer;
+    std::shared_ptr<void> host;
+};
+
+// The bytes from the view's first to its last, so that strided views keep their strides on the host. `waits` false: if
+// the host memory is pinned, the copy goes on in the current stream when this returns.
+void extent_to_host(const DeviceArray& a, nb::handle to, bool waits) {
     HostBytes host(to, PyBUF_CONTIG);
     const launch::Extent e = launch::extent(a.view);
     expect_bytes(e, host.view);
-    settle(a);
-    const auto stream = working_stream(a);
+    const auto& device = a.buffer->device();
+    const Working on(a);
+    const auto bytes = static_cast<std::size_t>(host.view.len);
+    if (on.graph) {
+        device->copy_to_host(host.view.buf, e.begin, bytes, on.stream.get());
+        on.uses(a);
+        on.graph->keeps.push_back(kept_object(to));
+        ++on.graph->copies;
+        return;
+    }
+    const bool goes_on = !waits && on.stream && device->is_pinned(host.view.buf);
+    if (goes_on)
+        order_after_work(a, on.stream);
+    else
+        settle(a);
+    on.uses(a);
     {
         nb::gil_scoped_release released;
-        launch::copy_out(*a.buffer->device(), host.view.buf, e.begin, static_cast<std::size_t>(host.view.len),
-                         stream.get());
+        launch::copy_out(*device, host.view.buf, e.begin, bytes, on.stream.get());
     }
-    synchronize(a.buffer->device(), stream);
+    if (goes_on)
+        keep_until_copied(device, on.stream, std::make_shared<Kept>(Kept{a.buffer, kept_object(to)}));
+    else
+        synchronize(device, on.stream);
 }
 
-void extent_from_host(const DeviceArray& a, nb::handle from) {
+void expect_writable(const DeviceArray& a) {
+    if (a.view.readonly) raise("ValueError", "the array is read-only: its library said so");
+}
+
+void extent_from_host(const DeviceArray& a, nb::handle from, bool waits) {
+    expect_writable(a);
     HostBytes host(from, PyBUF_CONTIG_RO);
     const launch::Extent e = launch::extent(a.view);
     expect_bytes(e, host.view);
-    const auto stream = working_stream(a);
+    const auto& device = a.buffer->device();
+    const Working on(a);
+    const auto bytes = static_cast<std::size_t>(host.view.len);
+    if (on.graph) {
+        device->copy_to_device(const_cast<char*>(e.begin), host.view.buf, bytes, on.stream.get());
+        on.uses(a);
+        on.graph->keeps.push_back(kept_object(from));
+        ++on.graph->copies;
+        return;
+    }
+    const bool goes_on = !waits && on.stream && device->is_pinned(host.view.buf);
+    on.uses(a);
     {
         nb::gil_scoped_release released;
-        launch::copy_in(*a.buffer->device(), const_cast<char*>(e.begin), host.view.buf,
-                        static_cast<std::size_t>(host.view.len), stream.get());
+        launch::copy_in(*device, const_cast<char*>(e.begin), host.view.buf, bytes, on.stream.get());
     }
-    // The host memory is the caller's again when this returns.
-    if (stream) synchronize(a.buffer->device(), stream);
+    if (goes_on)
+        keep_until_copied(device, on.stream, std::make_shared<Kept>(Kept{a.buffer, kept_object(from)}));
+    else if (on.stream)  // the host memory is the caller's again when this returns
+        synchronize(device, on.stream);
+}
+
+// Between GPUs, with nothing in the host's memory.
+void copy_from_peer(const DeviceArray& to, const DeviceArray& from, const Working& on) {
+    device::Device& there = *from.buffer->device();
+    const auto stream_there = stream_on(from.buffer->device());
+    order_after_work(from, stream_there);
+    const auto ready = there.make_event(false);
+    there.record(*ready, stream_there.get());
+    if (on.graph ||
+        !to.buffer->device()->copy_from_peer(to.view.address, there, from.view.address,
+                                             static_cast<std::size_t>(to.nbytes()), *ready, on.stream.get()))
+        raise("ValueError",
+              "an array of " + there.info().name + " is copied to another device through the host only");
+    on.uses(to);
+    keep_until_copied(to.buffer->device(), on.stream, std::make_shared<Kept>(Kept{from.buffer, nullptr}));
 }
 
 void copy_from(const DeviceArray& to, const DeviceArray& from) {
+    expect_writable(to);
     const bool plain = to.view.layout == ir::Layout::contiguous && from.view.layout == ir::Layout::contiguous;
-    if (!plain || to.view.dtype != from.view.dtype || to.nbytes() != from.nbytes() ||
-        to.buffer->device() != from.buffer->device())
-        raise("ValueError", "only contiguous arrays of one dtype, size and device are copied on the device");
-    const auto stream = working_stream(to);
-    from.buffer->used_on(stream);
+    if (!plain || to.view.dtype != from.view.dtype || to.nbytes() != from.nbytes())
+        raise("ValueError", "only contiguous arrays of one dtype and size are copied on the device");
+    const Working on(to);
+    if (to.buffer->device() != from.buffer->device()) return copy_from_peer(to, from, on);
+    on.uses(to);
+    on.uses(from);
+    if (on.graph) ++on.graph->copies;
     launch::copy_within(*to.buffer->device(), to.view.address, from.view.address,
-                        static_cast<std::size_t>(to.nbytes()), stream.get());
+                        static_cast<std::size_t>(to.nbytes()), on.stream.get());
 }
 
 void fill_bytes(const DeviceArray& a, int byte) {
+    expect_writable(a);
     if (a.view.layout != ir::Layout::contiguous)
         raise("ValueError", "only contiguous arrays are filled by bytes");
-    const auto stream = working_stream(a);
+    const Working on(a);
+    on.uses(a);
+    if (on.graph) ++on.graph->copies;
     launch::fill(*a.buffer->device(), a.view.address, byte, static_cast<std::size_t>(a.nbytes()),
-                 stream.get());
+                 on.stream.get());
 }
 
 // Buffer protocol: the CPU device's memory is the host's, so NumPy sees it in place.
@@ -170,7 +269,8 @@ int get_buffer(PyObject* self, Py_buffer* out, int flags) {
         out->buf = a.view.address ? a.view.address : nothing;
         out->len = a.nbytes();
         out->itemsize = size;
-        out->readonly = 0;
+        if (a.view.readonly && (flags & PyBUF_WRITABLE)) raise("BufferError", "the array is read-only");
+        out->readonly = a.view.readonly;
         out->ndim = a.view.ndim;
         out->format = (flags & PyBUF_FORMAT) ? const_cast<char*>(to_format(a.view.dtype)) : nullptr;
         out->shape = (flags & PyBUF_ND) ? exported->lengths : nullptr;
@@ -204,6 +304,7 @@ void bind_array(nb::module_& module) {
         .def("__init__", &allocate, nb::arg("shape"), nb::arg("dtype"))
         .def("__init__", &make_view, nb::arg("base"), nb::arg("offset"), nb::arg("shape"), nb::arg("strides"),
              nb::arg("dtype"))
+        .def("__init__", &adopt_array, nb::arg("foreign"))
         .def_prop_ro("shape",
                      [](const DeviceArray& a) { return as_tuple(a.view.lengths.data(), a.view.ndim); })
         .def_prop_ro("strides",
@@ -211,6 +312,7 @@ void bind_array(nb::module_& module) {
                          return as_tuple(a.view.strides.data(), a.view.ndim,
                                          static_cast<std::int64_t>(info(a.view.dtype).size));
                      })
+        .def_prop_ro("_readonly", [](const DeviceArray& a) { return a.view.readonly; })
         .def_prop_ro("ndim", [](const DeviceArray& a) { return static_cast<int>(a.view.ndim); })
         .def_prop_ro("size", [](const DeviceArray& a) { return a.view.elements(); })
         .def_prop_ro("nbytes", &DeviceArray::nbytes)
@@ -238,8 +340,13 @@ void bind_array(nb::module_& module) {
                  const launch::Extent e = launch::extent(a.view);
                  return nb::make_tuple(static_cast<const char*>(a.view.address) - e.begin, e.end - e.begin);
              })
-        .def("_to_host", [](const DeviceArray& a, nb::object to) { extent_to_host(a, to); })
-        .def("_from_host", [](const DeviceArray& a, nb::object from) { extent_from_host(a, from); })
+        .def(
+            "_to_host", [](const DeviceArray& a, nb::object to, bool waits) { extent_to_host(a, to, waits); },
+            nb::arg("to"), nb::arg("waits") = true)
+        .def(
+            "_from_host",
+            [](const DeviceArray& a, nb::object from, bool waits) { extent_from_host(a, from, waits); },
+            nb::arg("from"), nb::arg("waits") = true)
         .def("_copy_from", [](const DeviceArray& a, const DeviceArray& from) { copy_from(a, from); })
         .def("_fill_bytes", &fill_bytes)
         .def("_settle", &settle);

@@ -1,6 +1,7 @@
 #include "_runtime_foreign.hpp"
 
 #include <fmt/format.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <cstring>
@@ -258,7 +259,11 @@ void read_capsule(Foreign& to, PyObject* capsule, const std::string& who) {
 }  // namespace
 
 bool has_streamed_interface(PyObject* object) {
-    const nb::object told = cuda_interface(object);
+    nb::object told;
+    try {
+        told = cuda_interface(object);
+    } catch (nb::python_error&) {  // torch, of a tensor with a gradient
+    }
     if (!told.is_valid() || !PyDict_Check(told.ptr())) return false;
     PyObject* version = item(told.ptr(), "version");
     return version && PyLong_Check(version) && PyLong_AsLong(version) >= 3;

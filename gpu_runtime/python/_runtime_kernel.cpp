@@ -202,6 +202,8 @@ PyObject* configured_getattr(PyObject* o, PyObject* name) {
     auto* self = reinterpret_cast<ConfiguredObject*>(o);
     if (PyUnicode_CompareWithASCIIString(name, "async_call") == 0)
         return PyObject_CallMethod(self->kernel->state.about.ptr(), "async_call_of", "O", o);
+    if (PyUnicode_CompareWithASCIIString(name, "bind") == 0)
+        return PyObject_CallMethod(self->kernel->state.about.ptr(), "bind_of", "O", o);
     return PyObject_GenericGetAttr(o, name);
 }
 

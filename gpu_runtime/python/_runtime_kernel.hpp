@@ -10,6 +10,7 @@
 
 #include "_runtime_argument.hpp"
 #include "_runtime_stream.hpp"
+#include "launch/bound.hpp"
 #include "launch/program.hpp"
 
 namespace xcuda::python {
@@ -60,6 +61,22 @@ const Configuration* configuration_of(PyObject* object);
 std::shared_ptr<InFlight> launch_kernel(KernelState& kernel, const Configuration& where,
                                         PyObject* const* values, std::size_t count, PyObject* keyword_names,
                                         bool wait);
+
+/// A launch with its arguments read and its kernel found, to be started many times.
+struct BoundLaunch {
+    nb::object kernel;                         // a Kernel: of a call with tuples, the variant
+    std::shared_ptr<launch::Program> program;  // what its names meant then
+    std::shared_ptr<device::Device> device;
+    launch::Bound bound;
+    std::shared_ptr<Arguments> arguments;
+    std::vector<nb::object> values;
+    bool plain;  // false: each call goes the whole way, as with copies of host arrays
+};
+BoundLaunch bind_launch(const nb::object& kernel, const Configuration& where,
+                        const std::vector<PyObject*>& values);
+/// As a call of the kernel, with what its globals mean now.
+void launch_bound(BoundLaunch& bound, const Configuration& where);
+void bind_bound(nb::module_& module);
 
 /// For tests: host arrays are copied in and out as on a device that can't see them. Gives what was set before.
 bool force_copies(bool forced);

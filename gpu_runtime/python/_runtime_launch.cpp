@@ -1,10 +1,12 @@
 // From a Python call to a started kernel.
 #include <fmt/format.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "_runtime_graph.hpp"
 #include "_runtime_kernel.hpp"
 #include "launch/launch.hpp"
 #include "launch/shape.hpp"
@@ -193,6 +195,66 @@ std::shared_ptr<InFlight> launch_variant(KernelState& k, const Configuration& wh
     return work;
 }
 
+struct Destination {
+    std::shared_ptr<device::Device> device;
+    std::shared_ptr<device::Stream> stream;
+    Graph* graph;  // null but for a capture
+};
+
+// The device: the arrays', the stream's, the current one.
+Destination destination(const KernelState& k, const Configuration& where, const Stream* stream,
+                        const Arguments& arguments) {
+    std::shared_ptr<device::Device> device = arguments.device();
+    if (!device) device = stream ? stream->device : current_device();
+    if (!stream) return {std::move(device), nullptr, nullptr};
+    if (stream->device == device) return {std::move(device), stream->stream, stream->graph.get()};
+    if (where.stream.is_valid())
+        throw Error(Fault::user, "ValueError",
+                    fmt::format("{}: the stream is one of {}, the arrays live on {}", k.name,
+                                stream->device->info().name, device->info().name));
+    return {std::move(device), nullptr, nullptr};
+}
+
+std::pair<std::shared_ptr<const launch::Specialisation>, device::Shape> specialise(
+    KernelState& k, const Configuration& where, const std::shared_ptr<device::Device>& device,
+    Arguments& arguments) {
+    const auto lowered = k.lowered_for(arguments.values());
+    refuse_readonly(k, *lowered, arguments);
+    device::Shape shape;
+    if (where.shape) {
+        shape = *where.shape;
+    } else {
+        shape = launch::shape_for(*lowered, arguments.values(), device->info(), k.name);
+        shape.dynamic_shared_bytes = where.dynamic_shared_bytes;
+    }
+    launch::check_shape(shape, lowered->shared_bytes, device->info(), k.name);
+    return {k.specialised_for(lowered, device, shape.block, !where.shape), shape};
+}
+
+// The launch becomes a part of the graph that the stream captures.
+void capture(const KernelState& k, Graph& graph,
+             const std::shared_ptr<const launch::Specialisation>& specialised, const device::Shape& shape,
+             bool automatic, decltype(take_arguments()) arguments) {
+    for (std::size_t i = 0; i < arguments->size(); ++i)
+        if (arguments->on_host(i))
+            throw Error(
+                Fault::user, "ValueError",
+                fmt::format(
+                    "'{}' lives in host memory, and {} is captured into a graph: its copies to and from "
+                    "the device would not be a part of it",
+                    k.parameters[i], k.name),
+                std::nullopt,
+                fmt::format("make a device array of it before: cuda.to_device({})", k.parameters[i]));
+    if (!graph.capture)
+        throw Error(Fault::user, "ValueError", "the graph's capture has ended", std::nullopt,
+                    "launch on another stream, or capture anew with cuda.graph()");
+    if (shape.grid.count() == 0) return;
+    auto bound = launch::bind(specialised, shape, automatic, arguments->values());
+    launch::start(bound, graph.capture.get());
+    graph.launches.push_back(std::move(bound));
+    graph.keeps.push_back(std::shared_ptr<Arguments>(std::move(arguments)));
+}
+
 }  // namespace
 
 std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& where, PyObject* const* values,
@@ -204,29 +266,10 @@ std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& whe
     read_arguments(k, *arguments, values, count, keyword_names, structured);
     if (structured.is_valid()) return launch_variant(k, where, structured, wait);
 
-    // The device: the arrays', the stream's, the current one.
-    std::shared_ptr<device::Device> device = arguments->device();
-    if (!device) device = stream ? stream->device : current_device();
-    if (stream && stream->device != device) {
-        if (where.stream.is_valid())
-            throw Error(Fault::user, "ValueError",
-                        fmt::format("{}: the stream is one of {}, the arrays live on {}", k.name,
-                                    stream->device->info().name, device->info().name));
-        stream = nullptr;
-    }
-    const std::shared_ptr<device::Stream> on = stream ? stream->stream : nullptr;
-
-    const auto lowered = k.lowered_for(arguments->values());
-    refuse_readonly(k, *lowered, *arguments);
-    device::Shape shape;
-    if (where.shape) {
-        shape = *where.shape;
-    } else {
-        shape = launch::shape_for(*lowered, arguments->values(), device->info(), k.name);
-        shape.dynamic_shared_bytes = where.dynamic_shared_bytes;
-    }
-    launch::check_shape(shape, lowered->shared_bytes, device->info(), k.name);
-    const auto specialised = k.specialised_for(lowered, device, shape.block, !where.shape);
+    const Destination to = destination(k, where, stream, *arguments);
+    const auto& [device, on, graph] = to;
+    const auto [specialised, shape] = specialise(k, where, device, *arguments);
+    const auto& lowered = specialised->lowered;
     k.last_shape = shape;
     k.last_automatic = !where.shape;
     ++k.launches;
@@ -235,6 +278,10 @@ std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& whe
     work->device = device;
     work->stream = on;
     const bool host = arguments->has_host_arrays();
+    if (graph) [[unlikely]] {
+        capture(k, *graph, specialised, shape, !where.shape, std::move(arguments));
+        return work;
+    }
     std::vector<bool> written;
     if (host) {
         for (std::size_t i = 0; i < arguments->size(); ++i) written.push_back(lowered->writes(i));
@@ -264,6 +311,69 @@ std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& whe
         in_flight(work);
     }
     return work;
+}
+
+BoundLaunch bind_launch(const nb::object& kernel, const Configuration& where,
+                        const std::vector<PyObject*>& values) {
+    KernelState& k = *kernel_state(kernel.ptr());
+    const Stream* stream = where.stream.is_valid() ? nb::inst_ptr<Stream>(where.stream) : current_stream();
+    auto arguments = std::make_shared<Arguments>();
+    if (stream) arguments->expect(stream->device, stream->stream.get());
+    nb::object structured;
+    read_arguments(k, *arguments, values.data(), values.size(), nullptr, structured);
+    if (structured.is_valid()) {  // see launch_variant
+        const nb::object found = k.about.attr("variant")(structured);
+        const nb::object flat = nb::borrow(nb::object(found[1]));
+        std::vector<PyObject*> leaves;
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(flat.ptr()); ++i)
+            leaves.push_back(PyTuple_GET_ITEM(flat.ptr(), i));
+        return bind_launch(nb::object(found[0]), where, leaves);
+    }
+    const Destination to = destination(k, where, stream, *arguments);
+    const auto [specialised, shape] = specialise(k, where, to.device, *arguments);
+    const bool plain = arguments->stay_in_place() && !arguments->has_foreign_streams() &&
+                       (!arguments->has_host_arrays() || (to.device->host_accessible() && !copies_forced));
+    BoundLaunch made{kernel,
+                     k.program,
+                     to.device,
+                     launch::bind(specialised, shape, !where.shape, arguments->values()),
+                     std::move(arguments),
+                     {},
+                     plain};
+    for (PyObject* value : values) made.values.push_back(nb::borrow(value));
+    return made;
+}
+
+void launch_bound(BoundLaunch& b, const Configuration& where) {
+    KernelState& k = *kernel_state(b.kernel.ptr());
+    const Stream* stream = where.stream.is_valid() ? nb::inst_ptr<Stream>(where.stream) : current_stream();
+    if (!b.plain || (stream && (stream->device != b.device || stream->graph)) ||
+        &k.current_program() != b.program.get()) [[unlikely]] {
+        std::vector<PyObject*> values;
+        for (const nb::object& value : b.values) values.push_back(value.ptr());
+        launch_kernel(k, where, values.data(), values.size(), nullptr, true);
+        if (b.plain && k.program != b.program) b = bind_launch(b.kernel, where, values);  // a global changed
+        return;
+    }
+    const std::shared_ptr<device::Stream> on = stream ? stream->stream : nullptr;
+    k.last_shape = b.bound.shape;
+    k.last_automatic = b.bound.event.automatic_shape;
+    ++k.launches;
+    auto work = std::make_shared<InFlight>();
+    work->device = b.device;
+    work->stream = on;
+    if (on) b.arguments->used_on(on);
+    {
+        nb::gil_scoped_release released;
+        work->started = launch::start(b.bound, on.get());
+    }
+    if (!work->started.timing) return;
+    const bool host = b.arguments->has_host_arrays();
+    if (b.arguments->to_be_kept()) work->keeps = b.arguments;
+    if (!on && b.device->host_accessible() && work->done()) return raise_error_of(*work);
+    if (!host) work->site = LaunchSite::here();
+    in_flight(std::move(work));
+    if (host) synchronize(b.device, on);
 }
 
 Configuration configuration_from(const KernelState& kernel, PyObject* key) {
@@ -308,8 +418,10 @@ Configuration configuration_from(const KernelState& kernel, PyObject* key) {
         PyObject* stream = PyTuple_GET_ITEM(key, 2);
         if (nb::isinstance<Stream>(nb::handle(stream)))
             out.stream = nb::borrow(stream);
-        else if (stream != Py_None && !(PyLong_Check(stream) && PyObject_Not(stream)))
+        else if (PyLong_Check(stream) ? !PyObject_Not(stream) : PyUnicode_Check(stream))
             invalid(": the third item of [grid, block, stream] must be a Stream", "cuda.stream() makes one");
+        else if (stream != Py_None && !PyLong_Check(stream))  // another library's
+            out.stream = nb::module_::import_("xcuda.core.streams").attr("a_stream")(nb::handle(stream));
     }
     if (PyTuple_GET_SIZE(key) > 3)
         shape.dynamic_shared_bytes = integer(PyTuple_GET_ITEM(key, 3), "the shared memory's bytes");

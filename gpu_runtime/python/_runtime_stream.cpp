@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "_runtime_graph.hpp"
 #include "launch/program.hpp"
 
 namespace xcuda::python {
@@ -55,10 +56,14 @@ bool InFlight::done() const {
     return true;
 }
 
+std::optional<Error> InFlight::error() const {
+    return graph ? graph->error(*started.timing) : started.error();
+}
+
 void InFlight::land() {
     const auto last = std::exchange(finish, nullptr);
     const auto kept = std::exchange(keeps, nullptr);
-    if (last && !started.error()) last();
+    if (last && !error()) last();
 }
 
 void in_flight(std::shared_ptr<InFlight> work) {
@@ -69,7 +74,7 @@ void in_flight(std::shared_ptr<InFlight> work) {
         work->device->finished(work->stream.get());  // marks those that are done
         std::vector<std::shared_ptr<InFlight>> landed;
         std::erase_if(flying, [&](const auto& w) {
-            if (!w->done() || (!w->told && w->started.error())) return false;
+            if (!w->done() || (!w->told && w->error())) return false;
             landed.push_back(w);
             return true;
         });
@@ -80,13 +85,15 @@ void in_flight(std::shared_ptr<InFlight> work) {
 }
 
 void raise_error_of(InFlight& work) {
-    const auto error = work.started.error();
+    const auto error = work.error();
     work.told = true;
     std::erase_if(flying, [&work](const auto& w) { return w.get() == &work && w.use_count() > 1; });
     work.land();
     if (!error) return;
     if (error->python_type == "KeyboardInterrupt" && PyErr_CheckSignals() < 0) throw nb::python_error();
-    raise(*error, work.started.kernel->facts->name.c_str(), &work.site);
+    const launch::Bound* captured = work.graph ? work.graph->launch_of(*work.started.timing) : nullptr;
+    const auto& kernel = captured ? captured->kernel : work.started.kernel;
+    raise(*error, kernel->facts->name.c_str(), &work.site);
 }
 
 void synchronize(const std::shared_ptr<device::Device>& device, const std::shared_ptr<device::Stream>& stream,
@@ -121,7 +128,7 @@ void synchronize(const std::shared_ptr<device::Device>& device, const std::share
     InFlight* first = nullptr;
     int others = 0;
     for (const auto& w : landed) {
-        if (w->told || !w->started.error()) continue;
+        if (w->told || !w->error()) continue;
         if (first)
             ++others;
         else
@@ -137,6 +144,15 @@ void synchronize(const std::shared_ptr<device::Device>& device, const std::share
                                        .c_str());
         throw;
     }
+}
+
+std::shared_ptr<void> kept_object(nb::handle object) {
+    if (!object.is_valid() || object.is_none()) return nullptr;
+    return {object.inc_ref().ptr(), [](void* held) {
+                if (!Py_IsInitialized()) return;
+                const nb::gil_scoped_acquire gil;
+                Py_DECREF(static_cast<PyObject*>(held));
+            }};
 }
 
 void call_on_host(const std::shared_ptr<device::Device>& device,
@@ -290,13 +306,29 @@ void bind_stream(nb::module_& module) {
                 const auto& device = current_device();
                 auto made = is_default ? nullptr : device->make_stream(priority);
                 if (made) streams.push_back(made);
-                new (self) Stream{device, std::move(made)};
+                new (self) Stream{device, std::move(made), nullptr};
             },
             nb::arg("priority") = 0, nb::arg("is_default") = false)
+        .def(
+            "__init__",
+            [](Stream* self, std::uintptr_t handle, nb::object owner) {  // another library's
+                auto device = device::device_of_stream(handle);
+                if (!device || handle <= 2) device = current_device();
+                auto adopted = device->adopt(handle, kept_object(owner));
+                if (adopted) streams.push_back(adopted);
+                new (self) Stream{std::move(device), std::move(adopted), nullptr};
+            },
+            nb::arg("handle"), nb::arg("owner").none())
+        .def(
+            "__init__",
+            [](Stream* self, std::shared_ptr<Graph> graph) {  // a capture's
+                new (self) Stream{graph->device, graph->capture, graph};
+            },
+            nb::arg("graph"))
         .def_prop_ro("device_label", [](const Stream& s) { return launch::device_label(s.device->info()); })
         .def_prop_ro("is_default", [](const Stream& s) { return s.stream == nullptr; })
-        .def_prop_ro("handle",
-                     [](const Stream& s) { return reinterpret_cast<std::uintptr_t>(s.stream.get()); })
+        .def_prop_ro("handle", [](const Stream& s) { return s.device->handle(s.stream.get()); })
+        .def_prop_ro("is_capture", [](const Stream& s) { return s.graph != nullptr; })
         .def("_synchronize", [](const Stream& s) { synchronize(s.device, s.stream); })
         .def("_query", [](const Stream& s) { return s.device->finished(s.stream.get()); })
         .def("_wait", [](const Stream& s, Event& e) {

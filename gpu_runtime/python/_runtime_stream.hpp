@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "_runtime_error.hpp"
@@ -13,10 +14,13 @@
 
 namespace xcuda::python {
 
+struct Graph;
+
 /// A null `stream` is the device's default stream.
 struct Stream {
     std::shared_ptr<device::Device> device;
     std::shared_ptr<device::Stream> stream;
+    std::shared_ptr<Graph> graph;  // of a capture: what is asked for in the stream goes there
 };
 
 struct Event {
@@ -38,6 +42,7 @@ struct InFlight {
     std::shared_ptr<device::Stream> stream;
     launch::Started started;                // a launch
     std::shared_ptr<device::Event> copied;  // or a copy that uses host memory
+    std::shared_ptr<const Graph> graph;     // or a graph's replay, which `started` times
     std::shared_ptr<void> keeps;            // released with the GIL held
     std::function<void()> finish;           // once, when the work is done and went well
     LaunchSite site;
@@ -45,6 +50,8 @@ struct InFlight {
     bool told = false;        // its error has been raised, or will be by an await
 
     bool done() const;
+    /// The error of what is done; nothing where it went well.
+    std::optional<Error> error() const;
     /// What is left to do once it is done: copies that Python makes; then it lets go of what it kept.
     void land();
 };
@@ -56,6 +63,9 @@ void synchronize(const std::shared_ptr<device::Device>& device, const std::share
                  bool whole_device = false);
 /// Lands one piece of work that is done and raises its error.
 void raise_error_of(InFlight& work);
+
+/// Holds a Python object for as long as C++ needs it; let go of with the GIL, on any thread.
+std::shared_ptr<void> kept_object(nb::handle object);
 
 /// Calls a Python function from a thread of the device once the stream is there.
 void call_on_host(const std::shared_ptr<device::Device>& device,

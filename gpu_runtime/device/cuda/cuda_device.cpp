@@ -215,12 +215,26 @@ public:
         const Use use(*this);
         return cuda::allocate_pinned(bytes);
     }
-    void release_pinned(void* address) noexcept override { cuda::release_pinned(address); }
+    void release_pinned(void* address) noexcept override {
+        try {
+            const Use use(*this);
+            cuda::release_pinned(address);
+        } catch (...) {
+            // A lost context has nothing to give back.
+        }
+    }
     void pin(void* address, std::size_t bytes) override {
         const Use use(*this);
         cuda::pin(address, bytes);
     }
-    void unpin(void* address) noexcept override { cuda::unpin(address); }
+    void unpin(void* address) noexcept override {
+        try {
+            const Use use(*this);
+            cuda::unpin(address);
+        } catch (...) {
+            // A lost context pins nothing.
+        }
+    }
     bool is_pinned(const void* host) const override {
         const Use use(*this);
         return is_known_to_driver(host);

@@ -54,6 +54,7 @@ Opened open() {
     XCUDA_DRIVER_FUNCTIONS(XCUDA_FIND)
 #undef XCUDA_FIND_
 #undef XCUDA_FIND
+    d.cuCtxRecordEvent = reinterpret_cast<decltype(d.cuCtxRecordEvent)>(dlsym(library, "cuCtxRecordEvent"));
     if (d.cuDriverGetVersion) d.cuDriverGetVersion(&d.version);
     if (!made.problem.empty()) return made;
     if (d.version < oldest) {

@@ -25,7 +25,7 @@ namespace xcuda::device::cuda {
     X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery) X(cuEventSynchronize) X(cuEventElapsedTime) \
     X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) \
     X(cuFuncSetAttribute) X(cuLaunchKernel) X(cuLinkCreate) X(cuLinkAddData) X(cuLinkComplete) \
-    X(cuLinkDestroy) X(cuStreamGetCtx) X(cuCtxGetDevice) X(cuCtxPushCurrent) X(cuCtxPopCurrent) \
+    X(cuLinkDestroy) X(cuStreamGetCtx) X(cuCtxGetDevice) \
     X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) X(cuGraphLaunch) \
     X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuMemHostRegister) X(cuMemHostUnregister) \
     X(cuMemcpyPeerAsync)
@@ -35,6 +35,7 @@ struct Driver {
 #define XCUDA_DECLARE(name) decltype(&::name) name = nullptr;
     XCUDA_DRIVER_FUNCTIONS(XCUDA_DECLARE)
 #undef XCUDA_DECLARE
+    CUresult (*cuCtxRecordEvent)(CUcontext, CUevent) = nullptr;  // from 12.5 on, else null
     int version = 0;  // 13000 for CUDA 13.0
     Candidate found;
 };

@@ -84,18 +84,39 @@ void order_streams(CUcontext context, std::uintptr_t first, std::uintptr_t then)
     if (first == then) return;
     const CUevent event = event_for_order(context);
     const Driver& d = driver();
+    if (first == Device::everything) {
+        if (d.cuCtxRecordEvent && d.cuCtxRecordEvent(context, event) == CUDA_SUCCESS) {
+            check(d.cuStreamWaitEvent(stream_of(then), event, CU_EVENT_WAIT_DEFAULT), "waiting for the GPU");
+            return;
+        }
+        first = legacy;  // an older driver: all but streams that were made to stand beside it
+    }
     check(d.cuEventRecord(event, stream_of(first)), "recording an event in another library's stream");
     check(d.cuStreamWaitEvent(stream_of(then), event, CU_EVENT_WAIT_DEFAULT),
           "waiting for another library's stream");
 }
+
+namespace {
+
+/// Asks the driver, which answers some questions in a context only: in any one, where the thread has none.
+template <class Ask>
+CUresult ask_somewhere(Ask ask) {
+    const CUresult result = ask();
+    if (result != CUDA_ERROR_INVALID_CONTEXT) return result;
+    const Current here(primary_context(0));
+    return ask();
+}
+
+}  // namespace
 
 std::optional<int> ordinal_of_memory(const void* address) {
     int ordinal = 0;
     unsigned type = 0;
     CUpointer_attribute what[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
     void* into[] = {&type, &ordinal};
-    const CUresult result =
-        driver().cuPointerGetAttributes(2, what, into, reinterpret_cast<CUdeviceptr>(address));
+    const CUresult result = ask_somewhere([&] {
+        return driver().cuPointerGetAttributes(2, what, into, reinterpret_cast<CUdeviceptr>(address));
+    });
     if (result != CUDA_SUCCESS || type == 0) return std::nullopt;
     return ordinal;
 }
@@ -104,13 +125,11 @@ std::optional<int> ordinal_of_stream(std::uintptr_t handle) {
     const Driver& d = driver();
     CUcontext context = nullptr;
     CUdevice device = 0;
-    if (handle <= per_thread || d.cuStreamGetCtx(stream_of(handle), &context) != CUDA_SUCCESS)
+    if (handle <= per_thread) return std::nullopt;
+    if (ask_somewhere([&] { return d.cuStreamGetCtx(stream_of(handle), &context); }) != CUDA_SUCCESS)
         return std::nullopt;
-    if (d.cuCtxPushCurrent(context) != CUDA_SUCCESS) return std::nullopt;
-    const CUresult result = d.cuCtxGetDevice(&device);
-    CUcontext popped = nullptr;
-    d.cuCtxPopCurrent(&popped);
-    if (result != CUDA_SUCCESS) return std::nullopt;
+    const Current here(context);
+    if (d.cuCtxGetDevice(&device) != CUDA_SUCCESS) return std::nullopt;
     return device;
 }
 

@@ -8,10 +8,12 @@ from xcuda.core import types
 from xcuda.core.arrays import (
     DeviceArray,
     as_cuda_array,
+    as_device_array,
     device_array,
     device_array_like,
     empty,
     empty_like,
+    from_dlpack,
     full,
     full_like,
     is_cuda_array,
@@ -38,6 +40,7 @@ from xcuda.core.errors import (
     MachineError,
     XcudaError,
 )
+from xcuda.core.graphs import Graph, graph
 from xcuda.core.kernels import Launch, device_function, jit, kernel
 from xcuda.core.language import __getattr__ as _language_name
 from xcuda.core.language import (
@@ -57,6 +60,7 @@ from xcuda.core.language import (
     warpsize,
 )
 from xcuda.core.language import table_names as _table_names
+from xcuda.core.pinned import is_pinned, pinned, pinned_array, pinned_array_like
 from xcuda.core.streams import (
     Event,
     Stream,
@@ -64,6 +68,9 @@ from xcuda.core.streams import (
     default_stream,
     event,
     event_elapsed_time,
+    external_stream,
+    legacy_default_stream,
+    per_thread_default_stream,
     stream,
 )
 
@@ -103,6 +110,12 @@ __all__ = [
     "device_array",
     "device_array_like",
     "as_cuda_array",
+    "as_device_array",
+    "from_dlpack",
+    "pinned",
+    "pinned_array",
+    "pinned_array_like",
+    "is_pinned",
     "is_cuda_array",
     "empty",
     "empty_like",
@@ -115,10 +128,15 @@ __all__ = [
     "Stream",
     "stream",
     "default_stream",
+    "legacy_default_stream",
+    "per_thread_default_stream",
+    "external_stream",
     "current_stream",
     "Event",
     "event",
     "event_elapsed_time",
+    "Graph",
+    "graph",
     "synchronize",
     "Device",
     "devices",

@@ -104,7 +104,11 @@ class DeviceArray(_runtime.ArrayBase):
         return self.copy_to_host().item()
 
     def copy_to_host(self, out=None, stream=None):
-        """A NumPy array with its values, or `out` filled with them (same shape and dtype). Waits for the work on it."""
+        """A NumPy array with its values, or `out` filled with them (same shape and dtype). Waits for the work on it.
+
+        stream: the copy goes there; with a pinned `out` (cuda.pinned_array) it goes on when this returns, and `out` has
+        the values once the stream is synchronized.
+        """
         if out is None:
             with _on(stream):
                 return self._host_view()
@@ -112,16 +116,22 @@ class DeviceArray(_runtime.ArrayBase):
             raise ValueError(f"'out' has shape {tuple(out.shape)}, the array has {self.shape}")
         if out.dtype != self.dtype:
             raise TypeError(f"'out' is of {out.dtype}, the array of {self.dtype}")
-        with _on(stream):
+        with _on(stream) as given:
             if self._contiguous and out.flags.c_contiguous:
-                self._to_host(out)
+                self._to_host(out, given is None)
             else:
                 out[...] = self._host_view()
         return out
 
     def copy_to_device(self, values, stream=None):
-        """Fills it with `values`: a number, a host array, or another device array; broadcast as NumPy does."""
-        with _on(stream):
+        """Fills it with `values`: a number, a host array, or another device array; broadcast as NumPy does.
+
+        stream: the copy goes there; pinned values (cuda.pinned_array) of the array's shape and dtype are read after
+        this has returned, and must not change until the stream is synchronized. Others are read before it returns.
+        """
+        with _on(stream) as given:
+            if not isinstance(values, DeviceArray) and _on_a_gpu(values):
+                values = as_device_array(values)
             if isinstance(values, DeviceArray):
                 if self._plainly_like(values):
                     self._copy_from(values)
@@ -139,7 +149,7 @@ class DeviceArray(_runtime.ArrayBase):
                     full = numpy.empty(self.shape, self.dtype)
                     full[...] = values
                     values = full
-                self._from_host(values)
+                self._from_host(values, given is None)
             else:
                 host, memory = self._host_memory()
                 host[...] = values
@@ -164,7 +174,7 @@ class DeviceArray(_runtime.ArrayBase):
     @property
     def flags(self):
         """C_CONTIGUOUS and WRITEABLE, as a dict."""
-        return {"C_CONTIGUOUS": self._contiguous, "WRITEABLE": True}
+        return {"C_CONTIGUOUS": self._contiguous, "WRITEABLE": not self._readonly}
 
     def __array__(self, dtype=None, copy=None):
         if copy is False and not self._host_accessible:
@@ -183,15 +193,20 @@ class DeviceArray(_runtime.ArrayBase):
             "strides": None if self._contiguous else self.strides,
             "version": 3,
             "typestr": self._typestr,
-            "data": (self._address, False),
+            "data": (self._address, self._readonly),
+            "stream": _runtime.export_stream(self),
         }
 
-    def __dlpack__(self, **wanted):
-        if not self._host_accessible:
-            raise BufferError("DLPack of an array on a GPU is not there yet")
-        import numpy
-
-        return numpy.asarray(memoryview(self)).__dlpack__(**wanted)
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        here = self.__dlpack_device__()
+        versioned = max_version is not None and max_version[0] >= 1
+        if dl_device is not None and tuple(dl_device) != here:
+            if tuple(dl_device) != (1, 0) or copy is False:
+                raise BufferError(f"the array lives on DLPack's device {here}, not on {tuple(dl_device)}")
+            return self.copy_to_host().__dlpack__(max_version=max_version)
+        if copy:
+            return _runtime.to_dlpack(self.copy(), stream, versioned, True)
+        return _runtime.to_dlpack(self, stream, versioned, False)
 
     def __dlpack_device__(self):
         return (1, 0) if self._host_accessible else (2, self.device.ordinal)
@@ -219,7 +234,10 @@ class DeviceArray(_runtime.ArrayBase):
             and other._contiguous
             and self._dtype_name == other._dtype_name
             and self.shape == other.shape
-            and self._device_label == other._device_label
+            and (
+                self._device_label == other._device_label
+                or not (self._host_accessible or other._host_accessible)
+            )
         )
 
     def _host_memory(self):
@@ -252,7 +270,19 @@ class _Nothing:
 
 
 def _on(stream):
-    return stream if isinstance(stream, _runtime.StreamBase) else _Nothing()
+    if stream is None:
+        return _Nothing()
+    from xcuda.core.streams import a_stream
+
+    return a_stream(stream)
+
+
+def _on_a_gpu(values):
+    """True for another library's array that NumPy can't see."""
+    if hasattr(values, "__cuda_array_interface__"):
+        return True
+    device = getattr(values, "__dlpack_device__", None)
+    return device is not None and not hasattr(values, "__array_interface__") and int(device()[0]) in (2, 13)
 
 
 def _shape(shape):
@@ -340,6 +370,14 @@ def to_device(values, stream=None, copy=True, to=None):
             if to is None
             else (to.copy_to_device(values), to)[1]
         )
+    if _on_a_gpu(values):
+        theirs = as_device_array(values)
+        if to is None and not copy:
+            return theirs
+        with _on(stream):
+            made = empty(theirs.shape, theirs._dtype_name) if to is None else to
+            made.copy_to_device(theirs)
+        return made
     values = numpy.asarray(values)
     if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
@@ -349,13 +387,56 @@ def to_device(values, stream=None, copy=True, to=None):
     return made
 
 
-def as_cuda_array(array, sync=True):
-    """A device array, as it is; other libraries' arrays are passed to kernels as they are."""
+def as_device_array(array):
+    """Another library's array as a device array over the same memory, which it keeps alive; ours as it is.
+
+    Takes what has `__cuda_array_interface__` or DLPack: arrays of torch, CuPy, numba, JAX; on the CPU device host
+    arrays with DLPack, too. Work in our current stream then comes after the library's work on it. Raises TypeError for
+    what is no such array, ValueError for host memory where the device is a GPU.
+    """
     if isinstance(array, DeviceArray):
         return array
-    raise TypeError(
-        f"{type(array).__name__} is no array of this device; cuda.to_device(...) copies host arrays"
-    )
+    return DeviceArray(array)
+
+
+def from_dlpack(array, /, *, device=None, copy=None):
+    """A device array over the memory of an array with `__dlpack__`, as the array API has it.
+
+    device: another one (a Device, its label or number) needs a copy. copy: True makes one, False refuses where one is
+    needed (ValueError).
+    """
+    from xcuda.core.devices import Device
+
+    wanted = None if device is None else Device(device)
+    if not isinstance(array, DeviceArray) and not hasattr(array, "__dlpack__"):
+        raise TypeError(f"{type(array).__name__} has no __dlpack__; cuda.to_device(...) copies arrays")
+    try:
+        made = as_device_array(array)
+    except ValueError:
+        if copy is False:
+            raise
+        import numpy
+
+        with wanted or _Nothing():
+            return to_device(numpy.from_dlpack(array))
+    if wanted is None or made.device == wanted:
+        return made.copy() if copy else made
+    if copy is False:
+        raise ValueError(
+            f"the array lives on {made._device_label}: without a copy it can't be on {wanted.label}"
+        )
+    with wanted:
+        moved = empty(made.shape, made._dtype_name)
+    moved.copy_to_device(made)
+    return moved
+
+
+def as_cuda_array(array, sync=True):
+    """`as_device_array` under numba's name. sync: wait at once for the library's work on it, as numba does."""
+    made = as_device_array(array)
+    if sync and made is not array:
+        made._settle()
+    return made
 
 
 def is_cuda_array(value):

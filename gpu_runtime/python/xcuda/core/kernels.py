@@ -156,6 +156,25 @@ class About(NumbaNames):
         """`async_call` of kernel[grid, block]."""
         return lambda *args, **kwargs: start(configured, args, kwargs)
 
+    def bind(self, grid, block, *args, **kwargs):
+        """A launch with everything worked out: `f = k.bind(grid, block, x, y)`, then `f()` as often as wanted.
+
+        grid and block as in k[grid, block], or both None for the shape that k(...) would choose. f() launches on the
+        current stream and costs less than k[grid, block](x, y). f.rebind(x=...) gives it other arguments. It keeps its
+        arguments alive.
+        """
+        from xcuda.core.bound import bind
+
+        if (grid is None) != (block is None):
+            raise TypeError("grid and block are both given or both None")
+        return bind(self.kernel if grid is None else self.kernel[grid, block], args, kwargs)
+
+    def bind_of(self, configured):
+        """`bind` of kernel[grid, block, stream]."""
+        from xcuda.core.bound import bind
+
+        return lambda *args, **kwargs: bind(configured, args, kwargs)
+
     def compile(self, signature, block=None, *, target=None):
         """Compiles for argument types without launching; gives the compiled version's figures as a dict.
 
@@ -221,7 +240,7 @@ class About(NumbaNames):
 
 _INTERNAL = {
     *("variant", "variants", "forms", "options", "capture", "captured"),
-    *("describe_briefly", "attribute_names", "async_call_of", "kernel", "about"),
+    *("describe_briefly", "attribute_names", "async_call_of", "bind_of", "kernel", "about"),
 }
 
 

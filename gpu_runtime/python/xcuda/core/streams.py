@@ -1,6 +1,7 @@
 """Streams and events: order and time of work on a device."""
 
 import contextlib
+import threading
 from contextvars import ContextVar
 
 from xcuda import _runtime
@@ -11,8 +12,27 @@ _outer = ContextVar("xcuda_outer_streams", default=())
 class Stream(_runtime.StreamBase):
     """A queue of work on the current device: launches and copies in it run one after another.
 
-    `with stream:` makes it the current stream of this thread or asyncio task.
+    Stream(theirs) is another library's stream: any object with `__cuda_stream__`, and those of torch, CuPy and numba.
+    Work of both goes into one queue, and the object is kept while ours is in use. `with stream:` makes it the current
+    stream of this thread or asyncio task. priority: lower numbers go first where the device has priorities.
+
+    A GPU's default stream is CUDA's legacy one: it waits for all work of the streams made here before it, and they wait
+    for its; streams that other libraries made with cudaStreamNonBlocking (torch's) stand beside it.
     """
+
+    def __init__(self, theirs=None, *, priority=0, is_default=False, graph=None):
+        if graph is not None:
+            super().__init__(graph=graph)
+        elif theirs is None:
+            super().__init__(priority, is_default)
+        else:
+            super().__init__(handle=handle_of(theirs), owner=theirs)
+
+    @property
+    def __cuda_stream__(self):
+        if not self.device_label.startswith("cuda"):
+            raise AttributeError("a stream of the CPU device is no CUDA stream")
+        return lambda: (0, self.handle)
 
     def __enter__(self):
         _outer.set((*_outer.get(), _runtime.current_stream.get()))
@@ -69,7 +89,17 @@ class Stream(_runtime.StreamBase):
     def __bool__(self):
         return True
 
+    def __eq__(self, other):
+        if not isinstance(other, Stream):
+            return NotImplemented
+        return (self.device_label, self.handle) == (other.device_label, other.handle)
+
+    def __hash__(self):
+        return hash((self.device_label, self.handle))
+
     def __repr__(self):
+        if self.is_capture:
+            return f"<stream of a graph's capture on {self.device_label}>"
         kind = "default stream" if self.is_default else f"stream 0x{self.handle:x}"
         return f"<{kind} of {self.device_label}>"
 
@@ -85,7 +115,7 @@ class Event(_runtime.EventBase):
 
     def record(self, stream=None):
         """Marks the point that the stream (the current one by default) has reached with the work so far."""
-        self._record(_a_stream(stream))
+        self._record(a_stream(stream))
         return self
 
     def synchronize(self):
@@ -98,18 +128,43 @@ class Event(_runtime.EventBase):
 
     def wait(self, stream=None):
         """Work asked for in the stream from now on waits for the mark."""
-        _a_stream(stream or current_stream())._wait(self)
+        a_stream(stream or current_stream())._wait(self)
 
     def elapsed_time(self, end):
         """Milliseconds from this event to `end`; both must have been recorded and reached."""
         return self._elapsed(end) * 1e3
 
 
-def _a_stream(stream):
+def a_stream(stream):
+    """What a user gave as a stream, as one of ours; None stays None. Raises TypeError for what is none."""
     if stream is None or isinstance(stream, _runtime.StreamBase):
         return stream
     if stream == 0 and not isinstance(stream, bool):
         return default_stream()
+    return Stream(stream)
+
+
+# Where libraries keep the number where their objects don't tell it: torch, CuPy, numba.
+_NUMBERS = ("cuda_stream", "ptr", "handle")
+
+
+def handle_of(stream):
+    """The number (a CUstream as an int) of another library's stream. Raises TypeError for what is no stream."""
+    told = getattr(stream, "__cuda_stream__", None)
+    if told is not None:
+        version, handle = told() if callable(told) else told
+        if version != 0:
+            raise TypeError(
+                f"{type(stream).__name__} tells version {version} of __cuda_stream__; 0 is understood"
+            )
+        return int(handle)
+    for name in _NUMBERS if not isinstance(stream, type) else ():
+        number = getattr(stream, name, None)
+        number = getattr(number, "value", number)  # ctypes
+        if number is None and hasattr(stream, name):
+            return 0  # ctypes' null pointer
+        if isinstance(number, int) and not isinstance(number, bool):
+            return number
     raise TypeError(f"a Stream is wanted, not {type(stream).__name__}; cuda.stream() makes one")
 
 
@@ -118,9 +173,39 @@ def stream(priority=0):
     return Stream(priority=priority)
 
 
+def external_stream(ptr):
+    """The stream with this number (a CUstream as an int), which whoever made it keeps alive."""
+    if isinstance(ptr, bool) or not hasattr(ptr, "__index__"):
+        raise TypeError(
+            f"a stream's number is an int, not {type(ptr).__name__}; cuda.Stream(...) takes objects"
+        )
+    made = Stream.__new__(Stream)
+    _runtime.StreamBase.__init__(made, handle=ptr.__index__(), owner=None)
+    return made
+
+
 def default_stream():
-    """The current device's default stream, where work goes outside `with stream:`."""
+    """The current device's default stream, where work goes outside `with stream:`. On a GPU the legacy one."""
     return Stream(is_default=True)
+
+
+def legacy_default_stream():
+    """The default stream that all threads share: `default_stream()`."""
+    return default_stream()
+
+
+_of_thread = threading.local()
+
+
+def per_thread_default_stream():
+    """This thread's own default stream, which waits for the legacy one as other streams do."""
+    label = _runtime.current_device_label()
+    if label.startswith("cuda"):
+        return external_stream(2)
+    streams = _of_thread.__dict__
+    if label not in streams:
+        streams[label] = stream()
+    return streams[label]
 
 
 def current_stream():

@@ -1,0 +1,47 @@
+#include "launch/bound.hpp"
+
+#include <utility>
+
+#include "base/clock.hpp"
+#include "launch/arguments.hpp"
+
+namespace xcuda::launch {
+
+Bound bind(const std::shared_ptr<const Specialisation>& kernel, const device::Shape& shape, bool automatic,
+           std::span<const Argument> arguments) {
+    Bound bound{kernel, shape, {}, lengths_of(arguments), event_of(*kernel, shape, automatic, arguments)};
+    bound.packed.resize(kernel->lowered->layout.bytes);
+    pack(kernel->lowered->layout, arguments, bound.packed.data());
+    return bound;
+}
+
+Started start(const Bound& bound, device::Stream* stream) {
+    Started started;
+    started.kernel = bound.kernel;
+    if (bound.shape.grid.count() == 0) return started;
+    started.lengths = bound.lengths;
+    Event event = bound.event;
+    event.begin = now();
+    event.stream = reinterpret_cast<std::uintptr_t>(stream);
+    started.timing = bound.kernel->device->launch(bound.kernel->function, bound.shape, bound.packed, stream);
+    if (!started.timing) return started;
+    event.timing = started.timing;
+    record(std::move(event));
+    return started;
+}
+
+void record_untimed(const Bound& bound, device::Stream* stream) {
+    static const auto untimed = [] {
+        auto launch = std::make_shared<device::Device::Launch>();
+        launch->timed = false;
+        launch->done = true;
+        return launch;
+    }();
+    Event event = bound.event;
+    event.begin = event.end = now();
+    event.stream = reinterpret_cast<std::uintptr_t>(stream);
+    event.timing = untimed;
+    record(std::move(event));
+}
+
+}  // namespace xcuda::launch

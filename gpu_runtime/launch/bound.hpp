@@ -1,0 +1,28 @@
+// A launch with everything worked out, to be started many times.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "launch/launch.hpp"
+
+namespace xcuda::launch {
+
+struct Bound {
+    std::shared_ptr<const Specialisation> kernel;
+    device::Shape shape;
+    std::vector<std::byte> packed;      // as the kernel reads its arguments
+    std::vector<std::int64_t> lengths;  // of the array arguments, one after the other
+    Event event;                        // what the log gets, but for the time
+};
+
+/// As `start` takes them; the arguments' memory must stay where it is.
+XCUDA_API Bound bind(const std::shared_ptr<const Specialisation>& kernel, const device::Shape& shape,
+                     bool automatic_shape, std::span<const Argument> arguments);
+XCUDA_API Started start(const Bound& bound, device::Stream* stream);
+/// Records it as one of many in a row, whose time is not known.
+XCUDA_API void record_untimed(const Bound& bound, device::Stream* stream);
+
+}  // namespace xcuda::launch

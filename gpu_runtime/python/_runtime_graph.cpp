@@ -1,0 +1,84 @@
+#include "_runtime_graph.hpp"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include <utility>
+
+#include "launch/program.hpp"
+
+namespace xcuda::python {
+
+const launch::Bound* Graph::launch_of(const device::Device::Launch& replay) const {
+    const auto node = static_cast<std::size_t>(replay.node);
+    return replay.node >= 0 && node < launches.size() ? &launches[node] : nullptr;
+}
+
+std::optional<Error> Graph::error(const device::Device::Launch& replay) const {
+    const launch::Bound* failed = launch_of(replay);
+    if (!failed) return std::nullopt;
+    launch::Started told;
+    told.kernel = failed->kernel;
+    told.lengths = failed->lengths;
+    told.timing = std::make_shared<device::Device::Launch>();
+    told.timing->fault = replay.fault;
+    return told.error();
+}
+
+namespace {
+
+void begin(Graph* self) {
+    const auto& device = current_device();
+    new (self) Graph{device, device->begin_capture(), nullptr, {}, {}};
+}
+
+void end(Graph& g) {
+    if (!g.capture) raise("RuntimeError", "the graph's capture has ended already");
+    const auto capture = std::exchange(g.capture, nullptr);
+    nb::gil_scoped_release released;
+    g.made = g.device->end_capture(*capture);
+}
+
+void replay(const std::shared_ptr<Graph>& g, const Stream* given) {
+    if (!g->made) raise("RuntimeError", "the graph is launched before its capture has ended");
+    if (given && given->device != g->device)
+        raise("ValueError", "the stream is one of " + given->device->info().name + ", the graph works on " +
+                                g->device->info().name);
+    const auto stream = given ? given->stream : stream_on(g->device);
+    auto work = std::make_shared<InFlight>();
+    work->device = g->device;
+    work->stream = stream;
+    work->graph = g;
+    work->keeps = g;
+    work->site = LaunchSite::here();
+    for (const launch::Bound& bound : g->launches) launch::record_untimed(bound, stream.get());
+    {
+        nb::gil_scoped_release released;
+        work->started.timing = g->device->replay(g->made, stream.get());
+    }
+    // As with a launch: told at once only where it always can be.
+    if (!stream && g->device->host_accessible())
+        raise_error_of(*work);
+    else
+        in_flight(work);
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& module) {
+    nb::class_<Graph>(module, "GraphBase", nb::is_weak_referenceable())
+        .def("__init__", &begin)
+        .def("_end", &end)
+        .def("_replay", &replay, nb::arg("stream").none())
+        .def_prop_ro("device_label", [](const Graph& g) { return launch::device_label(g.device->info()); })
+        .def_prop_ro("is_captured", [](const Graph& g) { return g.made != nullptr; })
+        .def_prop_ro("launch_count", [](const Graph& g) { return g.launches.size(); })
+        .def_prop_ro("copy_count", [](const Graph& g) { return g.copies; })
+        .def_prop_ro("kernel_names", [](const Graph& g) {
+            nb::list names;
+            for (const launch::Bound& bound : g.launches) names.append(bound.kernel->facts->name);
+            return names;
+        });
+}
+
+}  // namespace xcuda::python
