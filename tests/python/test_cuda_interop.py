@@ -171,7 +171,8 @@ def test_memory_that_was_handed_out_goes_back_after_all_work():
 def test_dlpack_streams():
     a = cuda.zeros(10)
     assert a.__dlpack_device__() == (2, 0)
-    for stream in (None, -1, 1, 2, cuda.stream().handle):
+    ours = cuda.stream()
+    for stream in (None, -1, 1, 2, ours.handle):
         assert "dltensor" in repr(a.__dlpack__(stream=stream, max_version=(1, 0)))
     for stream in (0, -2):
         with pytest.raises(ValueError, match=f"stream={stream} means nothing to DLPack"):
