@@ -163,8 +163,8 @@ def handle_of(stream):
         number = getattr(number, "value", number)  # ctypes
         if number is None and hasattr(stream, name):
             return 0  # ctypes' null pointer
-        if isinstance(number, int) and not isinstance(number, bool):
-            return number
+        if hasattr(number, "__int__") and not isinstance(number, (bool, float)):
+            return int(number)
     raise TypeError(f"a Stream is wanted, not {type(stream).__name__}; cuda.stream() makes one")
 
 
