@@ -288,6 +288,20 @@ def launches(cuda, peer):
     ours = add[4, 256]
     contestants["xcuda, automatic shape"] = lambda: add(dz, dx, dy), cuda.synchronize, 5000
     contestants[OURS] = lambda: ours(dz, dx, dy), cuda.synchronize, 5000
+    contestants["xcuda, bound"] = add.bind(4, 256, dz, dx, dy), cuda.synchronize, 5000
+    contestants["xcuda, CuPy's arrays"] = lambda: ours(z, x, y), cuda.synchronize, 2000
+    try:
+        import torch
+
+        tensors = [torch.arange(SMALL, dtype=torch.float32, device="cuda") for _ in range(3)]
+        contestants["xcuda, torch's tensors"] = lambda: ours(*tensors), cuda.synchronize, 2000
+    except Exception as error:
+        say(f"torch: {error!r}")
+    with cuda.graph() as thousand:
+        for _ in range(1000):
+            ours(dz, dx, dy)
+    in_graph = "xcuda, in a graph of 1,000"
+    contestants[in_graph] = thousand, cuda.synchronize, 20
     if peer:
         contestants = {
             "CUDA C++ <<<>>>": (
@@ -298,6 +312,7 @@ def launches(cuda, peer):
             **contestants,
         }
     figures = per_launch(contestants)
+    figures[in_graph] /= 1000
     if peer:
         figures["CUDA C++ <<<>>>"] /= 5000
     np.testing.assert_allclose(dz.copy_to_host(), 2 * np.arange(SMALL))

@@ -72,6 +72,27 @@ def test_async_done_and_callbacks():
     assert s.query() and s.done()
 
 
+def test_default_streams():
+    assert cuda.legacy_default_stream() == cuda.default_stream() != cuda.stream()
+    mine = cuda.per_thread_default_stream()
+    assert mine == cuda.per_thread_default_stream() and not mine.is_default
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(cuda.per_thread_default_stream()))
+    thread.start()
+    thread.join()
+    with mine:
+        a = cuda.zeros(3)
+    mine.synchronize()
+    assert not a.copy_to_host().any() and len(seen) == 1
+    if cuda.Device().kind == "cpu":
+        assert seen[0] != mine and not hasattr(mine, "__cuda_stream__")
+        with pytest.raises(ValueError, match="has no streams of other libraries"):
+            cuda.external_stream(4096)
+    with pytest.raises(TypeError, match="a Stream is wanted, not dict"):
+        cuda.Stream({})
+    assert cuda.stream(priority=-1).query()
+
+
 def test_devices():
     device = cuda.get_current_device()
     assert cuda.is_available() and device in cuda.devices() == cuda.gpus == cuda.list_devices()
