@@ -173,8 +173,8 @@ def test_torch_streams(torch):
         event = ours.record()
     theirs.synchronize()
     assert event.query()
-    back = torch.cuda.ExternalStream(cuda.stream().handle)
-    with torch.cuda.stream(back):
+    mine = cuda.stream()
+    with torch.cuda.stream(torch.cuda.ExternalStream(mine.handle)):
         assert int(torch.ones(10, device="cuda").sum()) == 10
     spin[1, 1, theirs](a, 1)
     ours.synchronize()
@@ -244,7 +244,8 @@ def test_cupy_streams(cupy):
     spin[1, 1, theirs](a, 1000)
     theirs.synchronize()
     assert a.copy_to_host()[0] == 1000
-    with cupy.cuda.ExternalStream(cuda.stream().handle):
+    mine = cuda.stream()
+    with cupy.cuda.ExternalStream(mine.handle):
         assert float(cupy.ones(10).sum()) == 10
 
 
