@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/lowering.hpp"
+#include "ir/print.hpp"
 
 namespace xcuda::frontend {
 
@@ -33,8 +34,13 @@ std::string Argument::key() const {
         }
         case Kind::fixed: {
             const Meaning* m = fixed.meaning;
-            return fmt::format("[{} {} {} {} {}]", static_cast<int>(fixed.kind), fixed.text,
-                               static_cast<int>(fixed.dtype), m ? m->text : "", m ? m->helper : -1);
+            std::string text =
+                fmt::format("[{} {} {} {} {}", static_cast<int>(fixed.kind), fixed.text,
+                            static_cast<int>(fixed.dtype), m ? m->text : "", m ? m->helper : -1);
+            if (fixed.is_scalar())
+                text += fmt::format(" {} {}", ir::to_string(fixed.expr->type),
+                                    ir::to_string(ir::Function{}, *fixed.expr));
+            return text + "]";
         }
     }
     return {};
@@ -44,6 +50,11 @@ Argument Lowering::argument_from(const Value& v, std::vector<ExprP>& flat, const
     Argument a;
     switch (v.kind) {
         case Value::Kind::scalar:
+            if (literals_stay && is_constant(*v.expr)) {
+                a.kind = Argument::Kind::fixed;
+                a.fixed = v;
+                return a;
+            }
             a.kind = Argument::Kind::scalar;
             a.type = v.expr->type;
             flat.push_back(v.expr);
@@ -116,6 +127,20 @@ const Declared* declared_for(const std::vector<Declared>& all, const std::vector
     return nullptr;
 }
 
+bool holds_literal(const Value& v) {
+    if (v.is_scalar()) return is_constant(*v.expr);
+    return v.is_tuple() && std::any_of(v.items.begin(), v.items.end(), holds_literal);
+}
+
+// A function while it is lowered.
+struct Active {
+    Active(std::vector<const ast::Node*>& all, const ast::Node* function) : all(all) {
+        all.push_back(function);
+    }
+    ~Active() { all.pop_back(); }
+    std::vector<const ast::Node*>& all;
+};
+
 }  // namespace
 
 Value Lowering::invoke(const Meaning& meaning, const Node& node) {
@@ -132,9 +157,9 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
     std::vector<std::string> parameters;
     for (const char* list : {"posonlyargs", "args", "kwonlyargs"})
         for (const ast::NodeP& a : args.list(list)) parameters.push_back(a->text("arg"));
-    const std::vector<const Node*> bound = bind(node, helper.name, parameters, 0);
+    const std::vector<const ast::Node*> bound = bind(node, helper.name, parameters, 0);
 
-    std::vector<const Node*> given;
+    std::vector<const ast::Node*> given;
     for (const Node* n : bound)
         if (n) given.push_back(n);
     const std::vector<Value> operand = operands(given);
@@ -151,17 +176,30 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
         }
     }
     const Declared* declared = declared_for(helper.declared, values);
-    std::vector<std::pair<std::string, Argument>> typed;
-    std::vector<ExprP> flat;
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-        Value& v = values[i];
-        const Place& place = bound[i] ? bound[i]->place : node.place;
-        if (declared && declared->arguments[i] && v.kind == Value::Kind::scalar)
-            v = scalar_value(python_cast(*declared->arguments[i], false, v.expr, place));
-        typed.emplace_back(parameters[i], argument_from(v, flat, place));
-    }
-    Value result = invoke_function({helper.name, *helper.function, helper.names, helper.defaults, false},
-                                   std::move(typed), std::move(flat), node);
+    for (std::size_t i = 0; declared && i < values.size(); ++i)
+        if (Value& v = values[i]; declared->arguments[i] && v.kind == Value::Kind::scalar)
+            v = scalar_value(
+                python_cast(*declared->arguments[i], false, v.expr, bound[i] ? bound[i]->place : node.place));
+    const auto attempt = [&](bool keep_literals) {
+        std::vector<std::pair<std::string, Argument>> typed;
+        std::vector<ExprP> flat;
+        literals_stay = keep_literals;
+        for (std::size_t i = 0; i < parameters.size(); ++i)
+            typed.emplace_back(parameters[i],
+                               argument_from(values[i], flat, bound[i] ? bound[i]->place : node.place));
+        literals_stay = false;
+        return invoke_function({helper.name, *helper.function, helper.names, helper.defaults, false},
+                               std::move(typed), std::move(flat), node);
+    };
+    const auto with_literals = [&] {
+        try {
+            return attempt(false);
+        } catch (const NeedsConstant&) {
+            if (std::none_of(values.begin(), values.end(), holds_literal)) throw;
+        }
+        return attempt(true);
+    };
+    Value result = with_literals();
     if (declared && declared->returns && result.kind == Value::Kind::scalar)
         result = scalar_value(python_cast(*declared->returns, false, result.expr, node.place));
     return result;
@@ -233,9 +271,10 @@ const Lowered* Lowering::specialise(const FunctionSource& callee,
     if (std::find(unit.active.begin(), unit.active.end(), &callee.function) != unit.active.end())
         throw refused(place, fmt::format("{}() calls itself: recursion can't run in a kernel", callee.name),
                       "write it as a loop");
-    unit.active.push_back(&callee.function);
-    Lowered lowered = Lowering(unit, callee, std::move(typed)).run();
-    unit.active.pop_back();
+    Lowered lowered = [&] {
+        const Active active(unit.active, &callee.function);
+        return Lowering(unit, callee, std::move(typed)).run();
+    }();
     unit.helpers.push_back(std::make_unique<Lowered>(std::move(lowered)));
     *id = static_cast<int>(unit.helpers.size());
     unit.helper_ids.emplace(key, *id);

@@ -91,7 +91,8 @@ Value Lowering::grid(const Node& node, const std::string& name, Kind kind) {
     const std::vector<const Node*> args = bind(node, name, {"ndim"}, 1);
     const auto ndim = constant_int(value(*args[0]));
     if (!ndim || *ndim < 1 || *ndim > 3)
-        throw refused(args[0]->place, "cuda." + name + "() takes 1, 2 or 3", "write cuda." + name + "(1)");
+        throw NeedsConstant(
+            refused(args[0]->place, "cuda." + name + "() takes 1, 2 or 3", "write cuda." + name + "(1)"));
     std::vector<Value> items;
     for (int axis = 0; axis < *ndim; ++axis) items.push_back(scalar_value(ir::coord(kind, axis, node.place)));
     return *ndim == 1 ? items[0] : tuple_value(std::move(items));
@@ -116,10 +117,11 @@ Value Lowering::make_array(const Node& node, const std::string& name, ir::Space 
     const auto extent = [&](const Value& v, const Place& place) {
         const auto n = constant_int(v);
         if (!n)
-            throw refused(place,
-                          "the shape of cuda." + name + " must be known when the kernel is compiled, found " +
-                              (v.is_scalar() ? std::string("a value of run time") : spoken(v)),
-                          "write a number or a global constant");
+            throw NeedsConstant(refused(place,
+                                        "the shape of cuda." + name +
+                                            " must be known when the kernel is compiled, found " +
+                                            (v.is_scalar() ? std::string("a value of run time") : spoken(v)),
+                                        "write a number or a global constant"));
         if (*n < 0 || (*n == 0 && !(space == ir::Space::shared && !shape.is_tuple())))
             throw refused(place, fmt::format("an array of length {} can't be made", *n));
         if (*n > (std::int64_t{1} << 31))

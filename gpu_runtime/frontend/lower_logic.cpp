@@ -101,6 +101,13 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
         };
         if (!none_a && !none_b && named(a.kind) && named(b.kind))
             return constant(same_fixed(a, b) == (op == "Is"));
+        const auto is_bool = [](const Value& v) {
+            return v.is_scalar() && v.expr->type.is_scalar() && v.expr->type.dtype == DType::b1;
+        };
+        if (is_bool(a) || is_bool(b)) {  // there are two of them; no number is one
+            if (!is_bool(a) || !is_bool(b)) return constant(op == "IsNot");
+            return scalar_value(comparison(op == "Is" ? Op::eq : Op::ne, a.expr, b.expr, place));
+        }
         if (!none_a && !none_b)
             throw refused(place, "'is' compares identities, which numbers in a kernel don't have",
                           "write == or !=");

@@ -103,8 +103,8 @@ ExprP Lowering::range_count(const Value& range, const Place& place) {
     const ExprP &start = range.items[0].expr, &stop = range.items[1].expr;
     const auto step = whole(range.items[2].expr);
     if (!step)
-        throw refused(place, "the step of this range must be known when the kernel is compiled",
-                      "loop over the range itself");
+        throw NeedsConstant(refused(place, "the step of this range must be known when the kernel is compiled",
+                                    "loop over the range itself"));
     ExprP span =
         *step > 0 ? arithmetic(Op::sub, stop, start, place) : arithmetic(Op::sub, start, stop, place);
     if (span->type.is_none()) return span;
@@ -438,7 +438,9 @@ Value Lowering::least_of(const Value& v, const KernelFunction& function, const s
 // x in range(...): between its ends, and a whole number of steps from its start.
 ExprP Lowering::in_range(const ExprP& given, const Value& range, const Place& place) {
     const auto step = whole(range.items[2].expr);
-    if (!step) throw refused(place, "the step of this range must be known when the kernel is compiled");
+    if (!step)
+        throw NeedsConstant(
+            refused(place, "the step of this range must be known when the kernel is compiled"));
     if (given->type.is_none()) return given;
     const ExprP x = repeatable(*given) ? given : spill(given);
     const ExprP &start = range.items[0].expr, &stop = range.items[1].expr;

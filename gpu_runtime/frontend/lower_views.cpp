@@ -88,11 +88,11 @@ ViewAxis Lowering::slice_run(const Value& slice, const ExprP& n, const Place& pl
     if (slice.items[2].kind != Value::Kind::none) {
         const auto known = constant_int(slice.items[2]);
         if (!known)
-            throw refused(slice.items[2].place.known() ? slice.items[2].place : place,
-                          "the step of a slice must be known when the kernel is compiled, found " +
-                              (slice.items[2].is_scalar() ? std::string("a value of run time")
-                                                          : spoken(slice.items[2])),
-                          "write a number, or index with a[start + k * step]");
+            throw NeedsConstant(refused(
+                slice.items[2].place.known() ? slice.items[2].place : place,
+                "the step of a slice must be known when the kernel is compiled, found " +
+                    (slice.items[2].is_scalar() ? std::string("a value of run time") : spoken(slice.items[2])),
+                "write a number, or index with a[start + k * step]"));
         if (*known == 0)
             throw Error(Fault::user, "ValueError", "slice step cannot be zero", place, "write 1 or -1");
         step = *known;

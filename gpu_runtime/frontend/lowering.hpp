@@ -26,6 +26,12 @@ struct Argument {
     std::string key() const;            // equal keys share one compiled helper
 };
 
+/// Refused for a number of run time where one is needed that is known while compiling. A helper's call is tried again
+/// with the literals among its arguments as such.
+struct NeedsConstant : Error {
+    explicit NeedsConstant(Error error) : Error(std::move(error)) {}
+};
+
 struct FunctionSource {
     std::string name;
     const ast::Node& function;
@@ -272,6 +278,7 @@ private:
 
     // lower_helpers.cpp
     Value invoke(const Meaning& meaning, const Node& node);
+    bool literals_stay = false;  // argument_from: a literal is a constant of the helper, no argument
     Argument argument_from(const Value& value, std::vector<ExprP>& flat, const Place& place);
     Value invoke_function(const FunctionSource& callee,
                           std::vector<std::pair<std::string, Argument>> arguments, std::vector<ExprP> flat,

@@ -79,5 +79,3 @@ def _tests_in(path):
         for item in getattr(node, "body", []) if isinstance(node, ast.ClassDef) else []:
             if isinstance(item, ast.FunctionDef) and item.name.startswith("test"):
                 yield f"{node.name}.{item.name}"
-
-

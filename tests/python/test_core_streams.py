@@ -102,7 +102,7 @@ def test_devices():
     assert 0 < free <= total
     assert device.max_threads_per_block >= 256
     if device.kind == "cpu":
-        assert device.compute_capability is None
+        assert device.compute_capability == (0, 0)
     with cuda.Device(device.id) as inside:
         assert cuda.get_current_device() == inside
     with pytest.raises(ValueError, match="there is no device 99 here; there are: 0 "):
@@ -189,3 +189,15 @@ def test_a_folder_named_cuda_does_not_hide_the_names(tmp_path):
         )
         == "xcuda.core"
     )
+
+
+def test_numbas_names_of_default_streams():
+    assert cuda.legacy_default_stream().is_default
+    mine = cuda.per_thread_default_stream()
+    assert mine is cuda.per_thread_default_stream() and not mine.is_default
+    others = []
+    thread = threading.Thread(target=lambda: others.append(cuda.per_thread_default_stream()))
+    thread.start()
+    thread.join()
+    assert others[0] is not mine
+    mine.synchronize()

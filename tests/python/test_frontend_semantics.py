@@ -436,3 +436,18 @@ def test_zero_dimensions_and_eight():
     a, b = np.zeros(()), np.arange(6.0).reshape(1, 1, 1, 1, 1, 1, 2, 3)
     run(f, a, b)
     assert a[()] == 13
+
+
+def test_is_true_and_is_false():
+    f = make("""
+        def f(flag, number, out):
+            out[0] = flag is True
+            out[1] = flag is not False
+            out[2] = number is True
+            out[3] = (number > 0) is False
+    """)
+    out = np.zeros(4, np.int64)
+    run(f, True, 1, out)
+    assert out.tolist() == [1, 1, 0, 0]
+    run(f, False, -1, out)
+    assert out.tolist() == [0, 0, 0, 1]

@@ -7,6 +7,9 @@ from xcuda import _runtime as _runtime
 from xcuda.core import types
 from xcuda.core.arrays import (
     DeviceArray,
+    In,
+    InOut,
+    Out,
     as_cuda_array,
     as_device_array,
     device_array,
@@ -33,6 +36,7 @@ from xcuda.core.devices import (
     select_device,
     synchronize,
 )
+from xcuda.core.dtypes import NAMES as _DTYPES
 from xcuda.core.errors import (
     DeviceMemoryError,
     InternalError,
@@ -41,6 +45,7 @@ from xcuda.core.errors import (
     XcudaError,
 )
 from xcuda.core.graphs import Graph, graph
+from xcuda.core.host_arrays import defer_cleanup, managed_array, mapped_array, mapped_array_like
 from xcuda.core.kernels import Launch, device_function, jit, kernel
 from xcuda.core.language import __getattr__ as _language_name
 from xcuda.core.language import (
@@ -106,6 +111,9 @@ __all__ = [
     "const",
     "atomic",
     "DeviceArray",
+    "In",
+    "Out",
+    "InOut",
     "to_device",
     "device_array",
     "device_array_like",
@@ -117,6 +125,10 @@ __all__ = [
     "pinned_array_like",
     "is_pinned",
     "is_cuda_array",
+    "mapped_array",
+    "mapped_array_like",
+    "managed_array",
+    "defer_cleanup",
     "empty",
     "empty_like",
     "zeros",
@@ -151,6 +163,9 @@ __all__ = [
     "memory_info",
     "trim_memory",
     "DeviceMemoryError",
+    "fp16",
+    "is_float16_supported",
+    "is_bfloat16_supported",
     "XcudaError",
     "KernelSyntaxError",
     "MachineError",
@@ -184,6 +199,10 @@ def __getattr__(name):
         return getattr(memory, name)
     if name == "gpus":
         return devices()
+    if name == "fp16":
+        import importlib
+
+        return importlib.import_module("xcuda.core.fp16")
     if not name.startswith("_"):
         try:
             return _language_name(name)
@@ -199,6 +218,16 @@ def __dir__():
 def list_devices():
     """All devices of this process."""
     return devices()
+
+
+def is_float16_supported():
+    """True: kernels take float16 on every device."""
+    return True
+
+
+def is_bfloat16_supported():
+    """True where kernels take bfloat16."""
+    return "bfloat16" in _DTYPES
 
 
 def kernel_names():

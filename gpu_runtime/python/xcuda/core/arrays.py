@@ -171,10 +171,15 @@ class DeviceArray(_runtime.ArrayBase):
         """True if its elements lie one after another in C order."""
         return self._contiguous
 
+    def is_f_contiguous(self):
+        """True if its elements lie one after another in Fortran order."""
+        return self.flags["F_CONTIGUOUS"]
+
     @property
     def flags(self):
-        """C_CONTIGUOUS and WRITEABLE, as a dict."""
-        return {"C_CONTIGUOUS": self._contiguous, "WRITEABLE": not self._readonly}
+        """C_CONTIGUOUS, F_CONTIGUOUS and WRITEABLE, as a dict."""
+        fortran = self._contiguous if self.ndim < 2 else self.T._contiguous
+        return {"C_CONTIGUOUS": self._contiguous, "F_CONTIGUOUS": fortran, "WRITEABLE": not self._readonly}
 
     def __array__(self, dtype=None, copy=None):
         if copy is False and not self._host_accessible:
@@ -297,10 +302,21 @@ def empty(shape, dtype=None):
 
 def device_array(shape, dtype=None, strides=None, order="C", stream=None):
     """`empty` under numba's name."""
-    if strides is not None or order != "C":
-        raise ValueError("device arrays are made in C order; use .T or slices for other strides")
+    if order not in ("C", "F"):
+        raise ValueError(f"order is 'C' or 'F', not {order!r}")
+    lengths = _shape(shape)
+    if strides is not None and tuple(strides) != _strides(lengths, dtype, order):
+        raise ValueError(
+            "device arrays are made without gaps; take a slice of a larger one for other strides"
+        )
     with _on(stream):
-        return empty(shape, dtype)
+        return empty(lengths, dtype) if order == "C" else empty(lengths[::-1], dtype).T
+
+
+def _strides(lengths, dtype, order):
+    import numpy
+
+    return numpy.ndarray(lengths, name_of(dtype), order=order).strides
 
 
 def zeros(shape, dtype=None):
@@ -334,9 +350,30 @@ def empty_like(array, dtype=None):
 
 
 def device_array_like(array, stream=None):
-    """`empty_like` under numba's name."""
-    with _on(stream):
-        return empty_like(array)
+    """A device array with the shape, dtype and order of axes (C or Fortran) of a host or device array."""
+    return device_array(array.shape, array.dtype, order=order_of(array), stream=stream)
+
+
+def order_of(array):
+    """ "F" for an array in Fortran order that isn't in C order too, else "C"; as NumPy's `*_like` functions see it."""
+    lengths = [
+        (length, stride) for length, stride in zip(array.shape, array.strides, strict=True) if length != 1
+    ]
+    rising = all(a[1] <= b[1] for a, b in zip(lengths, lengths[1:], strict=False))
+    return "F" if len(lengths) > 1 and rising and lengths[0][1] < lengths[-1][1] else "C"
+
+
+def In(array):
+    """As an argument: what a kernel writes there does not come back. The array on the device."""
+    return array if is_cuda_array(array) else to_device(array)
+
+
+def InOut(array):
+    """As an argument: what a kernel writes there comes back, as it does by itself. The array as it is."""
+    return array
+
+
+Out = InOut
 
 
 def zeros_like(array, dtype=None):

@@ -35,9 +35,14 @@ class Device(_runtime.DeviceBase):
 
     @property
     def compute_capability(self):
-        """(major, minor) of a GPU; None on the CPU device."""
+        """(major, minor) of a GPU; (0, 0) on the CPU device."""
         found = re.fullmatch(r"sm_(\d+)(\d)[a-z]?", self.architecture)
-        return (int(found[1]), int(found[2])) if found else None
+        return (int(found[1]), int(found[2])) if found else (0, 0)
+
+    @property
+    def device(self):
+        """The device itself, where numba's contexts have it."""
+        return self
 
     @property
     def memory_info(self):

@@ -21,7 +21,12 @@ _WITHOUT_EFFECT = {
     "max_registers",
     "launch_bounds",
     "forceinline",
+    "link",
+    "lto",
+    "extensions",
 }
+
+_CARVEOUTS = ("default", "maxl1", "maxshared")
 
 
 def kernel(function=None, signature=None, *, checked=True, fastmath=False, device=False, **options):
@@ -35,11 +40,14 @@ def kernel(function=None, signature=None, *, checked=True, fastmath=False, devic
     """
     if function is not None and (not callable(function) or is_type(function) or is_signature(function)):
         function, signature = None, function  # @kernel("float32[:]"), @kernel(void(float32[:]))
+    check_carveout(options.pop("shared_memory_carveout", -1))
     unknown = set(options) - _WITHOUT_EFFECT
     if unknown:
         raise TypeError(
             f"kernel() has no option '{min(unknown)}'; there are signature, checked, fastmath and device"
         )
+    if options.get("link"):
+        raise TypeError("kernel() can't link other code: write it as a function in Python")
     if function is None:
         return functools.partial(
             kernel, signature=signature, checked=checked, fastmath=fastmath, device=device
@@ -54,6 +62,17 @@ def kernel(function=None, signature=None, *, checked=True, fastmath=False, devic
 
 
 jit = kernel
+
+
+def check_carveout(carveout):
+    """Refuses what is no preference for shared memory; the launcher itself chooses it by what a kernel uses."""
+    if isinstance(carveout, str):
+        if carveout.lower() not in _CARVEOUTS:
+            raise ValueError(
+                f"Invalid carveout value: {carveout!r}; use 'MaxL1', 'MaxShared', 'default' or a percentage"
+            )
+    elif not -1 <= carveout <= 100:
+        raise ValueError(f"carveout must be between -1 and 100, found {carveout}")
 
 
 def device_function(function=None, signature=None, **options):

@@ -3,6 +3,7 @@
 import contextlib
 
 from xcuda import _runtime
+from xcuda.core.arrays import order_of
 from xcuda.core.dtypes import name_of
 
 
@@ -25,8 +26,8 @@ def pinned_array(shape, dtype=None, strides=None, order="C"):
 
 
 def pinned_array_like(array):
-    """`pinned_array` with the shape and dtype of another array."""
-    return pinned_array(tuple(array.shape), array.dtype)
+    """`pinned_array` with the shape, dtype and order of axes (C or Fortran) of another array."""
+    return pinned_array(tuple(array.shape), array.dtype, order=order_of(array))
 
 
 @contextlib.contextmanager

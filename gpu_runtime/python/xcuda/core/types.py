@@ -189,4 +189,4 @@ globals().update({name: Scalar(name) for name in NAMES})
 globals().update({alias: Scalar(name) for name, aliases in _SAME.items() for alias in aliases.split()})
 
 _OWN = ("Type", "Scalar", "Array", "Tuple", "UniTuple", "Signature", "void", "none", "from_dtype")
-__all__ = [*_OWN, *NAMES, *" ".join(_SAME.values()).split()]
+__all__ = (*_OWN, *NAMES, *" ".join(_SAME.values()).split())  # noqa: PLE0604

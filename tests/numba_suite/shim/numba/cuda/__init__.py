@@ -10,28 +10,11 @@ from numba.cuda.types import *  # noqa: F403
 HAS_NUMBA = False
 
 # What numba.cuda has and xcuda.core does not: a test that uses it fails with its name.
-_ABSENT = (
-    *(
-        "compile",
-        "compile_ptx",
-        "compile_ptx_for_current_device",
-        "compile_for_current_device",
-        "compile_all",
-    ),
-    *(
-        "LinkableCode",
-        "CUSource",
-        "PTXSource",
-        "Cubin",
-        "Fatbin",
-        "Archive",
-        "Object",
-        "LTOIR",
-        "Linker",
-        "fp16",
-    ),
-    *("declare_device", "libdevice", "vectorize", "guvectorize", "cgutils", "compiler", "cudadrv"),
-)
+_ABSENT = """
+    compile compile_ptx compile_ptx_for_current_device compile_for_current_device compile_all LinkableCode CUSource
+    PTXSource Cubin Fatbin Archive Object LTOIR Linker declare_device libdevice vectorize guvectorize cgutils compiler
+    cudadrv devicearray
+""".split()
 
 
 def __getattr__(name):
