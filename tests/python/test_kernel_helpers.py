@@ -117,34 +117,3 @@ def test_too_much_shared_memory_in_helpers_is_said():
     )
     with pytest.raises(ValueError, match="shared memory"):
         core.kernel(f)[1, 1](np.zeros(1))
-
-
-def test_literals_are_constants_where_a_helper_needs_them():
-    def total(a, count, shape, step):
-        tile = cuda.shared.array(count, np.float32)
-        square = cuda.local.array(shape, np.float32)
-        i = cuda.threadIdx.x
-        tile[i] = a[i]
-        cuda.syncthreads()
-        square[1, 2] = 0
-        for k in range(0, count, step):
-            square[1, 2] += tile[k]
-        a[i] = square[1, 2]
-
-    def outer(a, count):
-        total(a, count, (2, 3), 2)
-
-    @cuda.kernel
-    def f(a):
-        outer(a, 8)
-
-    a = np.arange(8, dtype=np.float32)
-    f[1, 8](a)
-    assert (a == 12).all()
-
-    @cuda.kernel
-    def g(a, n):
-        outer(a, n)
-
-    with pytest.raises(SyntaxError, match="the shape of cuda.shared.array must be known"):
-        g[1, 8](a, 8)
