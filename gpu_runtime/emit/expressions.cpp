@@ -203,8 +203,8 @@ std::string vector_binary(Writer& w, const Expr& e, const std::string& a, const 
 }
 
 std::string narrow(const Type& t, std::string text) {  // C++ computes in int what is narrower
-    return info(t.dtype).size < 4 && is_integer(t.dtype) ? fmt::format("({}){}", info(t.dtype).cpp, text)
-                                                         : text;
+    const bool promoted = t.lanes == 1 && info(t.dtype).size < 4 && is_integer(t.dtype);  // lanes keep theirs
+    return promoted ? fmt::format("({}){}", info(t.dtype).cpp, text) : text;
 }
 
 std::string coordinate(Writer& w, const Coord& c) {
@@ -355,14 +355,15 @@ std::string cuda_vector(Writer& w, const Expr& e) {
     const auto types = types_of(e);
     const auto n = lane_names(types);
     const auto lanes = [&](const std::string& text) { return each_lane(w, e.type, types, text, args); };
+    const Type lane = scalar(e.type.dtype);
     switch (e.op) {
         case Op::ramp: return fmt::format("xc_ramp<{}>({})", w.type(e.type), args[0]);
         case Op::splat:
             return e.type.dtype == DType::b1
                        ? fmt::format("xc_splat<{}>((i8)-(i8)({}))", w.type(e.type), args[0])
                        : fmt::format("xc_splat<{}>({})", w.type(e.type), args[0]);
-        case Op::neg: return lanes(narrow(e.type, "(-" + n[0] + ")"));
-        case Op::bit_not: return lanes(narrow(e.type, "(~" + n[0] + ")"));
+        case Op::neg: return lanes(narrow(lane, "(-" + n[0] + ")"));
+        case Op::bit_not: return lanes(narrow(lane, "(~" + n[0] + ")"));
         case Op::logic_not: return lanes("(!" + n[0] + ")");
         case Op::logic_and: return lanes(fmt::format("({} && {})", n[0], n[1]));
         case Op::logic_or: return lanes(fmt::format("({} || {})", n[0], n[1]));
@@ -375,7 +376,7 @@ std::string cuda_vector(Writer& w, const Expr& e) {
     }
     if (const char* op = infix(e.op))
         return lanes(compares(e.op) ? fmt::format("({} {} {})", n[0], op, n[1])
-                                    : narrow(e.type, fmt::format("({} {} {})", n[0], op, n[1])));
+                                    : narrow(lane, fmt::format("({} {} {})", n[0], op, n[1])));
     return lanes(fmt::format("{}<{}>({}, {})", named(e.op), info(e.type.dtype).cpp, n[0], n[1]));
 }
 

@@ -141,6 +141,19 @@ XC_FN T xc_shr(T a, T n) {
     return (u64)(i64)n < sizeof(T) * 8 ? (T)(a >> n) : (T)(a < 0 ? -1 : 0);
 }
 
+// Loops over range(start, stop, step) that may come to the last int64: where the variable stands after its last round, ...
+XC_FN i64 xc_range_end(i64 start, i64 stop, i64 step) {
+    if (step > 0 ? start >= stop : start <= stop) return start;
+    const u64 way = step > 0 ? (u64)stop - (u64)start : (u64)start - (u64)stop;
+    const u64 by = step > 0 ? (u64)step : (u64)0 - (u64)step;
+    return (i64)((u64)start + ((way - 1) / by + 1) * (u64)step);
+}
+// ... and the next round's, where the step is known at run time only.
+XC_FN i64 xc_stepped(i64 i, i64 step, i64 stop) {
+    const i64 next = (i64)((u64)i + (u64)step);
+    return ((i ^ next) & (step ^ next)) < 0 ? stop : next;
+}
+
 // Powers.
 template <class T>
 XC_FN T xc_square(T x) {
@@ -151,13 +164,7 @@ XC_FN T xc_cube(T x) {
     return (T)(x * x * x);
 }
 template <class T>
-XC_FN T xc_pow_int(T x, i64 n) {  // scalar
-    if (n < 0) {                  // only integers come here so: 1 / x ** -n, truncated
-        if (x == T(1)) return 1;
-        if constexpr (!xc_number<T>::real && !(T(-1) > T(0)))
-            if (x == T(-1)) return n & 1 ? T(-1) : T(1);
-        return 0;
-    }
+XC_FN T xc_pow_natural(T x, u64 n) {  // scalar
     T r = 1;
     for (;;) {
         if (n & 1) r = (T)(r * x);
@@ -167,13 +174,25 @@ XC_FN T xc_pow_int(T x, i64 n) {  // scalar
     }
 }
 template <class T>
+XC_FN T xc_pow_int(T x, i64 n) {  // scalar
+    if (n < 0) {                  // only integers come here so: 1 / x ** -n, truncated
+        if (x == T(1)) return 1;
+        if constexpr (!xc_number<T>::real && !(T(-1) > T(0)))
+            if (x == T(-1)) return n & 1 ? T(-1) : T(1);
+        return 0;
+    }
+    return xc_pow_natural<T>(x, (u64)n);
+}
+template <class T>
 XC_FN T xc_pow(T a, T b) {  // scalar
     if constexpr (xc_same<T, f32>::value)
         return XC_LIBM(powf)(a, b);
     else if constexpr (xc_same<T, f64>::value)
         return XC_LIBM(pow)(a, b);
+    else if constexpr (T(-1) > T(0))
+        return xc_pow_natural<T>(a, b);
     else
-        return xc_pow_int<T>(a, (i64)b);
+        return xc_pow_int<T>(a, b);
 }
 
 // Least and greatest. Python keeps the first of equals and of what does not compare; minimum keeps nan, fmin drops it.

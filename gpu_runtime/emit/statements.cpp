@@ -84,12 +84,16 @@ void loop_range_stmt(Writer& w, const Stmt& s) {
         std::string head = fmt::format("for ({3} xc_i{0} = {1}, xc_stop{0} = {2}", n, w.expr(*s.exprs[0]),
                                        w.expr(*s.exprs[1]), narrow ? "i32" : "i64");
         std::string test = fmt::format("xc_i{0} {1} xc_stop{0}", n, step && *step < 0 ? ">" : "<");
-        std::string by = step ? std::to_string(*step) : fmt::format("xc_step{}", n);
+        std::string by = step ? fmt::format("xc_i{} += {}", n, *step) : "";
         if (!step) {
             head += fmt::format(", xc_step{} = {}", n, w.expr(*s.exprs[2]));
             test = fmt::format("(xc_step{0} > 0 ? xc_i{0} < xc_stop{0} : xc_i{0} > xc_stop{0})", n);
+            by = fmt::format("xc_i{0} = xc_stepped(xc_i{0}, xc_step{0}, xc_stop{0})", n);
+        } else if (!narrow && *step != 1 && *step != -1) {  // a step may lead past the last int64
+            head += fmt::format(", xc_end{0} = xc_range_end(xc_i{0}, xc_stop{0}, {1})", n, *step);
+            test = fmt::format("xc_i{0} != xc_end{0}", n);
         }
-        w.open(fmt::format("{}; {}; xc_i{} += {})", head, test, n, by));
+        w.open(fmt::format("{}; {}; {})", head, test, by));
         const Type& t = w.function.vars[static_cast<std::size_t>(s.var)].type;
         w.line(t.dtype == DType::i64 ? fmt::format("{} = xc_i{};", v, n)
                                      : fmt::format("{} = ({})xc_i{};", v, w.type(t), n));

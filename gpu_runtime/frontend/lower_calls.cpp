@@ -67,6 +67,24 @@ Lowering::Call Lowering::call_of(const Node& node) const {
     return c;
 }
 
+// Parameters after * are given by name only, those before / by place only.
+void Lowering::check_kinds(const Node& parameters, const Node& node, const std::string& name) const {
+    const auto& by_place = parameters.list("posonlyargs");
+    const auto& by_name = parameters.list("kwonlyargs");
+    const std::size_t places = by_place.size() + parameters.list("args").size();
+    const Call c = call_of(node);
+    if (c.positional.size() > places && !by_name.empty())
+        throw refused(c.positional[places]->place,
+                      fmt::format("{}() takes {} argument{} by place, found {}", name, places,
+                                  places == 1 ? "" : "s", c.positional.size()),
+                      fmt::format("write {}=...", by_name[0]->text("arg")));
+    for (const auto& [key, value] : c.keywords)
+        for (const ast::NodeP& a : by_place)
+            if (a->text("arg") == key)
+                throw refused(value->place, fmt::format("{}() takes '{}' by place only", name, key),
+                              "leave its name out");
+}
+
 std::vector<const ast::Node*> Lowering::bind(const Node& node, const std::string& name,
                                              std::vector<std::string> parameters,
                                              std::size_t required) const {

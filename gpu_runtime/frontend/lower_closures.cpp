@@ -98,6 +98,7 @@ std::vector<std::pair<std::string, Value>> Lowering::captured_by(const Value& cl
 Value Lowering::invoke_closure(const Value& closure, const Node& node) {
     const Node& args = closure.node->one("args");
     const std::vector<std::string> parameters = parameters_of(args);
+    check_kinds(args, node, closure.text);
     const std::vector<const Node*> defaults = defaults_of(args),
                                    bound = bind(node, closure.text, parameters, 0);
     std::vector<const Node*> given;

@@ -157,6 +157,7 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
     std::vector<std::string> parameters;
     for (const char* list : {"posonlyargs", "args", "kwonlyargs"})
         for (const ast::NodeP& a : args.list(list)) parameters.push_back(a->text("arg"));
+    check_kinds(args, node, helper.name);
     const std::vector<const ast::Node*> bound = bind(node, helper.name, parameters, 0);
 
     std::vector<const ast::Node*> given;

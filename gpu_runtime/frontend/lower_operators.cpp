@@ -312,7 +312,7 @@ ExprP Lowering::negate(Op op, ExprP a, const Place& place) {
         if (a->type.weak)
             a = convert(std::move(a), weak_int);
         else if (op == Op::bit_not)
-            return ir::make(Op::logic_not, a->type, {std::move(a)}, place);
+            return ir::make(Op::logic_not, Type(a->type), {a}, place);
         else
             throw refused(place, "a bool has no negative", "write not x");
     }

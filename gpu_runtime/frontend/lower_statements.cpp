@@ -47,14 +47,6 @@ void Lowering::statement(const Node& node) {
     refuse_node(node);
 }
 
-void Lowering::assign_statement(const Node& node) {
-    const Value v = value(node.one("value"));
-    const auto& targets = node.list("targets");
-    Value kept = v;
-    if (targets.size() > 1 && kept.is_scalar() && !repeatable(*kept.expr)) kept.expr = spill(kept.expr);
-    for (const ast::NodeP& target : targets) assign_target(*target, kept);
-}
-
 void Lowering::annotated(const Node& node) {
     if (const Node* v = node.maybe("value")) assign_target(node.one("target"), value(*v));
 }
@@ -77,22 +69,38 @@ void collect_targets(const ast::Node& target, std::set<std::string>& names, bool
 
 }  // namespace
 
+void Lowering::assign_statement(const Node& node) {
+    Value kept = value(node.one("value"));
+    const auto& targets = node.list("targets");
+    if (targets.size() > 1) {  // x = y = x + 1: evaluated once, before the first is assigned
+        if (kept.is_scalar() && !repeatable(*kept.expr)) kept.expr = spill(kept.expr);
+        std::vector<const Node*> all;
+        for (const ast::NodeP& target : targets) all.push_back(target.get());
+        kept = read_before(std::move(kept), all);
+    }
+    for (const ast::NodeP& target : targets) assign_target(*target, kept);
+}
+
+// The value with every number in it read now, where assigning the targets would change it.
+Value Lowering::read_before(Value v, const std::vector<const Node*>& targets) {
+    std::set<std::string> names;
+    bool memory = false;
+    for (const Node* target : targets) collect_targets(*target, names, memory);
+    std::set<ir::VarId> vars;
+    for (const auto& [path, id] : ids)
+        if (names.count(path.substr(0, path.find('.')))) vars.insert(id);
+    const std::function<void(Value&)> keep = [&](Value& item) {
+        for (Value& inner : item.items) keep(inner);
+        if (item.is_scalar() && !item.expr->type.is_none() && reads(*item.expr, vars, memory))
+            item.expr = spill(item.expr);
+    };
+    keep(v);
+    return v;
+}
+
 void Lowering::assign_target(const Node& target, const Value& v) {
-    if (v.is_tuple()) {
-        // All items are read before the first is assigned: `a, b = b, a` swaps.
-        std::set<std::string> names;
-        bool memory = false;
-        collect_targets(target, names, memory);
-        std::set<ir::VarId> vars;
-        for (const auto& [path, id] : ids)
-            if (names.count(path.substr(0, path.find('.')))) vars.insert(id);
-        const std::function<void(Value&)> keep = [&](Value& item) {
-            for (Value& inner : item.items) keep(inner);
-            if (item.is_scalar() && !item.expr->type.is_none() && reads(*item.expr, vars, memory))
-                item.expr = spill(item.expr);
-        };
-        Value kept = v;
-        for (Value& item : kept.items) keep(item);
+    if (v.is_tuple()) {  // `a, b = b, a` swaps
+        const Value kept = read_before(v, {&target});
         if (target.kind == "Tuple" || target.kind == "List") return unpack(target, kept);
         if (target.kind == "Name") return assign(target.text("id"), kept, target.place);
     }

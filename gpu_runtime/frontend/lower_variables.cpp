@@ -220,15 +220,15 @@ void Lowering::assign_scalar(const std::string& path, const Value& value, const 
         slot.type = joined;
     }
     slot.nonnegative = slot.nonnegative && nonnegative(*value.expr);
-    const auto same_or_first = [](auto& known, bool& one, auto found) {
-        if (!found || (known && *known != *found)) one = false;
+    const auto same_or_first = [](auto& known, bool& one, auto found, auto same) {
+        if (!found || (known && !same(*known, *found))) one = false;
         known = found;
         if (!one) known.reset();
     };
-    same_or_first(slot.coord, slot.one_coord, coord_of(*value.expr));
+    same_or_first(slot.coord, slot.one_coord, coord_of(*value.expr), std::equal_to<ir::Coord>());
     std::optional<ir::Number> number;
     if (is_constant(*value.expr)) number = ir::number_of(*value.expr);
-    same_or_first(slot.constant, slot.one_constant, number);
+    same_or_first(slot.constant, slot.one_constant, number, ir::same_number);
 
     if (root_of(path) == "return") return;  // a helper's result has a type and no variable
     const Slot* known = slot_of(path);

@@ -100,6 +100,7 @@ private:
     void assign_statement(const Node& node);
     void annotated(const Node& node);
     void augmented(const Node& node);
+    Value read_before(Value v, const std::vector<const Node*>& targets);
     void assign_target(const Node& target, const Value& value);
     void unpack(const Node& target, const Value& value);
     void if_statement(const Node& node);
@@ -237,6 +238,7 @@ private:
     };
     Value call(const Node& node);
     Call call_of(const Node& node) const;
+    void check_kinds(const Node& parameters, const Node& call, const std::string& name) const;
     std::vector<const Node*> bind(const Node& node, const std::string& name,
                                   std::vector<std::string> parameters, std::size_t required) const;
     Value table_call(const KernelFunction& function, const std::string& spelling, const Node& node);

@@ -47,9 +47,11 @@ bool same_fixed(const Value& a, const Value& b) {
 }
 
 bool Slot::operator==(const Slot& other) const {
+    const bool constants = constant && other.constant ? ir::same_number(*constant, *other.constant)
+                                                      : !constant == !other.constant;
     return kind == other.kind && type == other.type && arity == other.arity &&
            nonnegative == other.nonnegative && one_coord == other.one_coord && coord == other.coord &&
-           one_constant == other.one_constant && constant == other.constant &&
+           one_constant == other.one_constant && constants &&
            (kind != Kind::fixed || same_fixed(fixed, other.fixed));
 }
 

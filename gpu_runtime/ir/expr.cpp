@@ -1,6 +1,7 @@
 #include "ir/expr.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "frontend/functions.hpp"
 
@@ -42,8 +43,15 @@ ExprP with_args(const Expr& node, std::vector<ExprP> args) {
     return std::make_shared<const Expr>(Expr{node.op, node.type, node.place, std::move(args), node.payload});
 }
 
+bool same_number(const Number& a, const Number& b) {
+    const double *x = std::get_if<double>(&a), *y = std::get_if<double>(&b);
+    return x && y ? std::bit_cast<std::uint64_t>(*x) == std::bit_cast<std::uint64_t>(*y) : a == b;
+}
+
 bool same(const Expr& a, const Expr& b) {
-    return a.op == b.op && a.type == b.type && a.payload == b.payload && a.args.size() == b.args.size() &&
+    const Number *x = std::get_if<Number>(&a.payload), *y = std::get_if<Number>(&b.payload);
+    const bool payloads = x && y ? same_number(*x, *y) : a.payload == b.payload;
+    return a.op == b.op && a.type == b.type && payloads && a.args.size() == b.args.size() &&
            std::equal(a.args.begin(), a.args.end(), b.args.begin(),
                       [](const ExprP& x, const ExprP& y) { return x == y || same(*x, *y); });
 }

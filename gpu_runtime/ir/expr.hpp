@@ -123,6 +123,8 @@ XCUDA_API ExprP cast(ExprP value, Type type);  // the value itself where the typ
 /// The same node over other arguments.
 XCUDA_API ExprP with_args(const Expr& node, std::vector<ExprP> args);
 
+XCUDA_API bool same_number(const Number& a,
+                           const Number& b);        // of one kind and bits: nan is nan, -0.0 is not 0.0
 XCUDA_API bool same(const Expr& a, const Expr& b);  // structurally equal, places aside
 XCUDA_API Effect effect_of(const Expr& e);          // of this node alone, where it is a call
 XCUDA_API bool has_effect(const Expr& e);           // holds an atomic, an invoke or a call with an effect

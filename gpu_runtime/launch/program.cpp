@@ -33,12 +33,18 @@ bool writes_var(const ir::Expr& e, ir::VarId id) {
 }
 
 std::string compile_options(const Options& options, const ir::Module& module) {
-    std::string words = options.fastmath ? "fastmath" : "";
+    std::string words = options.words();
     if (module.how.find("tiles") != std::string::npos) words += " tiles";  // device/cpu's short pipeline
     return words;
 }
 
 }  // namespace
+
+std::string Options::words() const {
+    std::string text = fastmath ? "fastmath" : "";
+    if (!fma) text += text.empty() ? "nofma" : " nofma";
+    return text;
+}
 
 std::string device_label(const device::Info& info) {
     return info.kind == "cpu" ? info.kind : info.kind + ":" + std::to_string(info.ordinal);

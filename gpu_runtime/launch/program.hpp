@@ -20,8 +20,10 @@
 namespace xcuda::launch {
 
 struct Options {
-    bool checked = true;    // bounds, division by zero, assert
-    bool fastmath = false;  // contraction and reassociation of floating arithmetic
+    bool checked = true;        // bounds, division by zero, assert
+    bool fastmath = false;      // contraction and reassociation of floating arithmetic
+    bool fma = true;            // a * b + c may be rounded once; false: twice, bit by bit as NumPy
+    std::string words() const;  // for the devices' compilers
     bool operator==(const Options&) const = default;
 };
 

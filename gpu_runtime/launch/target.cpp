@@ -10,8 +10,8 @@ Targeted compile_for(const Program& program, const Lowered& lowered, const std::
     Targeted made;
     made.architecture = architecture;
     made.text = emit::emit(passes::for_cuda(lowered.module, {}), emit::Target::cuda);
-    made.image = device::compile_for(
-        architecture, {made.text.source, made.text.entry, program.options().fastmath ? "fastmath" : ""});
+    made.image =
+        device::compile_for(architecture, {made.text.source, made.text.entry, program.options().words()});
     made.seconds = now() - begin;
     return made;
 }

@@ -12,7 +12,8 @@ using namespace ir;
 
 namespace {
 
-constexpr std::int64_t stretch = 4096;     // iterations of a counted loop between two polls
+constexpr std::int64_t stretch = 4096;  // iterations of a counted loop between two polls
+constexpr std::int64_t largest_step = std::int64_t{1} << 40;
 constexpr std::int64_t turn_weight = 1;    // of a `while`'s turn
 constexpr std::int64_t entry_weight = 16;  // of a stretch, or of a short loop entered
 
@@ -31,7 +32,10 @@ bool is_short(const Stmt& loop) {
 ExprP end_of_stretch(const ExprP& first, const ExprP& stop, std::int64_t step) {
     const Type type = first->type;
     const ExprP reach = make(Op::add, type, {first, constant(stretch * step, type)});
-    const ExprP sooner = compare(step > 0 ? Op::lt : Op::gt, reach, stop);
+    ExprP sooner = compare(step > 0 ? Op::lt : Op::gt, reach, stop);
+    if (type.dtype == DType::i64)  // and not past the last one
+        sooner =
+            make(Op::logic_and, sooner->type, {sooner, compare(step > 0 ? Op::gt : Op::lt, reach, first)});
     return make(Op::select, type, {sooner, reach, stop});
 }
 
@@ -59,7 +63,8 @@ void append_polled(Function& f, Body& to, Stmt s, bool narrow) {
     s.orelse = polled(f, std::move(s.orelse), narrow);
     if (s.kind == Stmt::Kind::loop_range && !is_short(s)) {
         const auto step = integer_of(s.exprs[2]);
-        if (step && *step != 0 && s.orelse.empty() && !breaks(s.body))
+        const bool huge = step && (*step > largest_step || *step < -largest_step);
+        if (step && *step != 0 && !huge && s.orelse.empty() && !breaks(s.body))
             return append_stretches(f, to, std::move(s), *step, narrow);
         s.body.insert(s.body.begin(), poll(turn_weight));
     } else if (s.kind == Stmt::Kind::loop_while) {

@@ -46,13 +46,13 @@ PyObject* call_configured(PyObject* self, PyObject* const* values, std::size_t f
     });
 }
 
-// Kernel(about, name, parameters, defaults, checked, fastmath)
+// Kernel(about, name, parameters, defaults, checked, fastmath, fma)
 PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject*) {
     return guarded(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
         PyObject *about, *name, *parameters, *defaults;
-        int checked, fastmath;
-        if (!PyArg_ParseTuple(args, "OUO!O!pp", &about, &name, &PyTuple_Type, &parameters, &PyDict_Type,
-                              &defaults, &checked, &fastmath))
+        int checked, fastmath, fma;
+        if (!PyArg_ParseTuple(args, "OUO!O!ppp", &about, &name, &PyTuple_Type, &parameters, &PyDict_Type,
+                              &defaults, &checked, &fastmath, &fma))
             return nullptr;
         auto* self = reinterpret_cast<KernelObject*>(type->tp_alloc(type, 0));
         if (!self) return nullptr;
@@ -66,6 +66,7 @@ PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject*) {
         self->state.defaults = nb::borrow<nb::dict>(defaults);
         self->state.options.checked = checked != 0;
         self->state.options.fastmath = fastmath != 0;
+        self->state.options.fma = fma != 0;
         return reinterpret_cast<PyObject*>(self);
     });
 }

@@ -63,6 +63,7 @@ std::vector<std::string> options_for(const Source& source, const Target& target)
         "--std=c++17", "-default-device", "-lineinfo", "-w"};
     if (nvrtc().version >= minimal_from) options.emplace_back("--minimal");
     if (source.options.find("fastmath") != std::string::npos) options.emplace_back("--use_fast_math");
+    if (source.options.find("nofma") != std::string::npos) options.emplace_back("--fmad=false");
     std::istringstream more(extra_options());
     for (std::string each; more >> each;) options.push_back(each);
     return options;

@@ -16,6 +16,8 @@ CompileOptions read_options(const char* words) {
                  "fastmath")  // reassociation and reciprocals; nan, inf and integers mean what they did
             options.clang_words.insert(options.clang_words.end(), {"-ffp-contract=fast", "-mreassociate",
                                                                    "-freciprocal-math", "-fno-signed-zeros"});
+        else if (word == "nofma")
+            options.clang_words.emplace_back("-ffp-contract=off");
         else if (word[0] == '-')
             options.clang_words.push_back(word);
     }

@@ -29,13 +29,14 @@ _WITHOUT_EFFECT = {
 _CARVEOUTS = ("default", "maxl1", "maxshared")
 
 
-def kernel(function=None, signature=None, *, checked=True, fastmath=False, device=False, **options):
+def kernel(function=None, signature=None, *, checked=True, fastmath=False, fma=True, device=False, **options):
     """Makes a kernel of a function: `@kernel`, or `@kernel(checked=False)` and the like.
 
     signature: "float32[:, ::1], int64" or void(float32[:, ::1], int64) compiles it at once for these types, a list
         of such for each; left out, it compiles when called.
     checked: indices out of range, division by zero and failed asserts raise, with line and thread.
     fastmath: floating-point operations may be reordered and contracted.
+    fma: a * b + c may be one fused operation, rounded once; False: bit by bit what NumPy computes.
     device: as in numba, a function for kernels to call.
     """
     if function is not None and (not callable(function) or is_type(function) or is_signature(function)):
@@ -44,13 +45,13 @@ def kernel(function=None, signature=None, *, checked=True, fastmath=False, devic
     unknown = set(options) - _WITHOUT_EFFECT
     if unknown:
         raise TypeError(
-            f"kernel() has no option '{min(unknown)}'; there are signature, checked, fastmath and device"
+            f"kernel() has no option '{min(unknown)}'; there are signature, checked, fastmath, fma and device"
         )
     if options.get("link"):
         raise TypeError("kernel() can't link other code: write it as a function in Python")
     if function is None:
         return functools.partial(
-            kernel, signature=signature, checked=checked, fastmath=fastmath, device=device
+            kernel, signature=signature, checked=checked, fastmath=fastmath, fma=fma, device=device
         )
     if device:
         return device_function(function, signature)
@@ -58,7 +59,7 @@ def kernel(function=None, signature=None, *, checked=True, fastmath=False, devic
         raise TypeError(
             f"a kernel is made from a plain Python function, not from a {type(function).__name__}"
         )
-    return _made(function, signature, checked, fastmath)
+    return _made(function, signature, checked, fastmath, fma)
 
 
 jit = kernel
@@ -92,7 +93,7 @@ def device_function(function=None, signature=None, **options):
     return function
 
 
-def _made(function, signature, checked, fastmath):
+def _made(function, signature, checked, fastmath, fma):
     parameters = inspect.signature(function).parameters
     for p in parameters.values():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
@@ -102,9 +103,9 @@ def _made(function, signature, checked, fastmath):
     _check(function)
     defaults = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
     about = About(function)
-    made = _runtime.Kernel(about, function.__name__, tuple(parameters), defaults, checked, fastmath)
+    made = _runtime.Kernel(about, function.__name__, tuple(parameters), defaults, checked, fastmath, fma)
     about.kernel = made
-    about.options = (checked, fastmath)
+    about.options = (checked, fastmath, fma)
     functools.update_wrapper(made, function)
     made.__signature__ = inspect.signature(function)
     made.__call__ = made  # IPython then shows one signature, the function's

@@ -1,0 +1,86 @@
+"""A short run of tests/fuzz: random programs on the present device against CPython; and that it finds what is wrong."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from fuzz import check as fuzz_check
+from fuzz import rules
+from fuzz.programs import Maker, Program
+from fuzz.reduce import reduced, script
+from fuzz.reference import Reference
+from fuzz.shards import run_one
+from fuzz.syntax import Array
+
+SEED = os.environ.get("XCUDA_FUZZ_SEED", "ci")
+SLICES, EACH = 6, int(os.environ.get("XCUDA_FUZZ_EACH", "10"))
+
+
+def nvrtc_is_here():
+    from xcuda import _runtime
+
+    row = next((row for row in _runtime.libraries() if row["name"] == "NVRTC"), None)
+    return row is not None and not row["problem"]
+
+
+@pytest.mark.parametrize("part", range(SLICES))
+def test_programs_give_what_python_gives(part):
+    for k in range(part * EACH, (part + 1) * EACH):
+        program, outcome = run_one(SEED, k, nvrtc=k % EACH == 0 and nvrtc_is_here())
+        if not outcome.good:
+            smaller, again = reduced(program, outcome)
+            pytest.fail(f"program {k} of seed {SEED}:\n{script(smaller, again)}")
+
+
+def test_a_program_is_made_again_from_its_seed():
+    a, b = Maker("x/1/0").program(), Maker("x/1/0").program()
+    assert a.text == b.text
+    for name, value in a.arguments.items():
+        np.testing.assert_array_equal(value, b.arguments[name])
+
+
+def test_a_wrong_value_is_found_and_made_small(monkeypatch):
+    """With a reference that adds one too many, programs differ; what is left of one still shows it."""
+    monkeypatch.setitem(rules.OPERATORS, "^", lambda a, b: (a ^ b) + type(a)(1))
+    text = (
+        "def f(n, x0, x1, o0, o1):\n    i = cuda.grid(1)\n    if i >= n:\n        return\n    v0 = x0[i]\n    v1 = x1[i]\n"
+        "    for k1 in range(v0 & 3):\n        v1 += k1\n    if v0 > 2:\n        v1 = v1 * 3 + v0\n    v0 = (v0 ^ v1) + 5\n"
+        "    o0[i] = v0\n    o1[i] = v1\n"
+    )
+    arguments = {"n": 9, "x0": np.arange(9, dtype=np.int32), "x1": np.arange(9, dtype=np.int32) * 3}
+    program = Program(text, arguments, ["x0", "x1"], ["o0", "o1"], threads=9)
+    outcome = fuzz_check.check(program)
+    assert outcome.kind == "difference" and outcome.detail.startswith("o0[")
+    smaller, again = reduced(program, outcome)
+    assert smaller.threads == 1 and again.kind == "difference"
+    assert "for" not in smaller.text and smaller.text.count("\n") <= 9 and "^" in smaller.text
+    assert "o0" in script(smaller, again)
+
+
+def test_a_missing_fault_is_found(monkeypatch):
+    text = "def f(n, x0, o0):\n    i = cuda.grid(1)\n    v0 = x0[i]\n    v0 = 7 // v0\n    o0[i] = v0\n"
+    program = Program(text, {"n": 3, "x0": np.array([0, 1, 2])}, ["x0"], ["o0"], guarded=False, threads=3)
+    assert fuzz_check.check(program).kind == "faults"
+    monkeypatch.setattr(
+        fuzz_check, "expected", lambda p, whole=fuzz_check.expected: (*whole(p)[:2], [None] * 3)
+    )
+    assert fuzz_check.check(program).kind == "fault"
+
+
+def test_the_references_types():
+    text = (
+        "def h(x, y=2):\n    if x > y:\n        return x\n    return 0.5\n"
+        "def f(a, b):\n    t = 0\n    k = 1\n    for v in a:\n        t += v * 0.5\n        k = k + v\n    s = h(b)\n    u, w = divmod(b, 3)\n"
+    )
+    f = Reference(text, [Array("float32", 1), rules.T("int16")]).kernel_types
+    found = {name: f.current[name] for name in ("t", "k", "s", "u")}
+    assert found == {
+        "t": rules.T("float32"),
+        "k": rules.T("float32"),
+        "s": rules.FLOAT64,
+        "u": rules.T("int16"),
+    }
