@@ -262,13 +262,14 @@ std::string atomic(Writer& w, const Expr& e) {
         values += fmt::format(", ({}){}", w.type(e.type), w.expr(*e.args[i]));
     for (const AtomicName& row : atomic_names)
         if (row.kind == a.kind)
-            return fmt::format("{}(&{}{})", row.text, w.element(*e.args[0], &e.args[1], a.access), values);
+            return fmt::format("{}(&{}{})", row.text,
+                               w.element(*e.args[0], &e.args[1], a.access, Writer::Touch::atomic), values);
     return {};
 }
 
 std::string load(Writer& w, const Expr& e) {
     const Access& access = access_of(e);
-    const std::string at = w.element(*e.args[0], &e.args[1], access);
+    const std::string at = w.element(*e.args[0], &e.args[1], access, Writer::Touch::read);
     if (e.type.lanes == 1) return at;
     const Expr& stride = *e.args.back();
     const bool contiguous = stride.op == Op::constant && std::get<std::int64_t>(number_of(stride)) == 1;
@@ -316,7 +317,7 @@ std::string invoke(Writer& w, const Expr& e) {
 
 }  // namespace
 
-std::string Writer::element(const Expr& array, const ExprP* indices, const Access& access) {
+std::string Writer::element(const Expr& array, const ExprP* indices, const Access& access, Touch touch) {
     const Type& t = array.type;
     const std::string& name = this->name(var_of(array));
     std::string offset;
@@ -343,7 +344,10 @@ std::string Writer::element(const Expr& array, const ExprP* indices, const Acces
             offset = d ? fmt::format("({}) * {} + {}", offset, narrow(n), index) : index;
         }
     }
-    return fmt::format("{}[{}]", name, t.ndim ? offset : "0");
+    std::string at = fmt::format("{}[{}]", name, t.ndim ? offset : "0");
+    if (!module.trace || t.space == Space::local) return at;
+    static constexpr const char* words[] = {"XC_READ", "XC_WRITE", "XC_ATOMIC"};
+    return fmt::format("xc_touched({}, {}, {}, XC_HERE)", at, words[static_cast<int>(touch)], access.site);
 }
 
 namespace {

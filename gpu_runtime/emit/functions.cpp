@@ -207,6 +207,8 @@ std::string cpu_fiber(const Module& module, Needs& needs, std::int64_t static_by
     fiber.out += head + ") {\n" + arguments_of(entry);
     unpack(fiber, "xc_args.");
     declare_locals(fiber, true, static_bytes, coordinates);
+    if (module.trace)
+        fiber.line(fmt::format("if (!xc_trace_begin({}, XC_HERE)) return;", fiber.name(*module.trace)));
     fiber.body(module.fiber->body);
     return fiber.out + "}\n#undef XC_HERE\n";
 }

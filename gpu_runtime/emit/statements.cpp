@@ -46,7 +46,14 @@ void mark_line(Writer& w, const Place& place) {
         place.known() ? fmt::format("#line {} {}\n", place.line, quoted(place.file)) : "#line 1 \"xcuda\"\n";
 }
 
+// Of a traced kernel: the condition of a branch, telling how it came out.
+std::string told(const Writer& w, const Stmt& s, const std::string& condition) {
+    if (!w.module.trace || s.site < 0) return condition;
+    return fmt::format("xc_took({}, {}, XC_HERE)", condition, s.site);
+}
+
 void loop_body(Writer& w, const Stmt& s, const std::string& broke) {
+    if (w.module.trace && s.site >= 0) w.line(fmt::format("xc_passed(XC_TURN, {}, XC_HERE);", s.site));
     w.loops.push_back({broke});
     w.body(s.body);
     w.loops.pop_back();
@@ -115,7 +122,7 @@ void store_stmt(Writer& w, const Stmt& s) {
     const Expr& array = *s.exprs[0];
     const auto ndim = static_cast<std::size_t>(array.type.ndim);
     const Expr& value = *s.exprs[ndim + 1];
-    const std::string at = w.element(array, &s.exprs[1], s.access);
+    const std::string at = w.element(array, &s.exprs[1], s.access, Writer::Touch::write);
     if (value.type.lanes == 1) {
         w.line(fmt::format("{} = {};", at, w.expr(value)));
         return;
@@ -161,18 +168,29 @@ void fault_stmt(Writer& w, const Stmt& s) {
     w.line(fmt::format("xc_fail({}, {}, 0, 0, XC_HERE);", s.site, name));
 }
 
+// Of a traced kernel: that threads have met in a call.
+void tell_meeting(Writer& w, const Expr& e) {
+    if (!w.module.trace || effect_of(e) < Effect::warp) return;
+    w.line(
+        fmt::format("xc_passed({}, -1, XC_HERE);", effect_of(e) == Effect::warp ? "XC_WARP" : "XC_BARRIER"));
+}
+
 void stmt(Writer& w, const Stmt& s) {
     mark_line(w, s.place);
     switch (s.kind) {
         case Stmt::Kind::assign: {
             const Expr& value = *s.exprs[0];
             w.line(fmt::format("{} = {};", w.name(s.var), w.expr(value)));
+            tell_meeting(w, value);
             return;
         }
         case Stmt::Kind::store: store_stmt(w, s); return;
-        case Stmt::Kind::evaluate: w.line(w.expr(*s.exprs[0]) + ";"); return;
+        case Stmt::Kind::evaluate:
+            w.line(w.expr(*s.exprs[0]) + ";");
+            tell_meeting(w, *s.exprs[0]);
+            return;
         case Stmt::Kind::branch:
-            w.open(fmt::format("if ({})", w.expr(*s.exprs[0])));
+            w.open(fmt::format("if ({})", told(w, s, w.expr(*s.exprs[0]))));
             w.body(s.body);
             if (!s.orelse.empty()) {
                 --w.indent;
@@ -192,6 +210,7 @@ void stmt(Writer& w, const Stmt& s) {
             w.line(s.exprs.empty() ? "return;" : fmt::format("return {};", w.expr(*s.exprs[0])));
             return;
         case Stmt::Kind::barrier:
+            if (w.module.trace) w.line("xc_passed(XC_BARRIER, -1, XC_HERE);");
             w.line(w.cpu() ? fmt::format("W->barrier(W, {}, false);", s.site) : "__syncthreads();");
             return;
         case Stmt::Kind::fault: fault_stmt(w, s); return;

@@ -36,8 +36,9 @@ struct Writer {
     std::string type(const ir::Type& type);
     // expressions.cpp
     std::string expr(const ir::Expr& e);
-    std::string element(const ir::Expr& array, const ir::ExprP* indices,
-                        const ir::Access& access);  // "A[...]"
+    enum class Touch { read, write, atomic };
+    std::string element(const ir::Expr& array, const ir::ExprP* indices, const ir::Access& access,
+                        Touch touch);  // "A[...]"
     // statements.cpp
     void body(const ir::Body& b);
     void line(const std::string& text);

@@ -62,6 +62,13 @@ struct BoxWork {
     Weight weight = Weight::light;
 };
 
+/// Of a traced kernel: a branch or a loop that tells of itself; its Stmt::site is its place in the list.
+struct TracePoint {
+    enum class Kind : std::uint8_t { branch, loop };
+    Kind kind;
+    Place place;
+};
+
 struct Module {
     std::vector<Function> functions;  // [0] is the kernel; callees come after their callers or before, no cycles
     std::vector<Site> sites;
@@ -76,6 +83,10 @@ struct Module {
     // After passes/cuda.
     bool narrow_index = false;  // every global array has fewer than 2^31 elements between its ends
     std::array<int, 3> hardware_axis{0, 1, 2};  // which of x, y, z an axis of cuda.grid is
+
+    // After passes/traced: the parameter that holds the sink's address, and what tells it beside the accesses.
+    std::optional<VarId> trace;
+    std::vector<TracePoint> points;
 
     std::string how;  // "threads", "tiles 8x2x16", "regions", "fibers": for the report
 

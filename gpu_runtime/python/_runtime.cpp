@@ -1,6 +1,7 @@
 // The module xcuda._runtime: what Python sees of the C++ runtime. Thin; xcuda.core makes it friendly.
 #include <nanobind/nanobind.h>
 
+#include "_runtime_analysis.hpp"
 #include "_runtime_argument.hpp"
 #include "_runtime_array.hpp"
 #include "_runtime_error.hpp"
@@ -26,4 +27,5 @@ NB_MODULE(_runtime, module) {
     bind_pinned(module);
     bind_profile(module);
     bind_target(module);
+    bind_analysis(module);
 }

@@ -13,6 +13,7 @@
 Under the xcuda kernel each cell that used a device shows its report by itself.
 """
 
+from xcuda.profiler.analysis import Analysis, Finding, analyze, rules
 from xcuda.profiler.cells import cell_begin, cell_end, leave_out
 from xcuda.profiler.profile import METRICS, generate_report, profile
 from xcuda.profiler.report import AbsentFigure, Report
@@ -20,10 +21,14 @@ from xcuda.profiler.report import AbsentFigure, Report
 __all__ = [
     "METRICS",
     "AbsentFigure",
+    "Analysis",
+    "Finding",
     "Report",
+    "analyze",
     "cell_begin",
     "cell_end",
     "generate_report",
     "leave_out",
     "profile",
+    "rules",
 ]

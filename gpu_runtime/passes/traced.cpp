@@ -1,0 +1,51 @@
+#include "passes/traced.hpp"
+
+#include <optional>
+
+#include "ir/verify.hpp"
+#include "passes/cpu_blocks.hpp"
+#include "passes/inline.hpp"
+#include "passes/structure.hpp"
+
+namespace xcuda::passes {
+
+using namespace ir;
+
+namespace {
+
+std::optional<TracePoint::Kind> kind_of(const Stmt& s) {
+    switch (s.kind) {
+        case Stmt::Kind::branch: return TracePoint::Kind::branch;
+        case Stmt::Kind::loop_range:
+        case Stmt::Kind::loop_while: return TracePoint::Kind::loop;
+        default: return std::nullopt;
+    }
+}
+
+void number_points(Body& body, std::vector<TracePoint>& points) {
+    for (Stmt& s : body) {
+        if (const auto kind = kind_of(s)) {
+            s.site = static_cast<int>(points.size());
+            points.push_back({*kind, s.place});
+        }
+        number_points(s.body, points);
+        number_points(s.orelse, points);
+    }
+}
+
+}  // namespace
+
+Module traced(Module module, const CpuOptions& options) {
+    inline_calls(module);
+    structure_returns(module.kernel().body);
+    for (Function& f : module.functions) number_points(f.body, module.points);
+    Function& kernel = module.kernel();
+    module.trace = kernel.add({"trace", scalar(DType::u64), Var::Role::parameter, {}});
+    kernel.params.push_back(*module.trace);
+    kernel.tail = kernel.add({"tail", scalar(DType::i64, true), Var::Role::hidden, {}});
+    frame_fibers(module, options);
+    verify(module, Stage::cpu, "passes/traced");
+    return module;
+}
+
+}  // namespace xcuda::passes

@@ -1,0 +1,12 @@
+// A kernel that tells a sink, thread by thread, of its accesses, branches, turns of loops and barriers: what the
+// analyses of profile/ read. It runs as fibers on the CPU device, one thread after the other up to a barrier.
+#pragma once
+
+#include "passes/cpu.hpp"
+
+namespace xcuda::passes {
+
+/// The sink's address becomes the kernel's last parameter, a uint64.
+XCUDA_API ir::Module traced(ir::Module module, const CpuOptions& options);
+
+}  // namespace xcuda::passes

@@ -1,0 +1,107 @@
+#include "profile/analysis/advise.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "launch/evaluate.hpp"
+#include "launch/launch.hpp"
+#include "launch/shape.hpp"
+
+namespace xcuda::profile::analysis {
+namespace {
+
+/// The limits that every GPU has: what a launch is shaped by where no GPU is here.
+device::Info any_gpu() {
+    device::Info info;
+    info.name = "a GPU";
+    return info;
+}
+
+/// The launch of a call without [grid, block], a thread an element; axis a of cuda.grid is the hardware's order[a].
+device::Shape shape_on_gpu(const launch::Lowered& lowered, std::span<const launch::Argument> arguments,
+                           const std::string& kernel) {
+    device::Info by_element = any_gpu();
+    by_element.kind = "cpu";                                    // whose launches take no vectors
+    launch::shape_for(lowered, arguments, by_element, kernel);  // refuses what tells no shape
+    std::array<std::int64_t, 3> along{1, 1, 1};
+    std::size_t used = lowered.domain.size();
+    for (std::size_t i = 0; i < lowered.domain.size(); ++i) {
+        const auto axis = static_cast<std::size_t>(lowered.automatic.order[i]);
+        along[axis] = launch::evaluate(lowered.module.kernel(), *lowered.domain[i], arguments).value_or(0);
+        used = std::max(used, axis + 1);
+    }
+    return launch::automatic_shape({along.data(), used}, any_gpu(), kernel);
+}
+
+device::Dim3 by_axis(const device::Dim3& hardware, const std::array<int, 3>& order) {
+    const std::array<std::int64_t, 3> lengths{hardware.x, hardware.y, hardware.z};
+    const auto along = [&](int axis) {
+        return lengths[static_cast<std::size_t>(order[static_cast<std::size_t>(axis)])];
+    };
+    return {along(0), along(1), along(2)};
+}
+
+/// Threads as the hardware numbers them, where axis a of cuda.grid is its axis order[a].
+void renumber(launch::Trace& trace, const device::Dim3& hardware, const std::array<int, 3>& order) {
+    const device::Dim3 block = trace.shape.block;
+    const std::array<std::int64_t, 3> step{1, hardware.x, hardware.x * hardware.y};
+    for (launch::BlockTrace& b : trace.blocks)
+        for (launch::TraceRecord& r : b.records) {
+            const std::array<std::int64_t, 3> at{r.thread % block.x, r.thread / block.x % block.y,
+                                                 r.thread / block.x / block.y};
+            std::int64_t linear = 0;
+            for (std::size_t axis = 0; axis < 3; ++axis)
+                linear += at[axis] * step[static_cast<std::size_t>(order[axis])];
+            r.thread = static_cast<std::uint32_t>(linear);
+        }
+    trace.shape.block = hardware;
+}
+
+}  // namespace
+
+Advised advise(const launch::Program& program, const launch::Lowered& lowered,
+               std::span<const launch::Argument> arguments, const std::optional<device::Shape>& shape,
+               const std::string& kernel) {
+    Advised made;
+    made.automatic = !shape;
+    made.shape = shape ? *shape : shape_on_gpu(lowered, arguments, kernel);
+    launch::check_shape(made.shape, lowered.shared_bytes, any_gpu(), kernel);
+    const std::array<int, 3> order = shape ? std::array<int, 3>{0, 1, 2} : lowered.automatic.order;
+    device::Shape traced = made.shape;
+    traced.grid = by_axis(made.shape.grid, order);
+    traced.block = by_axis(made.shape.block, order);
+    const std::int64_t blocks = traced.grid.count();
+    if (blocks == 0) return made;
+
+    const auto run = [&](std::vector<std::int64_t> wanted) {
+        launch::TraceOptions options;
+        options.blocks = std::move(wanted);
+        launch::Trace trace = launch::trace(program, lowered, traced, arguments, options);
+        renumber(trace, made.shape.block, order);
+        return trace;
+    };
+    std::vector<std::int64_t> inner{0};
+    if (blocks > 2) inner.push_back(traced.grid.x / 2 + traced.grid.x * (traced.grid.y / 2));
+    inner.erase(std::unique(inner.begin(), inner.end()), inner.end());
+    const launch::Trace trace = run(inner);
+    made.blocks = inner;
+    for (const launch::BlockTrace& b : trace.blocks) {
+        made.records += b.records.size();
+        made.cut |= b.cut;
+    }
+    made.findings = analyze(lowered.module, trace);
+    if (blocks > 1 && !trace.fault) {
+        const launch::Trace last = run({blocks - 1});
+        made.blocks.push_back(blocks - 1);
+        const Subject subject{lowered.module, last, {}};
+        std::vector<Finding> found;
+        out_of_range(subject, found);
+        for (Finding& f : found) {
+            f.rule = rules().front().name;
+            made.findings.push_back(std::move(f));
+        }
+    }
+    return made;
+}
+
+}  // namespace xcuda::profile::analysis

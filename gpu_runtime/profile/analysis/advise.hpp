@@ -1,0 +1,26 @@
+// An analysis from a kernel and arguments to its findings: which launch is traced, and which of its blocks.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "profile/analysis/finding.hpp"
+
+namespace xcuda::profile::analysis {
+
+struct Advised {
+    device::Shape shape;  // that was looked at
+    bool automatic = false;
+    std::vector<std::int64_t> blocks;
+    std::size_t records = 0;
+    bool cut = false;  // a block did more than was written down
+    std::vector<Finding> findings;
+};
+
+/// `arguments` lie in host memory and are written to: give copies. Without `shape` the launch is the one that a call
+/// without [grid, block] makes on a GPU. An inner block and the first are traced; the last one for what leaves its array.
+XCUDA_API Advised advise(const launch::Program& program, const launch::Lowered& lowered,
+                         std::span<const launch::Argument> arguments, const std::optional<device::Shape>& shape,
+                         const std::string& kernel);
+
+}  // namespace xcuda::profile::analysis

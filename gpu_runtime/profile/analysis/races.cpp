@@ -1,0 +1,141 @@
+// Accesses of a block between two barriers: one element, two threads, a write among them.
+#include <fmt/format.h>
+
+#include <set>
+#include <unordered_map>
+
+#include "ir/walk.hpp"
+#include "profile/analysis/finding.hpp"
+
+namespace xcuda::profile::analysis {
+
+using What = launch::TraceRecord::What;
+
+namespace {
+
+/// The last access of each kind to an element and how far its thread had come then.
+struct Last {
+    int epoch = -1, warp_epoch = -1;  // barriers, and meetings of its warp, that the thread has passed
+    std::uint32_t thread = 0;
+    std::int32_t site = -1;
+};
+struct Element {
+    Last write, read, atomic, other_read;  // other_read: of another thread than `read`'s
+};
+
+/// Sites whose every store is of a constant: threads that all write the same are not in each other's way.
+std::set<int> constant_stores(const ir::Module& module) {
+    std::set<int> constant, other;
+    const auto look = [&](const ir::Body& body) {
+        ir::each_stmt(body, [&](const ir::Stmt& s) {
+            if (s.kind != ir::Stmt::Kind::store) return;
+            const auto ndim = static_cast<std::size_t>(s.exprs[0]->type.ndim);
+            (s.exprs[ndim + 1]->op == ir::Op::constant ? constant : other).insert(s.access.site);
+        });
+    };
+    for (const ir::Function& f : module.functions) look(f.body);
+    if (module.fiber) look(module.fiber->body);
+    for (const int site : other) constant.erase(site);
+    return constant;
+}
+
+class Watch {
+public:
+    Watch(const Subject& subject, std::vector<Finding>& found)
+        : subject_(subject),
+          found_(found),
+          constant_(constant_stores(subject.trace.module)) {}
+
+    void block(const launch::BlockTrace& trace) {
+        std::unordered_map<std::uint64_t, Element> elements;
+        std::unordered_map<std::uint32_t, int> passed, met;  // by thread
+        for (const launch::TraceRecord& r : trace.records) {
+            if (r.what == What::barrier) {
+                ++passed[r.thread];
+                continue;
+            }
+            if (r.what == What::warp) {
+                ++met[r.thread];
+                continue;
+            }
+            if (r.what == What::branch || r.what == What::turn) continue;
+            const Last now{passed[r.thread], met[r.thread], r.thread, r.where};
+            Element& e = elements[r.value];
+            if (r.what == What::read) {
+                meet(e.write, now, trace.block, "writes", "reads");
+                if (e.read.thread != r.thread) e.other_read = e.read;
+                e.read = now;
+            } else if (r.what == What::write) {
+                if (!(constant_.contains(r.where) && e.write.site == r.where))
+                    meet(e.write, now, trace.block, "writes", "writes");
+                meet(e.read, now, trace.block, "reads", "writes");
+                meet(e.other_read, now, trace.block, "reads", "writes");
+                meet(e.atomic, now, trace.block, "changes", "writes");
+                e.write = now;
+            } else {
+                meet(e.write, now, trace.block, "writes", "changes");
+                e.atomic = now;
+            }
+        }
+    }
+
+private:
+    std::string thread(std::uint32_t linear) const {
+        const auto& b = subject_.trace.shape.block;
+        return fmt::format("({}, {}, {})", linear % b.x, linear / b.x % b.y, linear / b.x / b.y);
+    }
+
+    void meet(const Last& before, const Last& now, std::int64_t block, const char* did, const char* does) {
+        if (before.site < 0 || before.epoch != now.epoch || before.thread == now.thread) return;
+        const bool one_warp = before.thread / warp_lanes == now.thread / warp_lanes;
+        if (one_warp && before.warp_epoch != now.warp_epoch) return;
+        if (!said_.emplace(std::minmax(before.site, now.site)).second) return;
+        const auto& sites = subject_.trace.module.sites;
+        const Place &then = sites[static_cast<std::size_t>(before.site)].place,
+                    &here = sites[static_cast<std::size_t>(now.site)].place;
+        const ir::Var* array = array_of(subject_, now.site);
+        const std::string& name = array ? array->name : sites[static_cast<std::size_t>(now.site)].subject;
+        const bool shared = array && array->type.space == ir::Space::shared;
+        found_.push_back(
+            {{},
+             then.line > here.line ? then : here,
+             fmt::format(
+                 "an element of {} that thread {} {} at line {}, thread {} {} at line {} (block {}), with no "
+                 "barrier between: which comes first is left to chance",
+                 name, thread(before.thread), did, then.line, thread(now.thread), does, here.line, block),
+             shared ? "put cuda.syncthreads() between the two lines (in a loop: also before the next turn "
+                      "writes)"
+                    : "let each thread write its own element, use cuda.atomic, or put cuda.syncthreads() "
+                      "between "
+                      "where both threads are of one block",
+             std::nullopt});
+    }
+
+    const Subject& subject_;
+    std::vector<Finding>& found_;
+    std::set<int> constant_;
+    std::set<std::pair<int, int>> said_;
+};
+
+}  // namespace
+
+void races(const Subject& subject, std::vector<Finding>& found) {
+    Watch watch(subject, found);
+    for (const launch::BlockTrace& block : subject.trace.blocks) watch.block(block);
+}
+
+void out_of_range(const Subject& subject, std::vector<Finding>& found) {
+    const auto& fault = subject.trace.fault;
+    if (!fault || !fault->place) return;
+    const bool index = fault->python_type == "IndexError";
+    found.push_back(
+        {{},
+         *fault->place,
+         std::string(fault->python_type) + ": " + fault->what(),
+         index ? "the grid has more threads than the array has elements where the block does not divide its "
+                 "length: guard the body with `if i < a.shape[0]:`"
+               : "let no thread come here with such values",
+         std::nullopt});
+}
+
+}  // namespace xcuda::profile::analysis

@@ -1,0 +1,64 @@
+#include "_runtime_analysis.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <optional>
+
+#include "_runtime_argument.hpp"
+#include "_runtime_kernel.hpp"
+#include "profile/analysis/advise.hpp"
+
+namespace xcuda::python {
+namespace {
+
+nb::tuple lengths(const device::Dim3& d) { return nb::make_tuple(d.x, d.y, d.z); }
+
+// A Kernel or a Configured one, and a value for each of its parameters; host arrays are written to.
+nb::dict analyze(nb::handle callee, nb::tuple values) {
+    KernelState& k = *kernel_state(callee.ptr());
+    Arguments arguments;
+    for (std::size_t i = 0; i < k.parameters.size(); ++i) arguments.read(values[i].ptr(), k.parameters[i]);
+    std::optional<device::Shape> shape;
+    if (const Configuration* where = configuration_of(callee.ptr())) shape = where->shape;
+    const auto lowered = k.lowered_for(arguments.values());
+    const auto program = k.program;
+    profile::analysis::Advised made;
+    {
+        nb::gil_scoped_release released;
+        made = profile::analysis::advise(*program, *lowered, arguments.values(), shape, k.name);
+    }
+    nb::list findings;
+    for (const profile::analysis::Finding& f : made.findings) {
+        nb::dict row;
+        row["rule"] = std::string(f.rule);
+        row["file"] = f.place.file;
+        row["line"] = f.place.line;
+        row["evidence"] = f.evidence;
+        row["advice"] = f.advice;
+        row["gain"] = f.gain ? nb::object(nb::float_(*f.gain)) : nb::object(nb::none());
+        findings.append(row);
+    }
+    nb::dict out;
+    out["grid"] = lengths(made.shape.grid);
+    out["block"] = lengths(made.shape.block);
+    out["automatic"] = made.automatic;
+    out["blocks"] = made.blocks.size();
+    out["records"] = made.records;
+    out["cut"] = made.cut;
+    out["findings"] = findings;
+    return out;
+}
+
+}  // namespace
+
+void bind_analysis(nb::module_& module) {
+    module.def("analyze", &analyze, nb::arg("kernel"), nb::arg("values"));
+    module.def("analysis_rules", [] {
+        nb::list out;
+        for (const profile::analysis::Rule& r : profile::analysis::rules())
+            out.append(nb::make_tuple(std::string(r.name), std::string(r.about)));
+        return out;
+    });
+}
+
+}  // namespace xcuda::python
