@@ -62,6 +62,21 @@ class CudaMagics(Magics):
         return source_of(self._object(options.kernel), options.kernel, form, options.version)
 
     @magic_arguments()
+    @argument("kernel", help="a @cuda.kernel function, or kernel[grid, block]")
+    @argument(
+        "arguments", nargs="*", help="names of the arguments of a call; without, the types of the last one"
+    )
+    @line_magic
+    def cuda_advise(self, line):
+        """What costs a kernel its time or its correctness, found in a traced run of some of its blocks."""
+        options = parse_argstring(self.cuda_advise, line)
+        from xcuda.magics.advise import advise
+
+        return advise(
+            self._value(options.kernel), options.kernel, [self._value(name) for name in options.arguments]
+        )
+
+    @magic_arguments()
     @argument("device", nargs="?", help="cpu, cuda:0, ...: the device for all cells from now on")
     @line_magic
     def cuda_device(self, line):
@@ -96,6 +111,13 @@ class CudaMagics(Magics):
         from xcuda.magics.names import names
 
         print(names(options.owner))
+
+    def _value(self, expression: str):
+        """What a name or an expression without blanks stands for in the user's notebook."""
+        try:
+            return self.shell.ev(expression)
+        except Exception as error:
+            raise UsageError(f"{expression}: {error}") from None
 
     def _object(self, name: str):
         found = self.shell._ofind(name)

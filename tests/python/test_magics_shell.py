@@ -52,6 +52,29 @@ def usage_error(shell, line):
     return captured.stderr + captured.stdout
 
 
+def test_advice_on_a_kernel_is_read_beside_its_line(shell):
+    run(
+        shell,
+        """
+@cuda.kernel
+def every_fourth(y, x):
+    i = cuda.grid(1)
+    if i < y.size:
+        y[i] = x[4 * i]
+
+long, short = np.ones(4096, np.float32), np.ones(1024, np.float32)
+""",
+    )
+    advice = shell.run_line_magic("cuda_advise", "every_fourth short long")
+    assert "y[i] = x[4 * i]" in repr(advice)
+    assert "neighbouring threads are 4 elements apart" in repr(advice)
+    page = advice._repr_mimebundle_()["text/html"]
+    assert "<code>y[i] = x[4 * i]</code>" in page and "<script" not in page
+    assert "nothing to change" in repr(shell.run_line_magic("cuda_advise", "triple"))
+    run(shell, "triple[4, 32](np.ones(128, np.float32))")
+    assert "name them" in usage_error(shell, "%cuda_advise triple")
+
+
 def test_a_cell_that_used_a_device_shows_one_report(shell):
     report = report_of(run(shell, "triple(np.ones(10, np.float32))"))
     assert report["kernels"][0]["name"] == "triple"
@@ -161,6 +184,9 @@ def test_source_in_other_forms(shell):
         ),
         ("%cuda_source shell_number", "shell_number is no kernel but int"),
         ("%cuda_source fresh_kernel", "fresh_kernel has not been compiled yet: call it once"),
+        ("%cuda_advise fresh_kernel", "fresh_kernel has not been called yet"),
+        ("%cuda_advise shell_number", "shell_number is no kernel but int"),
+        ("%cuda_advise nothing_of_this_name", "nothing_of_this_name"),
         ("%cuda_source triple -v 99", "compiled version"),
         ("%cuda_source triple --ir --asm", "one of --ir, --text and --asm at a time"),
         ("%cuda_device cuda:77", "there is no device cuda:77 here; there are: "),

@@ -44,7 +44,7 @@ def types_from(signature):
     signature: text, a Signature, or a tuple or list whose items are texts, types or the arguments of a call.
     """
     if isinstance(signature, str):
-        return [_from_text(part) for part in _split(signature)]
+        return [_from_text(part) for part in split(signature)]
     if is_signature(signature):
         signature = signature.args
     if not isinstance(signature, (tuple, list)):
@@ -55,7 +55,7 @@ def types_from(signature):
 _WHOLE = re.compile(r"(\w+(?:\[[^\]]*\])?)?\s*\((.*)\)", re.DOTALL)
 
 
-def _split(text):
+def split(text):
     inner = text.strip()
     whole = _WHOLE.fullmatch(inner)
     inner = whole[2] if whole else inner

@@ -1,0 +1,75 @@
+"""%cuda_advise: what profiler.analyze found in a kernel, with the user's lines."""
+
+from __future__ import annotations
+
+import html
+import linecache
+
+from IPython.core.error import UsageError
+from xcuda.magics.source import Text
+
+
+def advise(kernel, name: str, arguments: list) -> Text:
+    """`arguments`: of a call; none: stand-ins of the types that the kernel last ran with."""
+    from xcuda import _runtime, profiler
+
+    if not isinstance(kernel, (_runtime.Kernel, _runtime.Configured)):
+        raise UsageError(f"{name} is no kernel but {type(kernel).__name__}: name a @cuda.kernel function")
+    try:
+        found = profiler.analyze(kernel, *(arguments or _last_types(kernel, name)))
+    except TypeError as error:
+        raise UsageError(str(error)) from None
+    return Text(_plain(found), _html(found))
+
+
+def _last_types(kernel, name: str) -> list[str]:
+    from xcuda.core.signatures import split
+
+    signatures, last = kernel.signatures, kernel.last_launch
+    if not signatures:
+        raise UsageError(
+            f"{name} has not been called yet: call it, or name its arguments (%cuda_advise {name} A B)"
+        )
+    if last is not None and not last["automatic"]:
+        raise UsageError(
+            f"{name} was launched with a grid and a block, which go with the lengths of its arrays: name them "
+            f"(%cuda_advise {name}[grid,block] A B)"
+        )
+    return [part.removesuffix(" (weak)") for part in split(signatures[-1])]
+
+
+def _plain(found) -> str:
+    lines = [_head(found)]
+    for finding in found:
+        lines += ["", f"line {finding.line}: {_source(finding)}", f"  {finding.evidence}"]
+        lines.append(f"  -> {finding.advice}{_gain(finding)}")
+    return "\n".join(lines)
+
+
+def _html(found) -> str:
+    rows = "".join(
+        f'<tr><td style="text-align: right; vertical-align: top; padding: 0.2em 1em 0.2em 0">{finding.line}</td>'
+        '<td style="text-align: left; vertical-align: top; padding: 0.2em 1em 0.2em 0">'
+        f"<code>{html.escape(_source(finding))}</code></td>"
+        f'<td style="text-align: left; padding: 0.2em 0">{html.escape(finding.evidence)}<br>'
+        f"<b>{html.escape(finding.advice)}</b>{html.escape(_gain(finding))}</td></tr>"
+        for finding in found
+    )
+    head = f"<div>{html.escape(_head(found))}</div>"
+    return head + (f'<table style="border-collapse: collapse">{rows}</table>' if rows else "")
+
+
+def _head(found) -> str:
+    shape = f"{found.kernel}, grid {found.grid}, block {found.block}"
+    count = len(found)
+    what = f"{count} finding{'s' if count != 1 else ''}" if count else "nothing to change"
+    seen = f"{found.records} steps of {found.blocks} block{'s' if found.blocks != 1 else ''} looked at"
+    return f"{shape}: {what} ({seen}{'' if found.complete else ', the rest of them left out'})"
+
+
+def _source(finding) -> str:
+    return linecache.getline(finding.file, finding.line).strip()
+
+
+def _gain(finding) -> str:
+    return f" (about {finding.gain:.3g}x there)" if finding.gain else ""
