@@ -43,7 +43,7 @@ Module traced(Module module, const CpuOptions& options) {
     module.trace = kernel.add({"trace", scalar(DType::u64), Var::Role::parameter, {}});
     kernel.params.push_back(*module.trace);
     kernel.tail = kernel.add({"tail", scalar(DType::i64, true), Var::Role::hidden, {}});
-    frame_fibers(module, options);
+    frame_fibers(module, options, false);
     verify(module, Stage::cpu, "passes/traced");
     return module;
 }
