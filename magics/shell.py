@@ -5,7 +5,7 @@ from __future__ import annotations
 import xcuda
 
 NAMES = {
-    "line": ("cuda_info", "cuda_source", "cuda_device", "cuda_cache", "cuda_names"),
+    "line": ("cuda_info", "cuda_source", "cuda_advise", "cuda_device", "cuda_cache", "cuda_names"),
     "cell": ("cuda_profile",),
 }
 

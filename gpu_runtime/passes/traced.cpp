@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "ir/verify.hpp"
+#include "ir/walk.hpp"
 #include "passes/cpu_blocks.hpp"
 #include "passes/inline.hpp"
 #include "passes/structure.hpp"
@@ -43,7 +44,7 @@ Module traced(Module module, const CpuOptions& options) {
     module.trace = kernel.add({"trace", scalar(DType::u64), Var::Role::parameter, {}});
     kernel.params.push_back(*module.trace);
     kernel.tail = kernel.add({"tail", scalar(DType::i64, true), Var::Role::hidden, {}});
-    frame_fibers(module, options, false);
+    frame_fibers(module, options, strongest_effect(kernel.body) == Effect::grid);
     verify(module, Stage::cpu, "passes/traced");
     return module;
 }
