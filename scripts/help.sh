@@ -5,6 +5,7 @@ cat <<'TEXT'
 ./run lab [ARGS]    build, then JupyterLab with the xcuda kernel
 ./run build         .venv, C++ build, xcuda and its kernelspec installed in .venv
 ./run bench [NAMES] side-by-side measurements of bench/
+./run docs          the generated pages: docs/LANGUAGE.md, docs/REFUSALS.md
 ./run format        clang-format and ruff over the tree
 ./run lint          clang-format and ruff in check mode, clang-tidy on the C++ files that changed (or: --all)
 

@@ -197,6 +197,8 @@ std::string vector_binary(Writer& w, const Expr& e, const std::string& a, const 
     if (compares(e.op))
         return fmt::format("__builtin_convertvector({} {} {}, {})", a, infix(e.op), b, w.type(e.type));
     if (const char* op = infix(e.op)) return fmt::format("({} {} {})", a, op, b);
+    if (e.op == Op::shl || e.op == Op::shr)
+        return fmt::format("{}({}, {})", e.op == Op::shl ? "xc_vshl" : "xc_vshr", a, b);
     const auto types = types_of(e);
     const auto names = lane_names(types);
     return each_lane(w, e.type, types, fmt::format("{}({}, {})", named(e.op), names[0], names[1]), {a, b});

@@ -191,6 +191,17 @@ template <class M, class V>
 XC_DEVICE V xc_select(M mask, V a, V b) {
     return __builtin_convertvector(mask, decltype(a < b)) ? a : b;
 }
+// Shifts of vectors, as xc_shl and xc_shr have them: a count of the width or more leaves 0, or the sign.
+template <class V>
+XC_DEVICE V xc_vshl(V a, V n) {
+    constexpr int width = sizeof(V) / xc_lanes<V>::n * 8;
+    return (n >= 0) & (n < width) ? a << (n & (width - 1)) : a ^ a;
+}
+template <class V>
+XC_DEVICE V xc_vshr(V a, V n) {
+    constexpr int width = sizeof(V) / xc_lanes<V>::n * 8;
+    return (n >= 0) & (n < width) ? a >> (n & (width - 1)) : (V)(a < 0);
+}
 // A function taken lane by lane.
 template <class R, class F, class A>
 XC_DEVICE R xc_each(F f, A a) {

@@ -15,42 +15,52 @@ struct Visitor {
     std::function<void(const AccessSeen&)> visit;
     std::function<void(const Expr&, const LinearScope&)> visit_bound;
     std::map<VarId, LoopRange> loops{};
-    int depth = 0;
+    int depth = 0, branches = 0;
 
     LinearScope scope() const { return {function, assigned, &loops}; }
 
-    void expr(const ExprP& e) {
-        each_expr(e, [&](const Expr& n) {
-            if (n.op == Op::bound && visit_bound) {
-                LinearScope here = scope();
-                here.bounds_tested = true;
-                return visit_bound(n, here);
-            }
-            if ((n.op != Op::load && n.op != Op::atomic) || !visit) return;
-            const auto ndim = static_cast<std::size_t>(n.args[0]->type.ndim);
-            const LinearScope here = scope();
-            const Access& access = n.op == Op::load ? access_of(n) : std::get<Atomic>(n.payload).access;
-            visit({n.args[0], std::span(n.args).subspan(1, ndim), access, here, depth, n.op == Op::atomic});
-        });
+    // `perhaps`: another value decides whether this one is asked for; vectors compute it all the same.
+    void expr(const ExprP& e, bool perhaps) {
+        const bool chooses = e->op == Op::select || e->op == Op::logic_and || e->op == Op::logic_or;
+        for (std::size_t a = 0; a < e->args.size(); ++a) expr(e->args[a], perhaps || (chooses && a > 0));
+        node(*e, perhaps);
+    }
+
+    void node(const Expr& n, bool perhaps) {
+        if (n.op == Op::bound && visit_bound) {
+            LinearScope here = scope();
+            here.bounds_tested = true;
+            return visit_bound(n, here);
+        }
+        if ((n.op != Op::load && n.op != Op::atomic) || !visit) return;
+        const auto ndim = static_cast<std::size_t>(n.args[0]->type.ndim);
+        const LinearScope here = scope();
+        const bool writes = n.op == Op::atomic;
+        const Access& access = writes ? std::get<Atomic>(n.payload).access : access_of(n);
+        visit(
+            {n.args[0], std::span(n.args).subspan(1, ndim), access, here, depth, writes, perhaps && !writes});
     }
 
     void body(const Body& b) {
         for (const Stmt& s : b) {
-            for (const ExprP& e : s.exprs) expr(e);
+            for (const ExprP& e : s.exprs) expr(e, branches > 0);
             if (s.kind == Stmt::Kind::store && visit) {
                 const auto ndim = static_cast<std::size_t>(s.exprs[0]->type.ndim);
                 const LinearScope here = scope();
-                visit({s.exprs[0], std::span(s.exprs).subspan(1, ndim), s.access, here, depth, true});
+                visit({s.exprs[0], std::span(s.exprs).subspan(1, ndim), s.access, here, depth, true, false});
             }
             const bool loop = s.kind == Stmt::Kind::loop_range || s.kind == Stmt::Kind::loop_while;
             const bool named =
                 s.kind == Stmt::Kind::loop_range && counts[static_cast<std::size_t>(s.var)] == 1;
             if (named) loops[s.var] = {s.exprs[0], s.exprs[1], s.exprs[2]};
+            const bool branch = s.kind == Stmt::Kind::branch;
             depth += loop;
+            branches += branch;
             body(s.body);
             depth -= loop;
             if (named) loops.erase(s.var);
             body(s.orelse);
+            branches -= branch;
         }
     }
 };

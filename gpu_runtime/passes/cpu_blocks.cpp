@@ -4,6 +4,7 @@
 
 #include "ir/walk.hpp"
 #include "passes/build.hpp"
+#include "passes/cpu_lane_loops.hpp"
 #include "passes/cpu_tile_plan.hpp"
 #include "passes/guard.hpp"
 #include "passes/structure.hpp"
@@ -65,6 +66,7 @@ struct Regions {
     bool fits = true;
     std::string how{};
     bool loops = false;
+    std::vector<VarId> shared_loops{};  // counters of loops whose turns all lanes take together
 
     Regions(Function& function, const CpuOptions& o, const Varying& v)
         : f(function),
@@ -83,7 +85,11 @@ struct Regions {
         return std::all_of(e.args.begin(), e.args.end(), [&](const ExprP& a) { return over_common(*a); });
     }
 
-    bool is_frame(const Stmt& s) const { return has_barrier(s) && s.kind != Stmt::Kind::barrier; }
+    bool is_frame(const Stmt& s) const {
+        if (s.kind == Stmt::Kind::loop_range && std::count(shared_loops.begin(), shared_loops.end(), s.var))
+            return true;
+        return has_barrier(s) && s.kind != Stmt::Kind::barrier;
+    }
 
     void demote(const Body& body, bool frame,
                 bool& changed) {  // variables that a lane may set are not common
@@ -155,12 +161,36 @@ struct Regions {
                 copy.body = cut(s.body);
                 copy.orelse = cut(s.orelse);
                 out.push_back(std::move(copy));
+            } else if (bounds_lanes(s)) {
+                flush(region, out);
+                region.push_back(s);
+                flush(region, out);
             } else {
                 region.push_back(s);
             }
         }
         flush(region, out);
         return out;
+    }
+
+    // `if t >= step:` with other statements beside it: a region of its own, whose loops run over these lanes alone.
+    bool bounds_lanes(const Stmt& s) const {
+        if (s.kind != Stmt::Kind::branch || !s.orelse.empty()) return false;
+        bool common_alone = true;
+        each_expr(s.exprs[0], [&](const Expr& e) {
+            common_alone &= e.op != Op::load && e.op != Op::atomic && e.op != Op::call && e.op != Op::invoke;
+            common_alone &= e.op != Op::var || e.type.is_array() || common[var_of(e)];
+        });
+        if (!common_alone) return false;
+        Body alone{s};
+        Box box;
+        for (int axis = 0; axis < 3; ++axis) {
+            box.low[axis] = int_constant(0);
+            box.high[axis] = block_dim(options, axis);
+        }
+        const Box whole = box;
+        strip_guard(f, alone, box);
+        return box.low != whole.low || box.high != whole.high;
     }
 
     static bool jumps_out(const Stmt& s) {
@@ -314,12 +344,15 @@ bool frame_blocks(Module& module, const CpuOptions& options) {
             default: return e;
         }
     });
+    std::vector<VarId> shared_loops;
+    if (barriers) shared_loops = share_lane_loops(f, options);
     const Varying vary = varying(f, f.body);
     if (barriers &&
         (has_leave(f.body) || !uniform_control(f.body, vary) || divergent_jump(f.body, vary, false)))
         return false;
 
     Regions regions(f, options, vary);
+    regions.shared_loops = std::move(shared_loops);
     regions.lanes = {
         {hidden(f, "x"), hidden(f, "y"), hidden(f, "z")}, best_vector_axis(f, f.body), options.vector_bytes};
     f.where.clear();

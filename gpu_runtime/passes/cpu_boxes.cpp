@@ -1,5 +1,6 @@
 #include "passes/build.hpp"
 #include "passes/cpu_blocks.hpp"
+#include "passes/cpu_strides.hpp"
 #include "passes/cpu_tile_plan.hpp"
 #include "passes/guard.hpp"
 
@@ -16,6 +17,7 @@ void frame_boxes(Module& module, const CpuOptions& options) {
         domain.high[axis] = coord(Coord::Kind::grid_size, axis);
     }
     Body body = std::move(f.body);
+    const unsigned strides = take_strides(f, body, domain);
     strip_guard(f, body, domain);
     add_polls(body);
     work.low = domain.low;
@@ -30,7 +32,8 @@ void frame_boxes(Module& module, const CpuOptions& options) {
     for (int axis = 0; axis < 3; ++axis) {
         box.low[axis] = read(f, f.low[axis] = hidden(f, low_names[axis]));
         box.high[axis] = read(f, f.high[axis] = hidden(f, high_names[axis]));
-        f.where.push_back(read(f, lanes.coordinate[axis]));
+        const ExprP at = read(f, lanes.coordinate[axis]);
+        f.where.push_back(strides >> axis & 1 ? mod_floor(at, coord(Coord::Kind::grid_size, axis)) : at);
     }
     for (int axis = 0; axis < 3; ++axis)
         f.where.push_back(int_constant(-1));  // the device tells the block from the index

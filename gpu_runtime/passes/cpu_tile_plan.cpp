@@ -226,7 +226,8 @@ ExprP box_test(const Function& function, const Body& body, const TilePlan& plan,
         bool any_vector = false;
         for (const ExprP& i : seen.indices) any_vector |= (plan.vary.of(*i) & bit(plan.vector_axis)) != 0;
         for (std::size_t d = 0; d < seen.indices.size(); ++d) {
-            const bool checked = seen.access.checked >> d & 1, wraps = seen.access.wrap >> d & 1;
+            const bool wraps = seen.access.wrap >> d & 1;
+            const bool checked = (seen.access.checked >> d & 1) || (seen.perhaps && any_vector);
             if (!checked && !wraps) continue;
             LinearScope scope = seen.scope;
             scope.bounds_tested = true;

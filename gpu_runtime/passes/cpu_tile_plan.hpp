@@ -46,6 +46,7 @@ struct AccessSeen {
     const LinearScope& scope;
     int depth;  // loops around it
     bool writes;
+    bool perhaps;  // a load that not every thread asks for, but every lane of a vector does
 };
 void each_access(const ir::Function& function, const ir::Body& body, const std::vector<bool>& assigned,
                  const std::vector<int>& counts, const std::function<void(const AccessSeen&)>& visit);

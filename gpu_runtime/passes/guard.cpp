@@ -22,9 +22,9 @@ void conjuncts(const ExprP& condition, std::vector<ExprP>& out) {
     }
 }
 
-// a < b, a <= b, ... with a - b = base + axis (coefficient 1 or -1): a bound of that axis.
+// a < b, a <= b, a == b, ... with a - b = base + axis (coefficient 1 or -1): a bound of that axis.
 bool solve(const Expr& c, const LinearScope& scope, Box& box) {
-    if (c.op != Op::lt && c.op != Op::le && c.op != Op::gt && c.op != Op::ge) return false;
+    if (c.op != Op::lt && c.op != Op::le && c.op != Op::gt && c.op != Op::ge && c.op != Op::eq) return false;
     if (!is_integer(c.args[0]->type.dtype) || c.args[0]->type.dtype == DType::u64) return false;
     const auto a = linear(c.args[0], scope), b = linear(c.args[1], scope);
     if (!a || !b) return false;
@@ -47,7 +47,10 @@ bool solve(const Expr& c, const LinearScope& scope, Box& box) {
         bound = sub(int_constant(0), bound);
         less = !less;
     }
-    if (less)
+    if (c.op == Op::eq) {
+        box.low[axis] = maximum(box.low[axis], bound);
+        box.high[axis] = minimum(box.high[axis], add(bound, int_constant(1)));
+    } else if (less)
         box.high[axis] = minimum(box.high[axis], strict ? bound : add(bound, int_constant(1)));
     else
         box.low[axis] = maximum(box.low[axis], strict ? add(bound, int_constant(1)) : bound);

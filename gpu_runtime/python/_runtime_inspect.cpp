@@ -226,6 +226,21 @@ void bind_kernel(nb::module_& module) {
         }
         return out;
     });
+    module.def("kernel_overloads", [] {  // ([dtype of each argument], dtype of the result) of each, as above
+        nb::list out;
+        for (const auto& f : frontend::all_functions()) {
+            nb::list rows;
+            for (int i = 0; i < f.overloads; ++i) {
+                const auto& row = frontend::all_overloads()[f.first_overload + i];
+                nb::list in;
+                for (const DType d : row.in) in.append(std::string(info(d).name));
+                rows.append(
+                    nb::make_tuple(in, f.gives ? nb::cast(std::string(info(row.out).name)) : nb::none()));
+            }
+            out.append(rows);
+        }
+        return out;
+    });
     module.def("cache_stats", [] {
         const launch::CacheStats s = launch::cache_stats();
         nb::dict out;

@@ -351,3 +351,42 @@ def test_shared_index_out_of_range_names_the_array():
     ):
         over[1, 8](x)
     np.testing.assert_array_equal(x, 0)
+
+
+def guarded_by_select(out, x, m):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i] if i < m else 0
+
+
+def guarded_by_branch(out, x, m):
+    i = cuda.grid(1)
+    v = 0.0
+    if i < m:
+        v = x[i]
+    if i < out.size:
+        out[i] = v
+
+
+def guarded_far_away(out, x, m):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i * 1000000] if i < 1 else 0
+
+
+def guarded_by_and(out, x, m):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = i < m and x[i * 100000] >= 0
+
+
+@pytest.mark.parametrize("f", [guarded_by_select, guarded_by_branch, guarded_far_away, guarded_by_and])
+@pytest.mark.parametrize("checked", [True, False])
+def test_no_lane_reads_what_its_thread_does_not_ask_for(f, checked):
+    """A vector that computed both sides would read megabytes behind the array: unchecked too."""
+    x = data(1)
+    out = np.full(1 << 20, -1, np.float32)
+    cuda.kernel(f, checked=checked)[(1 << 20) // 256, 256](out, x, 1)
+    cuda.synchronize()
+    assert out[0] == (1 if f is guarded_by_and and x[0] >= 0 else 0 if f is guarded_by_and else x[0])
+    assert not out[1:].any()

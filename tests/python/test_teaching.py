@@ -1,5 +1,6 @@
 """The well-known teaching kernels (tests/teaching) against NumPy and Python, and compiled for GPUs not here."""
 
+import ast
 import sys
 from pathlib import Path
 
@@ -74,3 +75,20 @@ def test_a_wrong_result_is_seen():
     wrong = {"c": np.nextafter(right["c"], np.float32(9))}
     with pytest.raises(AssertionError):
         case.agree(wrong, right)
+
+
+def test_cuda_cpp_has_the_same_kernels(root):
+    """bench/gpu_teaching.py finds them by these names; every teaching kernel has its twin."""
+    twins = {f.stem: f.read_text() for f in (root / "bench/cuda").glob("*.cu") if f.stem != "events"}
+    assert set(twins) == set(CASES)
+    for name, text in twins.items():
+        assert f"TEACHING({name})" in text
+
+
+def test_numba_has_the_same_kernels(root):
+    """bench/teaching.py finds them by these names, and hands them the same arguments by name."""
+    tree = ast.parse((root / "bench/_teaching_numba.py").read_text())
+    forms = {f.name: [a.arg for a in f.args.args] for f in tree.body if isinstance(f, ast.FunctionDef)}
+    forms["reduce_interleaved"] = forms["reduce_sequential"] = forms["block_sums"]
+    for name, case in CASES.items():
+        assert forms[name] == list(case.inputs("SMALL"))

@@ -5,7 +5,7 @@ from xcuda import core as cuda
 
 SMALL = {"n": 7}
 BENCH = {"n": 11}
-GPU = {"n": 16}
+GPU = {"n": 15}
 PLACED, DEEPEST = 3, 20
 
 

@@ -1,0 +1,173 @@
+"""The teaching kernels (tests/teaching) on a GPU beside the same kernels in CUDA C++ (bench/cuda), in one run.
+
+Same algorithm, same block shapes, arrays that already lie on the device, one stream; times are the device's, by CUDA
+events around many launches; contestants take turns, medians are told. Each result is checked first.
+
+python bench/gpu_teaching.py [NAMES] [--json FILE] [--arch native]    needs a GPU, nvcc and NumPy
+"""
+
+import argparse
+import ctypes
+import functools
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tests" / "teaching"))
+THEIRS, CHECKED, UNCHECKED = "CUDA C++", "xcuda, checked", "xcuda, checked=False"
+ROUNDS = 15
+SPAN = 8.0  # milliseconds of work between two events, at least
+MOST = 200  # launches of one kernel's whole work between them, at most
+STREAM = None  # the default stream, which is ours too
+GOALS = {UNCHECKED: 1.0, CHECKED: 1.05}  # geometric mean of ours / theirs
+WORST = 1.2
+
+
+class Argument(ctypes.Structure):
+    """bench/cuda/teaching.cuh's."""
+
+    _fields_ = [("data", ctypes.c_void_p), ("shape", ctypes.c_longlong * 3), ("value", ctypes.c_double)]
+
+
+class Peer:
+    """The kernels of bench/cuda, compiled by nvcc into one library."""
+
+    def __init__(self, arch):
+        if not shutil.which("nvcc") and not Path("/usr/local/cuda/bin/nvcc").exists():
+            raise SystemExit("this benchmark needs nvcc, for the kernels in CUDA C++")
+        nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+        self.folder = tempfile.TemporaryDirectory()
+        file = Path(self.folder.name) / "libteaching.so"
+        sources = sorted(map(str, (HERE / "cuda").glob("*.cu")))
+        options = ["-O3", f"-arch={arch}", "-shared", "-Xcompiler", "-fPIC", "--threads", "0"]
+        subprocess.run([nvcc, *options, "-o", str(file), *sources], check=True)
+        told = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=True).stdout
+        self.version = told.strip().splitlines()[-1]
+        self.library = ctypes.CDLL(str(file))
+        self.library.time_end.restype = ctypes.c_float
+        self.library.last_error.restype = ctypes.c_char_p
+
+    def __contains__(self, name):
+        return hasattr(self.library, name)
+
+    def caller(self, name, arguments):
+        """A call that launches the kernel on device arrays, which it keeps alive."""
+        made = (Argument * len(arguments))(*map(argument, arguments.values()))
+        function = getattr(self.library, name)
+        return lambda keep=arguments: function(made, STREAM)
+
+    def error(self):
+        """The CUDA runtime's last error as text, or None."""
+        told = self.library.last_error()
+        return told and told.decode()
+
+    def milliseconds(self, call, times):
+        """Device time of one call, over `times` of them."""
+        self.library.time_begin(STREAM)
+        for _ in range(times):
+            call()
+        return self.library.time_end(STREAM) / times
+
+
+def argument(value):
+    if not hasattr(value, "__cuda_array_interface__"):
+        return Argument(None, (0, 0, 0), float(value))
+    about = value.__cuda_array_interface__
+    shape = (*about["shape"], 1, 1, 1)[:3]
+    return Argument(about["data"][0], shape, 0.0)
+
+
+def measured(case, peer, cases, cuda):
+    """{contestant: median milliseconds} of one kernel; stops the run where results differ."""
+    given = case.inputs("GPU")
+    calls, arrays = {}, {}
+    for name, options in ((THEIRS, None), (CHECKED, {}), (UNCHECKED, {"checked": False})):
+        device = cases.to_device(given)
+        arrays[name] = device
+        if options is None:
+            calls[name] = peer.caller(case.name, device)
+        else:
+            calls[name] = functools.partial(case.module.launch, case.made(**options), **device)
+    results = {}
+    for name, call in calls.items():
+        call()
+        cuda.synchronize()
+        results[name] = cases.to_host(arrays[name])
+        error = peer.error()
+        if error:
+            raise RuntimeError(f"{name}: {error}")
+    checked = case.reference(case.inputs("SMALL"))  # for the names of what is compared
+    for name in (CHECKED, UNCHECKED):
+        case.agree(results[name], {k: results[THEIRS][k] for k in checked})
+    del results
+    once = min(peer.milliseconds(calls[THEIRS], 1) for _ in range(3))
+    times = max(1, min(MOST, round(SPAN / max(once, 1e-3))))
+    taken = {name: [] for name in calls}
+    for call in calls.values():
+        peer.milliseconds(call, times)
+    for _ in range(ROUNDS if once < 50 else 5):
+        for name, call in calls.items():
+            taken[name].append(peer.milliseconds(call, times))
+    return {name: statistics.median(t) for name, t in taken.items()}
+
+
+def report(figures):
+    """Prints what the figures come to: means and worst of each of ours."""
+    for name in (UNCHECKED, CHECKED):
+        ratios = {kernel: row[name] / row[THEIRS] for kernel, row in figures.items()}
+        mean, worst = statistics.geometric_mean(ratios.values()), max(ratios, key=ratios.get)
+        reached = "yes" if mean <= GOALS[name] else "no"
+        print(
+            f"{name} / {THEIRS}: geometric mean {mean:.3f} (goal {GOALS[name]}: {reached}), "
+            f"worst {ratios[worst]:.2f}, {worst} (goal {WORST}: {'yes' if ratios[worst] <= WORST else 'no'})"
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="kernels; all where left out")
+    parser.add_argument("--json", help="a file for the figures")
+    parser.add_argument("--arch", default="native", help="nvcc's -arch")
+    options = parser.parse_args()
+
+    import cases
+    from xcuda import core as cuda
+
+    device = cuda.Device()
+    if device.kind != "cuda":
+        raise SystemExit(f"this benchmark is for a GPU; the device here is {device.name}")
+    peer = Peer(options.arch)
+    loaded = {name: case for name, case in cases.load().items() if name in peer}
+    unknown = set(options.names) - set(loaded)
+    if unknown:
+        parser.error(f"there is no kernel '{min(unknown)}' in bench/cuda")
+    print(f"{device.name}, {device.toolchain}, nvcc {peer.version}, {time.strftime('%Y-%m-%d')}\n")
+    print(f"| kernel | {THEIRS}, ms | {CHECKED}, ms | {UNCHECKED}, ms | checked / C++ | unchecked / C++ |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |", flush=True)
+    figures = {}
+    for name in options.names or loaded:
+        try:
+            row = measured(loaded[name], peer, cases, cuda)
+        except Exception as error:  # one kernel's failure leaves the others their run
+            print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            continue
+        figures[name] = row
+        cells = [f"{row[who]:.4g}" for who in (THEIRS, CHECKED, UNCHECKED)]
+        cells += [f"{row[who] / row[THEIRS]:.3f}" for who in (CHECKED, UNCHECKED)]
+        print("|", " | ".join([name, *cells]), "|", flush=True)
+    print()
+    if figures:
+        report(figures)
+    if options.json:
+        Path(options.json).write_text(json.dumps(figures, indent=1) + "\n")
+    sys.exit(len(figures) < len(options.names or loaded))
+
+
+if __name__ == "__main__":
+    main()

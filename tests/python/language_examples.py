@@ -1,0 +1,73 @@
+"""The statements and expressions of the kernel language, each with an example that the tests compile.
+
+docs/LANGUAGE.md lists them (./run docs). Bodies of `def f(A, b, n)`: A a float32 matrix, b a float32 array, n an int.
+"""
+
+ARGUMENTS = "float32[2], float32[1], weak int64"
+
+STATEMENTS = [
+    ("Assignment, to several names at once too", "x = y = n + 1\nx, y = y, x\nb[0] = x + y"),
+    ("Augmented assignment, of elements too", "x = 1.5\nx *= n\nb[0] += x\nb[1] //= 2.0"),
+    ("Annotated names", "x: int = n\nb[0] = x"),
+    ("Unpacking, nested and starred", "(x, y), *rest = (1, 2), 3, 4\nb[0] = x + y + rest[0]"),
+    (
+        "`if`, `elif`, `else`; decided at compile time where types decide",
+        "if n > 1:\n    b[0] = 1\nelif n:\n    b[0] = 2\nelse:\n    b[0] = 3",
+    ),
+    ("`for` over `range`, with any step", "for i in range(n, 0, -2):\n    b[i] = i"),
+    (
+        "`for` over an array, its rows, a tuple",
+        "for row in A:\n    for x in row:\n        b[0] += x\nfor x in (1, 2.5):\n    b[1] += x",
+    ),
+    (
+        "`enumerate`, `zip`, `reversed`",
+        "for i, (x, y) in enumerate(zip(b, A[0])):\n    b[i] = x + y\nfor i in reversed(range(n)):\n    b[i] = i",
+    ),
+    ("`while`", "x = n\nwhile x > 1:\n    x //= 2\nb[0] = x"),
+    (
+        "`break`, `continue`, and `else` of a loop",
+        "for i in range(n):\n    if b[i] < 0:\n        break\nelse:\n    b[0] = 1",
+    ),
+    (
+        "`match` on values and tuples",
+        "match n, n % 2:\n    case 0, _:\n        b[0] = 1\n    case x, 1:\n        b[0] = x\n    case _:\n        pass",
+    ),
+    ("`return` before the end", "if n < 0:\n    return\nb[0] = n"),
+    ("`assert`: AssertionError with line and thread", 'assert n > 0, "n must be positive"\nb[0] = n'),
+    (
+        "`raise` of Python's exceptions, with line and thread",
+        'if n < 0:\n    raise ValueError("n is negative")\nb[0] = n',
+    ),
+    (
+        "Functions in a kernel: closures, defaults, keywords",
+        "def scaled(x, by=2):\n    return x * by + n\nb[0] = scaled(b[1], by=3)",
+    ),
+    ("`pass`, and strings as comments", '"""Does nothing."""\npass'),
+]
+
+EXPRESSIONS = [
+    (
+        "Arithmetic with NumPy's types and Python's meaning",
+        "b[0] = (n + 1) * 2.0 - n / 3 + n // 2 + n % 5 + b[1] ** 2",
+    ),
+    ("Bits", "b[0] = (n & 7 | 8) ^ ~n ^ n << 2 ^ n >> 1"),
+    ("Comparisons, chained", "b[0] = 0 <= n < 10"),
+    ("`and`, `or`, `not`, short-circuit, giving operands", "b[0] = n and b[1] or not n"),
+    ("Conditional expression", "b[0] = 1 if n > 2 else b[1]"),
+    ("`in` a tuple or a range", "b[0] = n in (1, 2, 3) or n in range(10, 20)"),
+    ("Walrus", "if (x := b[1]) > 0:\n    b[0] = x"),
+    ("Indices, negative ones from the end", "b[0] = A[-1, n]"),
+    (
+        "Slices as views, `...` and `None` too",
+        "row = A[n, ::-1]\nrow[1] = A[..., 0][2]\nb[0] = row[None, 1:][0, 0]",
+    ),
+    ("`shape`, `ndim`, `size`, `len`", "b[0] = A.shape[0] + A.ndim + A.size + len(A)"),
+    ("Tuples", "t = (1, 2.5, n)\nb[0] = t[0] + t[-1] + len(t)"),
+    (
+        "`sum`, `min`, `max`, `any`, `all` of tuples, arrays and generators",
+        "b[0] = sum(b) + max(1, n) + sum(x * x for x in A[0]) + any(x > 1 for x in b)",
+    ),
+    ("Conversions", "b[0] = int(b[1]) + float(n) + bool(n) + np.int8(n) + np.float64(1)"),
+    ("`abs`, `round`, `divmod`, `pow`", "q, r = divmod(n, 3)\nb[0] = abs(q) + round(b[1]) + pow(r, 2)"),
+    ("Lambdas", "square = lambda x: x * x\nb[0] = square(b[1])"),
+]

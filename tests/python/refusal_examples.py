@@ -1,0 +1,170 @@
+"""An example of each refusal: test_frontend_refusals.py's, and here those that need more than a line of a kernel.
+
+docs/REFUSALS.md is generated from them (./run docs), so that what it says is what a user is told.
+"""
+
+import dataclasses
+import linecache
+import re
+from collections import namedtuple
+from pathlib import Path
+
+import test_frontend_refusals as tests
+from frontend_source import lower, make
+from xcuda.core.errors import KernelSyntaxError
+
+Pair = namedtuple("Pair", "x y")
+
+
+@dataclasses.dataclass
+class Body:
+    mass: float
+    speed: float
+
+
+NAMES = {**tests.OUTSIDE, "Pair": Pair, "Body": Body}
+ARGUMENTS = tests.ARGUMENTS  # of def f(A, b, n)
+
+# Bodies of `def f(A, b, n)`.
+MORE = [
+    "b[0] = math.sin(**n)",
+    "b[0] = n(1)",
+    "p = Pair(1)",
+    "b[0] = round(b[0], 1.5)",
+    "b[0] = round(n, -1)",
+    "b[0] = pow(n, 2, 5)",
+    "b[0] = len(A=b)",
+    "t = cuda.shared.array(4, shape=4, dtype=np.float32)",
+    "t = cuda.shared.array(dtype=np.float32, sort=1)",
+    "t = cuda.shared.array(dtype=np.float32)",
+    "b[0] = math.gcd(n, 1.5)",
+    "def g(*x): return 1\nb[0] = g(1)",
+    "def g(x): return g(x)\nb[0] = g(1)",
+    "def g(x): return x\nb[0] = g()",
+    "x = b'ab'",
+    "x = (1, 2).most",
+    "x = (1, 2)[n:]",
+    "body = Body(1.0, 2.0)\nx = body[0]",
+    "mass, speed = Body(1.0, 2.0)",
+    "b[0] = n[0]",
+    "n[0] = 1",
+    "t = (1, 2)\nt[0] = 3",
+    "x = x + 1",
+    "x = cuda.const.array_like(b)",
+    "i = cuda.threadIdx()",
+    "t = cuda.local.array((1, 1, 1, 1, 1, 1, 1, 1, 1), np.float32)",
+    "x = 1.5 in b",
+    "for i in (" + ", ".join(map(str, range(70))) + "): pass",
+    "match A.shape:\n    case (x, 1) | (1, x): pass",
+    "x = ~b[0]",
+    "A @= b",
+    "raise ValueError('a', 'b')",
+    "x = (1, 2)\nx = (1, 2, 3)",
+    "x = cuda.ballot_sync(1.5, True)",
+    "x = cuda.shfl_sync(1.5, n, 0)",
+    "b[0] = Body",
+    "b[0] = ValueError",
+    "b[0] = cuda.popc(b[0])",
+    "p = Pair(1, 2)\nb[0] = p.z",
+    "n[0] += 1",
+    "x = cuda.vote_sync_intrinsic(-1, n, True)",
+    "t = cuda.shared.array(4, order=1, shape=3)",
+]
+
+# Whole sources; the last function is the kernel, its arguments are of these types.
+SOURCES = [
+    ("def f(*a):\n    pass\n", ""),
+    ("def h(x):\n    return h(x - 1)\n\ndef f(a):\n    a[0] = h(3)\n", "float32[1]"),
+    ("def h(*x):\n    return 1\n\ndef f(a):\n    a[0] = h(3)\n", "float32[1]"),
+    ("def h(x):\n    return x\n\ndef f(a):\n    a[0] = h()\n", "float32[1]"),
+    ("def h(x):\n    return x\n\ndef f(a):\n    a[0] = h(y=2)\n", "float32[1]"),
+    ("def h(x):\n    if x:\n        return 1\n\ndef f(a):\n    a[0] = h(a[1])\n", "float32[1]"),
+    ("def h(x):\n    if x:\n        return 1\n    return\n\ndef f(a):\n    a[0] = h(a[1])\n", "float32[1]"),
+    ("def h(x):\n    return x\n\ndef f(a):\n    a[0] = h(a)\n", "float32[1]"),
+    ("def h(x):\n    return (x, 'a')\n\ndef f(a):\n    a[0] = h(1)[0]\n", "float32[1]"),
+    (
+        "def h(x):\n    if x[0] > 1:\n        return\n    cuda.syncthreads()\n\ndef f(a):\n    h(a)\n",
+        "float32[1]",
+    ),
+    ("def f(flags):\n    flags[0] = -flags[1]\n", "bool[1]"),
+    ("def f(a, total):\n    a[0] = len(total)\n", "float32[1], float32[0]"),
+    ("def f(a, total):\n    for x in total:\n        a[0] = x\n", "float32[1], float32[0]"),
+]
+
+# refused() in gpu_runtime/frontend that no example reaches: a word of its sentence, and why.
+WITHOUT_EXAMPLE = {
+    "can't be compiled: ": "a helper whose source can't be read has no line to show",
+    "outside a loop": "Python itself refuses it first",
+    "is read-only": "depends on the array, not on the text: test_kernel_arguments.py",
+    "() needs '": "only where optional arguments come before required ones",
+    "where() does not take ": "every number type has an overload: for types to come",
+    "this tuple": "only a struct of a class without a name",
+}
+
+
+def told(source, types=ARGUMENTS):
+    """The KernelSyntaxError for a source whose function `f` is the kernel; AssertionError if it is taken."""
+    try:
+        lower(make(source, name="f", **NAMES), types)
+    except KernelSyntaxError as error:
+        return error
+    finally:
+        linecache.clearcache()
+    raise AssertionError(f"not refused:\n{source}")
+
+
+def of_body(body):
+    """The source of a kernel with this body."""
+    return "def f(A, b, n):\n" + "".join(f"    {line}\n" for line in body.split("\n"))
+
+
+def bodies():
+    """[(heading, [body])] of all examples that are bodies of a kernel."""
+    lists = (
+        ("Statements and syntax", tests.STATEMENTS),
+        ("Names", tests.NAMES),
+        ("Types and values", tests.TYPES),
+    )
+    groups = [(heading, [row[0] for row in rows]) for heading, rows in lists]
+    return [*groups, ("More of all kinds", MORE)]
+
+
+def sites(root: Path):
+    """[(file, line, longest fixed part of the sentence)] of each refused() in the front end's sources."""
+    found = []
+    for file in sorted((root / "gpu_runtime/frontend").glob("*.cpp")):
+        text = file.read_text()
+        for call in re.finditer(r"\brefused\(", text):
+            sentence = second_argument(text, call.end())
+            literals = re.findall(r'"((?:[^"\\]|\\.)*)"', sentence)
+            parts = [p for s in literals for p in re.split(r"\{[^}]*\}", s.replace('\\"', '"'))]
+            longest = max(parts, key=len, default="")
+            if len(longest.strip()) > 3:
+                found.append((file.name, text.count("\n", 0, call.start()) + 1, longest))
+    return found
+
+
+def second_argument(text, start):
+    """The C++ text of the second argument of a call whose arguments begin at `start`."""
+    depth, at, commas, quoted, begin = 0, start, 0, False, start
+    while at < len(text):
+        c = text[at]
+        if quoted:
+            at += c == "\\"
+            quoted = c != '"'
+        elif c == '"':
+            quoted = True
+        elif c in "([{":
+            depth += 1
+        elif c in ")]}":
+            if depth == 0:
+                break
+            depth -= 1
+        elif c == "," and depth == 0:
+            commas += 1
+            if commas == 1:
+                begin = at + 1
+            else:
+                break
+        at += 1
+    return text[begin:at] if commas else ""
