@@ -116,6 +116,10 @@ void store_stmt(Writer& w, const Stmt& s) {
     const auto ndim = static_cast<std::size_t>(array.type.ndim);
     const Expr& value = *s.exprs[ndim + 1];
     const std::string at = w.element(array, &s.exprs[1], s.access);
+    if (array.type.layout == Layout::bytes) {
+        w.line(fmt::format("xc_put<{}>({}, {});", w.type(value.type), at, w.expr(value)));
+        return;
+    }
     if (value.type.lanes == 1) {
         w.line(fmt::format("{} = {};", at, w.expr(value)));
         return;

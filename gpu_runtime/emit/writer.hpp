@@ -37,7 +37,7 @@ struct Writer {
     // expressions.cpp
     std::string expr(const ir::Expr& e);
     std::string element(const ir::Expr& array, const ir::ExprP* indices,
-                        const ir::Access& access);  // "A[...]"
+                        const ir::Access& access);  // "A[...]", or its address where strides are in bytes
     // statements.cpp
     void body(const ir::Body& b);
     void line(const std::string& text);

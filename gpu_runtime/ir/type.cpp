@@ -91,11 +91,12 @@ std::string to_string(const Type& t) {
     }
     text += "[";
     for (int axis = 0; axis < t.ndim; ++axis) {
-        const bool unit = axis == t.ndim - 1 && t.layout != Layout::strided;
+        const bool unit = axis == t.ndim - 1 && unit_stride(t.layout);
         text += axis ? ", " : "";
         text += unit ? "::1" : t.layout == Layout::contiguous ? ":" : "::";
     }
     text += "]";
+    if (t.layout == Layout::bytes) text = "unaligned " + text;
     return t.readonly ? "readonly " + text : text;
 }
 
