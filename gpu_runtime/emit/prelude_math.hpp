@@ -270,12 +270,12 @@ XC_FN T xc_sign(T x) {
 template <class T>
 XC_FN T xc_get(const void* p) {
     T x;
-    __builtin_memcpy(&x, p, sizeof x);
+    XC_LIBM(memcpy)(&x, p, sizeof x);
     return x;
 }
 template <class T>
 XC_FN void xc_put(void* p, T x) {
-    __builtin_memcpy(p, &x, sizeof x);
+    XC_LIBM(memcpy)(p, &x, sizeof x);
 }
 template <class T>
 XC_FN T xc_where(b1 c, T x, T y) {

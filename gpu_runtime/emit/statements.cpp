@@ -147,7 +147,8 @@ void store_stmt(Writer& w, const Stmt& s) {
 std::string cold_head(const Writer& w, const Body& body) {
     std::set<VarId> arrays;
     each_expr(body, [&](const Expr& e) {
-        if (e.op == Op::var && e.type.is_array() && e.type.space != Space::global && !e.type.extents.empty())
+        if (e.op == Op::var && e.type.is_array() && e.type.space != Space::global &&
+            e.type.space != Space::constant && !e.type.extents.empty())
             arrays.insert(var_of(e));
     });
     std::string captured = "=";

@@ -86,7 +86,9 @@ std::string to_string(const Type& t) {
         return t.weak ? text + " (weak)" : text;
     }
     if (t.space != Space::global) {
-        const std::string where = t.space == Space::shared ? "shared " : "local ";
+        const std::string where = t.space == Space::shared  ? "shared "
+                                  : t.space == Space::local ? "local "
+                                                            : "constant ";
         return where + text + "[" + (t.extents.empty() ? ":" : extents_text(t.extents)) + "]";
     }
     text += "[";

@@ -16,7 +16,7 @@ enum class Layout : std::uint8_t {
     strided,     // every stride is given (in elements; may be 0 or negative)
     bytes,       // every stride is given in bytes, and elements may lie anywhere: fields of packed records
 };
-enum class Space : std::uint8_t { global, shared, local };
+enum class Space : std::uint8_t { global, shared, local, constant };
 
 struct Type {
     enum class Kind : std::uint8_t { none, scalar, array };

@@ -50,7 +50,7 @@ How how_to_read(PyObject* object) {
     if (const auto at = known.find(type); at != known.end()) return at->second;
     How how = How::refused;
     const nb::handle h(object);
-    if (derives(type, "numpy.void") || nb::hasattr(h, "__xcuda_records__"))
+    if (PyType_Check(object) || derives(type, "numpy.void") || nb::hasattr(h, "__xcuda_records__"))
         how = How::structured;
     else if (derives(type, "numpy.generic"))
         how = How::numpy_scalar;
@@ -75,6 +75,11 @@ void expect_in_kernels(DType dtype, const std::string& name, const char* what) {
         wrong("TypeError",
               fmt::format("'{}' is {} of {}, which kernels don't take yet", name, what, info(dtype).name),
               "use bool, int8 to int64, uint8 to uint64, float16, float32 or float64");
+}
+
+bool has_fields(PyObject* array) {
+    const nb::object dtype = nb::getattr(nb::handle(array), "dtype", nb::none());
+    return !nb::object(nb::getattr(dtype, "names", nb::none())).is_none();
 }
 
 bool is_record(const char* format) { return format && std::strncmp(format, "T{", 2) == 0; }
@@ -222,6 +227,7 @@ bool Arguments::read_view(Item& item, launch::Argument& value, PyObject* object,
             return true;
         }
         // datetime64, object and the like: NumPy has no PEP 3118 name for them
+        if (has_fields(object)) return false;
         read_stand_in(item, value, object, name);
         return true;
     }
