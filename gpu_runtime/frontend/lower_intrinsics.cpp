@@ -83,7 +83,8 @@ Value Lowering::intrinsic(const std::string& name, const Node& node) {
         throw refused(given.place, "cuda.const.array_like takes a global NumPy array, found " + spoken(v),
                       "use the array itself");
     }
-    throw refused(node.place, "cuda." + name + " can't be called", name == "laneid" ? "write cuda.laneid" : "write cuda." + name + ".x");
+    throw refused(node.place, "cuda." + name + " can't be called",
+                  name == "laneid" ? "write cuda.laneid" : "write cuda." + name + ".x");
 }
 
 // A barrier or a shared array belongs to the block: a helper that has one is always written into its caller.
