@@ -1,8 +1,8 @@
-"""Arguments that are neither arrays nor numbers: tuples, NamedTuples, dataclasses, records, and what is fixed while compiling.
+"""Arguments that are no arrays or numbers: tuples, structs (NamedTuples, dataclasses), records, compile-time constants.
 
 A kernel called with such arguments runs as a variant of itself: tuples, the fields of structs and those of records
-(as arrays over their memory) become parameters of their own; None, strings, dtypes, functions and members of an Enum become constants of the variant, so that branches
-on them are decided while it is compiled.
+(as arrays over their memory) become parameters of their own; None, strings, dtypes, functions and members of an Enum
+become constants of the variant, so that branches on them are decided while it is compiled.
 """
 
 from __future__ import annotations
