@@ -8,7 +8,7 @@
 
 namespace xcuda::emit {
 
-/// Array: address, then ndim lengths, then ndim strides in elements, 8 bytes each. Scalar: one 8-byte slot holding the
+/// Array: address, then ndim lengths, then ndim strides in elements (Layout::bytes: in bytes), 8 bytes each. Scalar: one 8-byte slot holding the
 /// value of the parameter's dtype in its low bytes.
 struct ArgumentSlot {
     std::size_t offset = 0;  // of the address or the value

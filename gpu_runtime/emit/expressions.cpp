@@ -272,6 +272,7 @@ std::string atomic(Writer& w, const Expr& e) {
 std::string load(Writer& w, const Expr& e) {
     const Access& access = access_of(e);
     const std::string at = w.element(*e.args[0], &e.args[1], access, Writer::Touch::read);
+    if (e.args[0]->type.layout == Layout::bytes) return fmt::format("xc_get<{}>({})", w.type(e.type), at);
     if (e.type.lanes == 1) return at;
     const Expr& stride = *e.args.back();
     const bool contiguous = stride.op == Op::constant && std::get<std::int64_t>(number_of(stride)) == 1;
@@ -337,7 +338,7 @@ std::string Writer::element(const Expr& array, const ExprP* indices, const Acces
                 return !cpu() && module.narrow_index ? "(i32)(" + text + ")" : text;
             };
         index = narrow(index);
-        const bool plain = t.layout == Layout::strided || (t.layout == Layout::inner && d + 1 < t.ndim);
+        const bool plain = !unit_stride(t.layout) || (t.layout == Layout::inner && d + 1 < t.ndim);
         if (plain) {
             offset += fmt::format("{}{} * {}", d ? " + " : "", index, narrow(stride_name(name, d)));
         } else if (t.layout == Layout::inner) {
@@ -346,10 +347,14 @@ std::string Writer::element(const Expr& array, const ExprP* indices, const Acces
             offset = d ? fmt::format("({}) * {} + {}", offset, narrow(n), index) : index;
         }
     }
-    std::string at = fmt::format("{}[{}]", name, t.ndim ? offset : "0");
+    if (!t.ndim) offset = "0";
+    const bool bytes = t.layout == Layout::bytes;
+    std::string at =
+        bytes ? fmt::format("((u8*){} + ({}))", name, offset) : fmt::format("{}[{}]", name, offset);
     if (!module.trace || t.space == Space::local) return at;
     static constexpr const char* words[] = {"XC_READ", "XC_WRITE", "XC_ATOMIC"};
-    return fmt::format("xc_touched({}, {}, {}, XC_HERE)", at, words[static_cast<int>(touch)], access.site);
+    return fmt::format("{}({}, {}, {}, XC_HERE)", bytes ? "xc_touched_at" : "xc_touched", at,
+                       words[static_cast<int>(touch)], access.site);
 }
 
 namespace {

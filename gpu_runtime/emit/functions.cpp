@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <set>
 
 #include "emit/names.hpp"
 #include "emit/prelude.hpp"
@@ -23,6 +25,37 @@ std::string entry_name(const Module& module) { return identifier(module.kernel()
 namespace {
 
 std::string_view element_type(const Type& t) { return info(t.dtype).cpp; }
+
+// The constants that a function of the module reads, as words: every element type is then written alike.
+std::string constant_arrays(const Module& module, bool cpu) {
+    if (module.constants.empty()) return {};
+    std::set<int> read;
+    const auto look = [&](const Function& f) {
+        each_expr(f.body, [&](const Expr& e) {
+            if (e.op == Op::var && f.vars[var_of(e)].role == Var::Role::constant)
+                read.insert(f.vars[var_of(e)].constant);
+        });
+    };
+    for (const Function& f : module.functions) look(f);
+    for (const auto* f : {&module.tiles, &module.fiber})
+        if (*f) look(**f);
+    std::string out;
+    for (const int i : read) {
+        const Constant& c = module.constants[static_cast<std::size_t>(i)];
+        const std::size_t word = std::min<std::size_t>(info(c.type.dtype).size, 8);
+        const std::string name = constant_name(i);
+        out += fmt::format("{} u{} {}_words[] = {{",
+                           cpu ? "alignas(64) static" : "static __constant__ __align__(16)", 8 * word, name);
+        for (std::size_t at = 0; at < c.bytes.size(); at += word) {
+            std::uint64_t bits = 0;
+            std::memcpy(&bits, c.bytes.data() + at, word);
+            out += fmt::format("{}0x{:x}{}", at ? "," : "", bits, word == 8 ? "ull" : "u");
+        }
+        if (c.bytes.empty()) out += "0";
+        out += fmt::format("}};\n#define {0} (({1}*){0}_words)\n", name, element_type(c.type));
+    }
+    return out;
+}
 
 std::string argument_struct(const Module& module) {
     const Function& f = module.kernel();
@@ -143,6 +176,7 @@ void declare_locals(Writer& w, bool worker_shared, std::int64_t static_bytes,
     for (std::size_t i = 0; i < used.size(); ++i) {
         const Var& v = w.function.vars[i];
         const auto id = static_cast<VarId>(i);
+        if (v.role == Var::Role::constant) continue;
         if (v.type.is_array()) {
             const bool shared_slot = v.role == Var::Role::shared && worker_shared;
             if (used[i] || shared_slot) declare_array(w, id, worker_shared, offset, static_bytes);
@@ -316,7 +350,7 @@ Text emit(const Module& module, Target target) {
     text.entry = entry_name(module);
     for (const std::string& name : needs.vector_types) text.kernel += vector_typedef(name, cpu);
     for (const std::string& declaration : needs.declarations) text.kernel += declaration + "\n";
-    text.kernel += argument_struct(module) + prototypes;
+    text.kernel += constant_arrays(module, cpu) + argument_struct(module) + prototypes;
     if (!functions.empty())
         text.kernel += cpu ? "#define XC_HERE W, L, xc_thread_x, xc_thread_y, xc_thread_z, xc_block_x, "
                              "xc_block_y, xc_block_z\n" +

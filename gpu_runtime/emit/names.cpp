@@ -39,10 +39,16 @@ std::string identifier(const std::string& text) {
     return out;
 }
 
+std::string constant_name(int index) { return "xc_constant_" + std::to_string(index); }
+
 std::vector<std::string> variable_names(const ir::Function& function) {
     std::vector<std::string> names;
     std::set<std::string> used;
     for (const ir::Var& v : function.vars) {
+        if (v.role == ir::Var::Role::constant) {
+            names.push_back(constant_name(v.constant));
+            continue;
+        }
         std::string name = identifier(v.name);
         const bool reserved = std::find(std::begin(taken), std::end(taken), name) != std::end(taken) ||
                               name.starts_with("xc_") || name.starts_with("__") || name.starts_with("_Z");

@@ -266,6 +266,17 @@ XC_FN T xc_sign(T x) {
     else
         return T((x > T(0)) - (x < T(0)));
 }
+// Elements at any byte.
+template <class T>
+XC_FN T xc_get(const void* p) {
+    T x;
+    XC_LIBM(memcpy)(&x, p, sizeof x);
+    return x;
+}
+template <class T>
+XC_FN void xc_put(void* p, T x) {
+    XC_LIBM(memcpy)(p, &x, sizeof x);
+}
 template <class T>
 XC_FN T xc_where(b1 c, T x, T y) {
     return c ? x : y;

@@ -21,6 +21,11 @@ XC_DEVICE T& xc_touched(T& element, i32 what, i32 where, XC_HERE_PARAMETERS) {
     return element;
 }
 template <class T>
+XC_DEVICE T* xc_touched_at(T* element, i32 what, i32 where, XC_HERE_PARAMETERS) {
+    xc_sink_now->tell(xc_sink_now, XC_TOLD, what, where, (u64)element);
+    return element;
+}
+template <class T>
 XC_DEVICE bool xc_took(T condition, i32 where, XC_HERE_PARAMETERS) {
     xc_sink_now->tell(xc_sink_now, XC_TOLD, XC_BRANCH, where, condition ? 1 : 0);
     return condition;

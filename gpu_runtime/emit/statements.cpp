@@ -123,6 +123,10 @@ void store_stmt(Writer& w, const Stmt& s) {
     const auto ndim = static_cast<std::size_t>(array.type.ndim);
     const Expr& value = *s.exprs[ndim + 1];
     const std::string at = w.element(array, &s.exprs[1], s.access, Writer::Touch::write);
+    if (array.type.layout == Layout::bytes) {
+        w.line(fmt::format("xc_put<{}>({}, {});", w.type(value.type), at, w.expr(value)));
+        return;
+    }
     if (value.type.lanes == 1) {
         w.line(fmt::format("{} = {};", at, w.expr(value)));
         return;
@@ -150,7 +154,8 @@ void store_stmt(Writer& w, const Stmt& s) {
 std::string cold_head(const Writer& w, const Body& body) {
     std::set<VarId> arrays;
     each_expr(body, [&](const Expr& e) {
-        if (e.op == Op::var && e.type.is_array() && e.type.space != Space::global && !e.type.extents.empty())
+        if (e.op == Op::var && e.type.is_array() && e.type.space != Space::global &&
+            e.type.space != Space::constant && !e.type.extents.empty())
             arrays.insert(var_of(e));
     });
     std::string captured = "=";

@@ -38,7 +38,7 @@ struct Writer {
     std::string expr(const ir::Expr& e);
     enum class Touch { read, write, atomic };
     std::string element(const ir::Expr& array, const ir::ExprP* indices, const ir::Access& access,
-                        Touch touch);  // "A[...]"
+                        Touch touch);  // "A[...]", or its address where strides are in bytes
     // statements.cpp
     void body(const ir::Body& b);
     void line(const std::string& text);

@@ -37,6 +37,7 @@ ir::Module link(Lowered kernel, Unit& unit) {
     reach(kernel.function);
     ir::Module module;
     module.sites = std::move(unit.sites);
+    module.constants = std::move(unit.constants);
     const auto place = [&](Lowered& lowered) {
         ir::rewrite_exprs(lowered.function.body, [&](const ir::ExprP& e) -> ir::ExprP {
             if (e->op != ir::Op::invoke) return e;
@@ -102,6 +103,40 @@ ir::Module lower_formed(const Source& source, const std::vector<ir::Type>& types
             for (std::size_t i = 0; i < form.items.size(); ++i)
                 a.items.push_back(make(form.items[i], name + (form.fields.empty() ? fmt::format("[{}]", i)
                                                                                   : "." + form.fields[i])));
+        } else if (form.kind == Form::Kind::records) {
+            const std::function<Argument(const Meaning&, std::size_t, const std::string&)> record =
+                [&](const Meaning& dtype, std::size_t ndim, const std::string& path) {
+                    Argument r;
+                    r.kind = Argument::Kind::records;
+                    r.fixed.kind = Value::Kind::records;
+                    r.fixed.meaning = &dtype;
+                    r.fixed.fields = dtype.fields;
+                    r.fixed.text = path;
+                    r.fixed.ndim = ndim;
+                    for (std::size_t i = 0; i < dtype.items.size(); ++i) {
+                        const Meaning& field = dtype.items[i];
+                        const std::string inner = path + "." + dtype.fields[i];
+                        if (field.kind == Meaning::Kind::record_dtype) {
+                            r.items.push_back(record(field, ndim + field.shape.size(), inner));
+                        } else if (field.kind == Meaning::Kind::dtype) {
+                            if (taken == types.size())
+                                throw bug("a variant's signature is shorter than its forms");
+                            expect_known(source, inner, types[taken]);
+                            r.items.push_back(leaf(types[taken], static_cast<int>(taken)));
+                            ++taken;
+                        } else {
+                            Argument none;
+                            none.kind = Argument::Kind::fixed;
+                            none.fixed.kind = Value::Kind::meaning;
+                            none.fixed.meaning = &field;
+                            none.fixed.text = inner;
+                            r.items.push_back(none);
+                        }
+                        r.fixed.items.emplace_back();
+                    }
+                    return r;
+                };
+            a = record(form.meaning, form.ndim, name);
         } else {
             if (taken == types.size()) throw bug("a variant's signature is shorter than its forms");
             expect_known(source, name, types[taken]);

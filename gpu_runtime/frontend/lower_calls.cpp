@@ -124,6 +124,7 @@ Value Lowering::call(const Node& node) {
         std::string written;
         if (!meaning_of(function, &written)) {
             const Value base = value(function.one("value"));
+            if (base.is_indexed() && function.text("attr") == "reshape") return reshaped(base, node);
             if (base.is_array() || base.is_scalar() || base.is_tuple() || base.kind == Value::Kind::view ||
                 base.kind == Value::Kind::string)
                 throw refused(node.place,
@@ -134,6 +135,9 @@ Value Lowering::call(const Node& node) {
         }
     }
     const Value f = value(function);
+    if (is_record_dtype(f))
+        throw refused(function.place, "a record can't be made by calling its dtype",
+                      "write cuda.local.array(1, dtype)");
     if (f.kind == Value::Kind::dtype) return dtype_call(f.dtype, node);
     if (f.kind == Value::Kind::closure) return invoke_closure(f, node);
     if (f.kind != Value::Kind::meaning) throw refused(function.place, spoken(f) + " can't be called");
@@ -368,7 +372,9 @@ Value Lowering::call_number(const Node& node, DType dtype) {
 Value Lowering::call_len(const Node& node) {
     const auto args = bind(node, "len", {"x"}, 1);
     const Value v = value(*args[0]);
-    if (v.is_indexed()) {
+    if (v.is_indexed() || v.kind == Value::Kind::records) {
+        if (rank(v) == 0 && v.kind == Value::Kind::records)
+            return scalar_value(ir::int_constant(static_cast<std::int64_t>(v.fields.size()), node.place));
         if (rank(v) == 0) throw refused(node.place, "len() of an array without dimensions");
         return scalar_value(length(v, 0, node.place));
     }

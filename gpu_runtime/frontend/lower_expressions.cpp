@@ -93,7 +93,7 @@ ExprP Lowering::number(const Value& v, const Place& place) {
     if (v.kind == Value::Kind::view && v.axes.empty())  // a[..., i] of one dimension: NumPy's array of none
         return load(element(v, {}, place), place);
     if (v.kind == Value::Kind::view) {
-        const std::size_t ndim = v.indices.size(), given = ndim - v.axes.size();
+        const std::size_t ndim = v.indices.size(), given = ndim - std::min(ndim, v.axes.size());
         const bool row = std::none_of(v.axes.begin(), v.axes.end(),
                                       [](const ViewAxis& a) { return a.start || a.base < 0; });
         throw refused(
@@ -101,7 +101,8 @@ ExprP Lowering::number(const Value& v, const Place& place) {
             row ? fmt::format("found {} of {} indices", given, ndim) : "a slice where a number is needed",
             row ? "index every axis: A[i, j]" : "index it");
     }
-    throw refused(place, "expected a number, found " + spoken(v));
+    throw refused(place, "expected a number, found " + spoken(v),
+                  v.kind == Value::Kind::records ? "name its field: " + v.text + "[i]." + v.fields[0] : "");
 }
 
 std::vector<Value> Lowering::operands(const std::vector<const Node*>& nodes) {
@@ -230,6 +231,12 @@ Value Lowering::from_meaning(const Meaning& meaning, const std::string& written,
             v.meaning = &meaning;
             v.text = written;
             return v;
+        case Meaning::Kind::array: return constant_array(meaning, written, place);
+        case Meaning::Kind::record_dtype:
+            v.kind = Value::Kind::dtype;
+            v.meaning = &meaning;
+            v.text = meaning.text;
+            return v;
         case Meaning::Kind::tuple:
             v.kind = Value::Kind::tuple;
             v.fields = meaning.fields;
@@ -265,33 +272,8 @@ Value Lowering::attribute(const Node& node) {
     if (const Meaning* m = meaning_of(node, &written)) return from_meaning(*m, written, node.place);
     const Value base = value(node.one("value"));
     const std::string& attr = node.text("attr");
-    if (base.is_indexed()) {
-        std::vector<Value> shape;
-        for (std::size_t axis = 0; axis < rank(base); ++axis)
-            shape.push_back(scalar_value(length(base, axis, node.place)));
-        if (attr == "ndim")
-            return scalar_value(ir::int_constant(static_cast<std::int64_t>(shape.size()), node.place));
-        if (attr == "shape") return tuple_value(std::move(shape));
-        if (attr == "T") {
-            Value turned = view_of(base);
-            std::reverse(turned.axes.begin(), turned.axes.end());
-            return turned;
-        }
-        if (attr == "size") {
-            ExprP size = ir::int_constant(1, node.place);
-            for (std::size_t i = 0; i < shape.size(); ++i)
-                size = i ? arithmetic(Op::mul, size, shape[i].expr, node.place) : shape[i].expr;
-            return scalar_value(size);
-        }
-        if (attr == "dtype") {
-            Value v;
-            v.kind = Value::Kind::dtype;
-            v.dtype = base.expr->type.dtype;
-            return v;
-        }
-        throw refused(node.place, "an array in a kernel has no '" + attr + "'",
-                      "it has shape, size, ndim, dtype and T; index its elements");
-    }
+    if (base.is_indexed()) return array_attribute(base, attr, node.place);
+    if (base.kind == Value::Kind::records) return record_attribute(base, attr, node.place);
     if (base.is_tuple() && !base.fields.empty()) {
         for (std::size_t i = 0; i < base.fields.size(); ++i)
             if (base.fields[i] == attr) return base.items[i];
@@ -391,6 +373,7 @@ Value Lowering::subscript(const Node& node) {
     if (base.only_fields)
         throw refused(node.place, base.text + " is no sequence: it has fields", "write its field's name");
     if (base.is_indexed()) return element_or_row(base, node);
+    if (base.kind == Value::Kind::records) return record_subscript(base, node);
     if (!base.is_tuple()) {
         if (base.kind == Value::Kind::meaning)
             refuse_meaning(*base.meaning, base.text, node.one("value").place);

@@ -63,6 +63,7 @@ Lowered Lowering::run() {
     lowered.result = current.count("return") ? current.at("return") : Slot{};
     for (std::size_t i = 0; i < lowered.result.arity; ++i)
         lowered.item_types.push_back(current.at("return." + std::to_string(i)).type);
+    if (lowered.result.kind == Slot::Kind::fixed) expect_given(lowered.result);
     lowered.written_in = block_part.has_value();
     if (block_part && returns_early(fn.body))
         throw refused(*block_part,
@@ -88,6 +89,7 @@ void Lowering::pass() {
     loops.clear();
     nonnegative_vars.clear();
     coord_vars.clear();
+    constants.clear();
     roots.clear();
     warnings.clear();
     warned.clear();
@@ -101,6 +103,7 @@ void Lowering::pass() {
     if (const auto result = current.find("return"); result != current.end())
         for (std::size_t i = 0; i < result->second.arity; ++i) {
             const auto item = current.find("return." + std::to_string(i));
+            if (item == current.end() && result->second.kind == Slot::Kind::fixed) continue;
             if (item == current.end() || item->second.kind != Slot::Kind::scalar)
                 throw refused(result->second.place, "a helper returns a number or a tuple of numbers");
             const DType dtype = item->second.type.is_none() ? DType::f64 : item->second.type.dtype;
@@ -140,6 +143,13 @@ Value Lowering::parameter(const std::string& name, const Argument& argument) {
                     captured.emplace(argument.names[i - v.items.size()], std::move(item));
             }
             v.captured = std::make_shared<const std::map<std::string, Value>>(std::move(captured));
+            return v;
+        }
+        case Argument::Kind::records: {
+            Value v = argument.fixed;
+            v.text = name;
+            for (std::size_t i = 0; i < v.items.size(); ++i)
+                v.items[i] = parameter(name + "." + v.fields[i], argument.items[i]);
             return v;
         }
         case Argument::Kind::tuple: {
@@ -183,6 +193,19 @@ Value Lowering::parameter(const std::string& name, const Argument& argument) {
 // A parameter that the function assigns becomes a variable that starts with the argument.
 void Lowering::bind_parameter(const std::string& name, const Argument&) {
     if (assigned.count(name)) assign(name, parameters.at(name), source.function.place);
+}
+
+// A helper gives back parts of what it was given: its own arrays end with it.
+void Lowering::expect_given(const Slot& result) const {
+    Value v = result.fixed;
+    for (const Value* leaf : array_leaves(v)) {
+        const ir::VarId id = ir::var_of(*leaf->expr);
+        if (std::find(fn.params.begin(), fn.params.end(), id) == fn.params.end())
+            throw refused(
+                result.place,
+                fmt::format("{}() returns '{}', which ends with the call", source.name, fn.vars[id].name),
+                "make it in the caller and pass it");
+    }
 }
 
 void Lowering::finish_result() {

@@ -18,9 +18,14 @@ std::string Argument::key() const {
             std::string text = fmt::format("{}@{}:{}", ir::to_string(type), root, fixed.tested);
             for (const ir::ExprP& index : fixed.indices) text += index ? 'i' : ':';
             for (const ViewAxis& a : fixed.axes)
-                text += fmt::format(" {}{}{}", a.base, a.start ? '/' : ':', a.step);
+                text += fmt::format(" {}{}{}{}", a.base, a.start ? '/' : ':', a.step, a.by ? "*" : "");
             for (const Argument& a : items) text += "," + a.key();
             return text;
+        }
+        case Kind::records: {
+            std::string text = fmt::format("{}[{}](", fixed.meaning->text, fixed.ndim);
+            for (const Argument& a : items) text += a.key() + ",";
+            return text + ")";
         }
         case Kind::tuple: {
             std::string text = fmt::format("{}({}|", fixed.text, fmt::join(fixed.fields, ","));
@@ -81,6 +86,11 @@ Argument Lowering::argument_from(const Value& v, std::vector<ExprP>& flat, const
             a.fixed.fields = v.fields;
             a.fixed.text = v.text;
             a.fixed.only_fields = v.only_fields;
+            for (const Value& item : v.items) a.items.push_back(argument_from(item, flat, place));
+            return a;
+        case Value::Kind::records:
+            a.kind = Argument::Kind::records;
+            a.fixed = v;
             for (const Value& item : v.items) a.items.push_back(argument_from(item, flat, place));
             return a;
         case Value::Kind::view: {
@@ -214,35 +224,38 @@ Value Lowering::invoke_function(const FunctionSource& source_of_it,
 
     int id = -1;
     const Lowered* callee = specialise(source_of_it, std::move(typed), &id, node.place);
-    const auto invocation = [&](const ir::Type& type) {
-        ir::Expr e = *ir::make(Op::invoke, type, flat, node.place);
+    const auto invocation = [&](const ir::Type& type, std::vector<ExprP> passed) {
+        ir::Expr e = *ir::make(Op::invoke, type, std::move(passed), node.place);
         e.payload = ir::FunctionId{id};
         return std::make_shared<const ir::Expr>(std::move(e));
     };
     if (callee->written_in) written_in(node.place);
     const Slot& result = callee->result;
     if (result.kind == Slot::Kind::unknown) {
-        emit(ir::evaluate(invocation(ir::Type{}), node.place));
+        emit(ir::evaluate(invocation(ir::Type{}, flat), node.place));
         return {};
     }
     if (result.kind == Slot::Kind::scalar) {
         const ir::VarId var = hidden(result.type, node.place);
         nonnegative_vars.resize(var + 1, false);
         nonnegative_vars[var] = result.nonnegative;
-        emit(ir::assign(var, invocation(result.type), node.place));
+        emit(ir::assign(var, invocation(result.type, flat), node.place));
         return scalar_value(ir::var(var, result.type, node.place));
     }
-    // A tuple comes back through local arrays of one element, which the C++ compiler keeps in registers.
+    // Tuples, and the numbers of views, come back through local arrays of one element, which the C++ compiler keeps in
+    // registers.
     std::vector<Value> items;
     std::vector<ExprP> arrays;
     const ir::Function& f = callee->function;
+    const std::size_t given = f.params.size() - result.arity;
     for (std::size_t i = 0; i < result.arity; ++i) {
-        const ir::Type type = f.vars[f.params[f.params.size() - result.arity + i]].type;
+        const ir::Type type = f.vars[f.params[given + i]].type;
         const ir::VarId array = fn.add({"t", type, ir::Var::Role::local_array, node.place, false});
         arrays.push_back(ir::var(array, type, node.place));
-        flat.push_back(arrays.back());
     }
-    emit(ir::evaluate(invocation(ir::Type{}), node.place));
+    std::vector<ExprP> passed = flat;
+    passed.insert(passed.end(), arrays.begin(), arrays.end());
+    emit(ir::evaluate(invocation(ir::Type{}, std::move(passed)), node.place));
     for (std::size_t i = 0; i < result.arity; ++i) {
         ir::Expr load = *ir::make(Op::load, ir::scalar(arrays[i]->type.dtype),
                                   {arrays[i], ir::int_constant(0, node.place)}, node.place);
@@ -252,6 +265,16 @@ Value Lowering::invoke_function(const FunctionSource& source_of_it,
         const ir::VarId var = hidden(item, node.place);
         emit(ir::assign(var, value, node.place));
         items.push_back(scalar_value(ir::var(var, item, node.place)));
+    }
+    if (result.kind == Slot::Kind::fixed) {
+        Value v = result.fixed;
+        for (Value* leaf : array_leaves(v)) {
+            const auto param = std::find(f.params.begin(), f.params.end(), ir::var_of(*leaf->expr));
+            leaf->expr = flat[static_cast<std::size_t>(param - f.params.begin())];
+        }
+        std::size_t i = 0;
+        for (ExprP* part : view_parts(v)) *part = items[i++].expr;
+        return v;
     }
     Value v = tuple_value(std::move(items));
     v.fields = result.fixed.fields;

@@ -40,10 +40,8 @@ std::vector<ExprP> Lowering::index_list(const Value& at, const Node& node) {
     return indices;
 }
 
-namespace {
-
 // What stands between the brackets, each with its place.
-std::vector<Value> items_of(const Value& at, const ast::Node& slice) {
+std::vector<Value> Lowering::index_items(const Value& at, const Node& slice) {
     if (!at.is_tuple()) {
         std::vector<Value> one = {at};
         one[0].place = slice.place;
@@ -54,6 +52,8 @@ std::vector<Value> items_of(const Value& at, const ast::Node& slice) {
         items[i].place = slice.kind == "Tuple" ? slice.list("elts")[i]->place : slice.place;
     return items;
 }
+
+namespace {
 
 bool all_numbers(const std::vector<Value>& items) {
     return std::none_of(items.begin(), items.end(), [](const Value& v) {
@@ -69,7 +69,7 @@ Value Lowering::element_or_row(const Value& base, const Node& node) {
     const std::size_t mark = out->size();
     const Value at = value(slice);
     settle({&b}, mark);
-    const std::vector<Value> items = items_of(at, slice);
+    const std::vector<Value> items = index_items(at, slice);
     if (all_numbers(items) && items.size() >= rank(b))
         return scalar_value(load(element(b, index_list(at, slice), node.place), node.place));
     return sliced(b, items, node.place);
@@ -136,6 +136,11 @@ void Lowering::store_subscript(const Node& target, const Value& v) {
     Value kept = v;
     const std::size_t mark = out->size();
     const Value base = value(target.one("value"));
+    if (base.kind == Value::Kind::records) {
+        const Value record = place_of(base, target);
+        settle({&kept}, mark);
+        return assign_place(record, kept, target.place);
+    }
     if (!base.is_indexed()) {
         if (base.is_tuple())
             throw refused(target.place, "a tuple's items can't be assigned", "make a new tuple");
@@ -147,14 +152,16 @@ void Lowering::store_subscript(const Node& target, const Value& v) {
     const Value at = value(slice);
     settle({&kept}, mark);
     const Place value_place = kept.place.known() ? kept.place : target.place;
-    const std::vector<Value> items = items_of(at, slice);
-    if (!all_numbers(items)) return fill(sliced(base, items, target.place), kept, target.place);
+    const std::vector<Value> items = index_items(at, slice);
+    if (!all_numbers(items) || items.size() < rank(base))
+        return fill(sliced(base, items, target.place), kept, target.place);
     const Element e = element(base, index_list(at, slice), target.place);
     store(e, number(kept, value_place), target.place);
 }
 
 void Lowering::augment_subscript(const Node& target, Op op, const Node& rhs, const Place& place) {
     Value base = value(target.one("value"));
+    if (base.kind == Value::Kind::records) return augment_place(place_of(base, target), op, rhs, place);
     if (!base.is_indexed()) throw refused(target.place, spoken(base) + " can't be assigned by index");
     const auto settled = [&](ExprP& i) {
         if (!i->type.is_none() && (i->op == Op::load || !repeatable(*i) || ir::may_fault(*i))) i = spill(i);
@@ -162,9 +169,11 @@ void Lowering::augment_subscript(const Node& target, Op op, const Node& rhs, con
     for (ExprP* part : view_parts(base)) settled(*part);
     const Node& slice = target.one("slice");
     Value at = value(slice);
-    if (!all_numbers(items_of(at, slice)))
-        throw refused(target.place, "a slice can't be changed in place",
-                      "write a for loop over its elements");
+    const std::vector<Value> items = index_items(at, slice);
+    if (!all_numbers(items) || items.size() < rank(base)) {
+        const Value part = settled_view(sliced(base, items, target.place));
+        return fill(part, value(rhs), place, op);
+    }
     std::vector<ExprP> indices = index_list(at, slice);
     for (ExprP& i : indices) settled(i);
     const Element e = element(base, indices, target.place);

@@ -75,9 +75,14 @@ Value Lowering::intrinsic(const std::string& name, const Node& node) {
         return known->effect != ir::Effect::none ? effect_call(*known, name, node)
                                                  : table_call(*known, "cuda." + name, node);
     if (name.starts_with("atomic.")) return atomic(node, name);
-    if (name == "const.array_like")
-        throw refused(node.place, "cuda.const.array_like is not needed here",
-                      "pass the array as an argument");
+    if (name == "const.array_like") {
+        const Node& given = *bind(node, name, {"ndarray"}, 1)[0];
+        Value v = value(given);
+        for (const Value* leaf : array_leaves(v))
+            if (leaf->expr->type.space == ir::Space::constant) return v;
+        throw refused(given.place, "cuda.const.array_like takes a global NumPy array, found " + spoken(v),
+                      "use the array itself");
+    }
     throw refused(node.place, "cuda." + name + " can't be called",
                   name == "laneid" ? "write cuda.laneid" : "write cuda." + name + ".x");
 }
@@ -99,6 +104,7 @@ Value Lowering::grid(const Node& node, const std::string& name, Kind kind) {
 }
 
 std::optional<DType> Lowering::dtype_from(const Value& v) const {
+    if (is_record_dtype(v)) return std::nullopt;
     if (v.kind == Value::Kind::dtype) return v.dtype;
     if (v.kind == Value::Kind::string) return dtype_from_name(v.text);
     if (v.kind == Value::Kind::meaning && v.meaning->kind == Meaning::Kind::function) {
@@ -137,6 +143,12 @@ Value Lowering::make_array(const Node& node, const std::string& name, ir::Space 
         if (extents[0] == 0) extents.clear();  // the launch's dynamic shared memory
     }
     const Value type = value(*args[1]);
+    if (is_record_dtype(type)) {
+        if (extents.empty())
+            throw refused(node.place, "dynamic shared memory can't hold records",
+                          "give cuda.shared.array a length");
+        return record_arrays(*type.meaning, extents, space, node.place);
+    }
     const auto dtype = dtype_from(type);
     if (!dtype)
         throw refused(args[1]->place, "expected a dtype, found " + spoken(type),
@@ -179,6 +191,11 @@ Value Lowering::atomic_on(std::vector<Value> values, const std::vector<const Nod
     if (!base.is_array() && base.kind != Value::Kind::view)
         throw refused(nodes[0]->place, "cuda." + name + " works on an array's element, found " + spoken(base),
                       "write cuda." + name + "(A, i, value)");
+    if (base.expr->type.layout == ir::Layout::bytes)
+        throw refused(nodes[0]->place,
+                      fmt::format("cuda.{} needs aligned elements, and those of '{}' are not", name,
+                                  fn.vars[ir::var_of(*base.expr)].name),
+                      "make the records with np.dtype(..., align=True), or copy the array");
     const DType dtype = base.expr->type.dtype;
     const bool wide =
         dtype == DType::i32 || dtype == DType::u32 || dtype == DType::i64 || dtype == DType::u64;

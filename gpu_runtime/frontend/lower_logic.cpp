@@ -122,6 +122,10 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
         if (!b.is_tuple())
             throw refused(place, "'in' needs a tuple or a range on its right, found " + spoken(b),
                           "write x in (a, b)");
+        if (a.kind == Value::Kind::string || a.kind == Value::Kind::dtype)  // known while compiling
+            return constant(std::any_of(b.items.begin(), b.items.end(), [&](const Value& item) {
+                                return same_fixed(a, item);
+                            }) == (op == "In"));
         const ExprP given = number(a, place);
         const ExprP x = given->type.is_none() || repeatable(*given) ? given : spill(given);
         ExprP found = ir::constant(false, ir::scalar(DType::b1, true), place);
@@ -140,7 +144,7 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
     if (equality && (a.kind == Value::Kind::none || b.kind == Value::Kind::none))
         return constant((a.kind == b.kind) == (*order == Op::eq));
     if (equality && a.kind == Value::Kind::dtype && b.kind == Value::Kind::dtype)
-        return constant((a.dtype == b.dtype) == (*order == Op::eq));
+        return constant(same_fixed(a, b) == (*order == Op::eq));
     if (equality && a.kind == Value::Kind::string && b.kind == Value::Kind::string)
         return constant((a.text == b.text) == (*order == Op::eq));
     return scalar_value(comparison(*order, number(a, place), number(b, place), place));

@@ -23,10 +23,20 @@ std::optional<std::int64_t> whole(const ExprP& e) {
     return i ? std::optional(*i) : std::nullopt;
 }
 
+// A tuple of numbers of one type: the run may choose among them.
+bool one_number_type(const Value& v) {
+    return v.is_tuple() && !v.items.empty() &&
+           std::all_of(v.items.begin(), v.items.end(), [&](const Value& item) {
+               return item.is_scalar() && v.items[0].is_scalar() && !item.expr->type.is_none() &&
+                      item.expr->type == v.items[0].expr->type;
+           });
+}
+
 }  // namespace
 
 bool Lowering::iterable(const Value& v) const {
-    return v.is_tuple() || v.is_indexed() || v.kind == Kind::range || v.kind == Kind::lazy;
+    return v.is_tuple() || v.is_indexed() || v.kind == Kind::records || v.kind == Kind::range ||
+           v.kind == Kind::lazy;
 }
 
 // The items, where the compiler knows how many there are and each by its place.
@@ -57,6 +67,9 @@ std::optional<std::vector<Value>> Lowering::known_items(const Value& v) {
         for (const Value& part : v.items) {
             auto inner = known_items(part);
             if (!inner) inner = known_range(part);
+            if (!inner && std::all_of(v.items.begin(), v.items.end(),
+                                      [&](const Value& p) { return !known_items(p) || one_number_type(p); }))
+                return std::nullopt;  // counted, as long as the shortest
             if (!inner)
                 throw refused(part.place.known() ? part.place : v.place,
                               "zip() of a tuple with " + spoken(part) + ": only the tuple's length is known",
@@ -121,11 +134,24 @@ ExprP Lowering::range_count(const Value& range, const Place& place) {
 }
 
 Lowering::Sequence Lowering::sequence(const Value& v, const Place& place) {
-    if (v.is_indexed()) {
+    if (v.is_tuple() && !v.items.empty() && one_number_type(v)) {  // beside an array in a zip
+        return {ir::int_constant(static_cast<std::int64_t>(v.items.size()), place),
+                [this, v, place](ExprP k) {
+                    ExprP chosen = v.items.back().expr;
+                    for (std::size_t i = v.items.size() - 1; i-- > 0;) {
+                        const ExprP at = ir::int_constant(static_cast<std::int64_t>(i), place);
+                        chosen = ir::make(Op::select, chosen->type,
+                                          {comparison(Op::eq, k, at, place), v.items[i].expr, chosen}, place);
+                    }
+                    return scalar_value(chosen);
+                }};
+    }
+    if (v.is_indexed() || v.kind == Kind::records) {
         if (rank(v) == 0) throw refused(place, "an array without dimensions can't be looped over");
         return {length(v, 0, place), [this, v, place](ExprP k) {
-                    if (rank(v) == 1) return scalar_value(load(element(v, {k}, place), place));
-                    return sliced(v, {scalar_value(k)}, place);
+                    if (v.is_indexed() && rank(v) == 1)
+                        return scalar_value(load(element(v, {k}, place), place));
+                    return sliced_any(v, {scalar_value(k)}, place);
                 }};
     }
     if (v.kind == Kind::range) {

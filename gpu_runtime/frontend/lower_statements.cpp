@@ -106,17 +106,30 @@ void Lowering::assign_target(const Node& target, const Value& v) {
     }
     if (target.kind == "Tuple" || target.kind == "List") return unpack(target, v);
     if (target.kind == "Name") {
-        if (v.kind == Value::Kind::array && ir::var_of(*v.expr) >= 0) {
-            ir::Var& made = fn.vars[ir::var_of(*v.expr)];
-            if (made.name.empty()) made.name = target.text("id");
-        }
-        return assign(target.text("id"), v, target.place);
+        Value named = v;
+        name_arrays(named, target.text("id"));
+        return assign(target.text("id"), named, target.place);
     }
     if (target.kind == "Subscript") return store_subscript(target, v);
-    if (target.kind == "Attribute")
-        throw refused(target.place, "attributes can't be assigned in a kernel",
-                      "write into an array element: A[i] = x");
+    if (target.kind == "Attribute") {
+        Value kept = v;
+        const std::size_t mark = out->size();
+        const Value field = place_of(value(target.one("value")), target);
+        settle({&kept}, mark);
+        return assign_place(field, kept, target.place);
+    }
     refuse_node(target);
+}
+
+// A local or shared array is called by the first name that it gets.
+void Lowering::name_arrays(Value& v, const std::string& name) {
+    if (v.is_indexed()) {
+        std::string& made = fn.vars[ir::var_of(*v.expr)].name;
+        if (made.empty()) made = name;
+    }
+    if (v.kind != Value::Kind::records) return;
+    if (v.text.empty() || v.text[0] == '.') v.text = name;
+    for (std::size_t i = 0; i < v.items.size(); ++i) name_arrays(v.items[i], name + "." + v.fields[i]);
 }
 
 void Lowering::unpack(const Node& target, const Value& v) {
@@ -159,8 +172,12 @@ void Lowering::augmented(const Node& node) {
     if (!op) throw refused(node.place, "the operator @= is not part of the kernel language");
     const Node& target = node.one("target");
     if (target.kind == "Subscript") return augment_subscript(target, *op, node.one("value"), node.place);
+    if (target.kind == "Attribute")
+        return augment_place(place_of(value(target.one("value")), target), *op, node.one("value"),
+                             node.place);
     if (target.kind != "Name") return assign_target(target, {});
     const std::vector<Value> sides = operands({&target, &node.one("value")});
+    if (sides[0].is_indexed()) return fill(sides[0], sides[1], node.place, *op);  // row += x
     if (sides[0].is_tuple() || sides[1].is_tuple())
         return assign_target(target, tuple_arithmetic(*op, sides[0], sides[1], node.place));
     const ExprP result = arithmetic(*op, number(sides[0], target.place),
@@ -227,9 +244,10 @@ void Lowering::give_back(const Value& v, const Place& place, const Place& value_
             throw refused(place, fmt::format("{}() returns a value in line {} and none here", source.name,
                                              value_return->line));
     } else {
-        if (!v.is_scalar() && !v.is_tuple()) {
+        const bool arrays = v.is_indexed() || v.kind == Value::Kind::records;
+        if (!v.is_scalar() && !v.is_tuple() && !arrays) {
             throw refused(value_place, fmt::format("{}() returns {}", source.name, spoken(v)),
-                          "a helper returns a number or a tuple of numbers");
+                          "a helper returns a number, a tuple of numbers or a part of an array it was given");
         }
         if (!value_return) value_return = place;
         const Flow before = flow;
@@ -239,10 +257,17 @@ void Lowering::give_back(const Value& v, const Place& place, const Place& value_
         out = outside;
         flow = before;
         const Slot* slot = slot_of("return");
-        if (v.is_tuple()) {
-            for (std::size_t i = 0; i < v.items.size() && i < result_arrays.size(); ++i) {
+        std::vector<ExprP> numbers;
+        if (arrays) {
+            Value parts = v;
+            for (ExprP* part : view_parts(parts)) numbers.push_back(*part);
+        } else if (v.is_tuple()) {
+            for (const Value& item : v.items) numbers.push_back(number(item, place));
+        }
+        if (arrays || v.is_tuple()) {
+            for (std::size_t i = 0; i < numbers.size() && i < result_arrays.size(); ++i) {
                 const ir::Var& var = fn.vars[result_arrays[i]];
-                const ExprP item = convert(number(v.items[i], place), ir::scalar(var.type.dtype));
+                const ExprP item = convert(numbers[i], ir::scalar(var.type.dtype));
                 emit(ir::store(ir::var(result_arrays[i], var.type, place), {ir::int_constant(0, place)}, item,
                                {}, place));
             }

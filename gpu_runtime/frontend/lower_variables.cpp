@@ -15,7 +15,7 @@ std::string root_of(const std::string& path) { return path.substr(0, path.find('
 const char* kind_name(const Slot& slot) {
     if (slot.kind == Slot::Kind::scalar) return "a number";
     if (slot.kind == Slot::Kind::tuple) return "a tuple";
-    return slot.fixed.is_indexed() ? "an array" : "a fixed name";
+    return slot.fixed.is_indexed() || slot.fixed.kind == Value::Kind::records ? "an array" : "a fixed name";
 }
 
 }  // namespace
@@ -69,7 +69,8 @@ Value Lowering::read(const Node& node) {
         if (!untyped) untyped = {node.place, name};
         return scalar_value(ir::make(Op::constant, ir::Type{}, {}, node.place));
     }
-    const bool numbers = slot->kind != Slot::Kind::fixed || slot->fixed.kind == Value::Kind::view;
+    Value fixed = slot->fixed;
+    const bool numbers = slot->kind != Slot::Kind::fixed || !view_parts(fixed).empty();
     if (!flow.bound.count(name) && numbers) check_bound(name, nullptr, node.place);
     return read_slot(name, *slot, node.place);
 }
@@ -82,12 +83,10 @@ Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place
                 "use two names: what is no number is fixed while the kernel is compiled");
         const auto here = flow.fixed.find(path);
         Value fixed = here == flow.fixed.end() ? slot.fixed : here->second;
-        if (fixed.kind == Value::Kind::view) {
-            std::size_t i = 0;
-            for (ExprP* part : view_parts(fixed)) {
-                const std::string item = path + "." + std::to_string(i++);
-                if (const Slot* known = slot_of(item)) *part = read_slot(item, *known, place).expr;
-            }
+        std::size_t i = 0;
+        for (ExprP* part : view_parts(fixed)) {
+            const std::string item = path + "." + std::to_string(i++);
+            if (const Slot* known = slot_of(item)) *part = read_slot(item, *known, place).expr;
         }
         return fixed;
     }
@@ -181,10 +180,16 @@ void Lowering::assign(const std::string& path, const Value& value, const Place& 
         for (std::size_t i = 0; i < value.items.size(); ++i)
             assign(path + "." + std::to_string(i), value.items[i], place);
     } else {
+        if (path == "return" && !first && !same_fixed(slot.fixed, value))
+            throw refused(place,
+                          fmt::format("{}() returns one array in line {} and another here", source.name,
+                                      slot.place.line),
+                          "return parts of one array, in one shape");
         slot.fixed = value;
+        if (path == "return") slot.arity = view_parts(slot.fixed).size();
         flow.fixed[path] = value;
         flow.torn.erase(path);
-        if (value.kind == Value::Kind::view) assign_view(path, slot.fixed, place);
+        assign_view(path, slot.fixed, place);
     }
     if (path.find('.') != std::string::npos) return;
     flow.bound.insert(path);
@@ -246,7 +251,7 @@ bool Lowering::nonnegative(const ir::Expr& e) const {
     const auto arg = [&](std::size_t i) { return nonnegative(*e.args[i]); };
     switch (e.op) {
         case Op::constant: return is_constant(e) && as_double(ir::number_of(e)) >= 0;
-        case Op::dim:
+        case Op::dim: return std::get<ir::Axis>(e.payload).value < e.args[0]->type.ndim;
         case Op::coord: return true;
         case Op::var: {
             const auto id = static_cast<std::size_t>(ir::var_of(e));

@@ -27,16 +27,19 @@ Value Lowering::view_of(const Value& array) const {
     Value v = array;
     v.kind = Value::Kind::view;
     v.indices.assign(static_cast<std::size_t>(array.expr->type.ndim), nullptr);
-    for (int axis = 0; axis < array.expr->type.ndim; ++axis) v.axes.push_back({axis, nullptr, nullptr, 1});
+    for (int axis = 0; axis < array.expr->type.ndim; ++axis)
+        v.axes.push_back({axis, nullptr, nullptr, 1, nullptr});
     return v;
 }
 
 std::size_t Lowering::rank(const Value& array) {
+    if (array.kind == Value::Kind::records) return array.ndim;
     return array.kind == Value::Kind::view ? array.axes.size()
                                            : static_cast<std::size_t>(array.expr->type.ndim);
 }
 
 ExprP Lowering::length(const Value& array, std::size_t axis, const Place& place) const {
+    if (array.kind == Value::Kind::records) return length(first_leaf(array), axis, place);
     int base = static_cast<int>(axis);
     if (array.kind == Value::Kind::view) {
         if (array.axes[axis].length) return array.axes[axis].length;
@@ -47,18 +50,6 @@ ExprP Lowering::length(const Value& array, std::size_t axis, const Place& place)
     if (array.kind == Value::Kind::view && !extents.empty())
         return ir::int_constant(extents[static_cast<std::size_t>(base)], place);
     return ir::dim(array.expr, base, place);
-}
-
-// Every number a view is made of, in one order.
-std::vector<ExprP*> view_parts(Value& view) {
-    std::vector<ExprP*> parts;
-    for (ExprP& index : view.indices)
-        if (index) parts.push_back(&index);
-    for (ViewAxis& axis : view.axes) {
-        if (axis.start) parts.push_back(&axis.start);
-        if (axis.length) parts.push_back(&axis.length);
-    }
-    return parts;
 }
 
 Value Lowering::slice(const Node& node) {
@@ -87,12 +78,7 @@ ViewAxis Lowering::slice_run(const Value& slice, const ExprP& n, const Place& pl
     std::int64_t step = 1;
     if (slice.items[2].kind != Value::Kind::none) {
         const auto known = constant_int(slice.items[2]);
-        if (!known)
-            throw NeedsConstant(refused(
-                slice.items[2].place.known() ? slice.items[2].place : place,
-                "the step of a slice must be known when the kernel is compiled, found " +
-                    (slice.items[2].is_scalar() ? std::string("a value of run time") : spoken(slice.items[2])),
-                "write a number, or index with a[start + k * step]"));
+        if (!known) return slice_run_any(slice, n, place);
         if (*known == 0)
             throw Error(Fault::user, "ValueError", "slice step cannot be zero", place, "write 1 or -1");
         step = *known;
@@ -130,6 +116,52 @@ ViewAxis Lowering::slice_run(const Value& slice, const ExprP& n, const Place& pl
         span = arithmetic(Op::floordiv, arithmetic(Op::add, span, constant(size - 1), place), constant(size),
                           place);
     run.length = span;
+    return run;
+}
+
+// The same where only the run tells the step.
+ViewAxis Lowering::slice_run_any(const Value& slice, const ExprP& n, const Place& place) {
+    const auto constant = [&](std::int64_t value) { return ir::int_constant(value, place); };
+    const auto either = [&](const ExprP& test, const ExprP& yes, const ExprP& no) {
+        return spill(choose_if(test, yes, no));
+    };
+    const auto taken = [&](const Value& given) {
+        const Place& here = given.place.known() ? given.place : place;
+        return convert(index(number(given, here), here), weak_int);
+    };
+    ViewAxis run;
+    run.start = run.length = run.by = taken(slice.items[2]);
+    if (run.by->type.is_none() || n->type.is_none()) return run;
+    run.by = spill(run.by);
+    const Place& step_place = slice.items[2].place.known() ? slice.items[2].place : place;
+    stop_unless(comparison(Op::ne, run.by, constant(0), place), "ValueError", "slice step cannot be zero",
+                step_place);
+    const ExprP up = spill(comparison(Op::gt, run.by, constant(0), place));
+    const ExprP last = arithmetic(Op::sub, n, constant(1), place);
+    const ExprP low = either(up, constant(0), constant(-1)), high = either(up, n, last);
+    const auto end = [&](const Value& given, const ExprP& otherwise) {
+        if (given.kind == Value::Kind::none) return otherwise;
+        ExprP e = taken(given);
+        if (e->type.is_none()) return e;
+        e = spill(e);
+        e = either(comparison(Op::lt, e, constant(0), place), arithmetic(Op::add, e, n, place), e);
+        e = either(comparison(Op::lt, e, low, place), low, e);
+        return either(comparison(Op::gt, e, high, place), high, e);
+    };
+    run.start = end(slice.items[0], either(up, constant(0), last));
+    const ExprP stop = end(slice.items[1], either(up, n, constant(-1)));
+    run.length = stop;
+    if (run.start->type.is_none() || stop->type.is_none()) return run;
+    const ExprP span =
+        either(up, arithmetic(Op::sub, stop, run.start, place), arithmetic(Op::sub, run.start, stop, place));
+    const ExprP size = either(up, run.by, negate(Op::neg, run.by, place));
+    // (span - 1) // size + 1: no sum runs over where the step is huge.
+    const ExprP count = arithmetic(
+        Op::add,
+        ir::make(Op::floordiv, weak_int, {arithmetic(Op::sub, span, constant(1), place), size}, place),
+        constant(1), place);
+    run.length = either(comparison(Op::gt, span, constant(0), place), count, constant(0));
+    if (run.length->op == Op::var) nonnegative_vars[static_cast<std::size_t>(ir::var_of(*run.length))] = true;
     return run;
 }
 
@@ -171,7 +203,7 @@ Value Lowering::sliced(const Value& base, const std::vector<Value>& items, const
     std::size_t at = 0;
     for (const Value& item : spread(items, old.axes.size(), fn.vars[ir::var_of(*base.expr)].name, place)) {
         if (item.kind == Value::Kind::none) {
-            v.axes.push_back({-1, nullptr, nullptr, 1});
+            v.axes.push_back({-1, nullptr, nullptr, 1, nullptr});
             continue;
         }
         const ViewAxis axis = old.axes[at];
@@ -191,9 +223,10 @@ Value Lowering::sliced(const Value& base, const std::vector<Value>& items, const
         ViewAxis run = slice_run(item, n, place);
         run.base = axis.base;
         if (axis.start && !run.start->type.is_none()) {
-            run.start =
-                arithmetic(Op::add, axis.start,
-                           arithmetic(Op::mul, run.start, ir::int_constant(axis.step, place), place), place);
+            run.start = arithmetic(Op::add, axis.start,
+                                   arithmetic(Op::mul, run.start, step_of(axis, place), place), place);
+            if (axis.by || run.by)
+                run.by = arithmetic(Op::mul, step_of(axis, place), step_of(run, place), place);
             run.step *= axis.step;
         }
         v.axes.push_back(run);
@@ -205,7 +238,7 @@ Value Lowering::sliced(const Value& base, const std::vector<Value>& items, const
 void Lowering::fix_axis(Value& view, const ViewAxis& axis, ExprP at, const ExprP& n, int number_of_axis,
                         const Place& place) {
     if (axis.base >= 0 && !axis.start) {
-        view.indices[static_cast<std::size_t>(axis.base)] = std::move(at);
+        fix_index(view, axis.base, std::move(at));
         return;
     }
     const ExprP inside =
@@ -215,16 +248,26 @@ void Lowering::fix_axis(Value& view, const ViewAxis& axis, ExprP at, const ExprP
         return;
     }
     view.tested |= 1u << axis.base;
-    if (inside->type.is_none() || axis.start->type.is_none()) {
-        view.indices[static_cast<std::size_t>(axis.base)] = inside;
-        return;
-    }
-    const ExprP moved = arithmetic(Op::mul, inside, ir::int_constant(axis.step, place), place);
+    const ExprP step = step_of(axis, place);
+    for (const ExprP& e : {inside, axis.start, step})
+        if (e->type.is_none()) return fix_index(view, axis.base, e);
+    const ExprP moved = arithmetic(Op::mul, inside, step, place);
     const bool from_zero = is_constant(*axis.start) && !truthy(ir::number_of(*axis.start));
-    view.indices[static_cast<std::size_t>(axis.base)] = from_zero ? moved
-                                                        : axis.step == -1
-                                                            ? arithmetic(Op::sub, axis.start, inside, place)
-                                                            : arithmetic(Op::add, axis.start, moved, place);
+    fix_index(view, axis.base,
+              from_zero                     ? moved
+              : !axis.by && axis.step == -1 ? arithmetic(Op::sub, axis.start, inside, place)
+                                            : arithmetic(Op::add, axis.start, moved, place));
+}
+
+// Axes that reshape made share one of the array: their indices add up.
+void Lowering::fix_index(Value& view, int base, ExprP at) const {
+    ExprP& slot = view.indices[static_cast<std::size_t>(base)];
+    if (!slot || slot->type.is_none())
+        slot = std::move(at);
+    else if (at->type.is_none())
+        slot = std::move(at);
+    else
+        slot = ir::make(Op::add, weak_int, {slot, std::move(at)}, slot->place);
 }
 
 // An index that must lie in [-n, n).
@@ -244,34 +287,6 @@ ExprP Lowering::within(const std::string& subject, ExprP at, const ExprP& n, int
     ir::Expr node = *ir::make(Op::bound, weak_int, {std::move(at), n}, place);
     node.payload = access;
     return std::make_shared<const ir::Expr>(std::move(node));
-}
-
-// view[...] = number.
-void Lowering::fill(const Value& view, const Value& v, const Place& place) {
-    if (!v.is_scalar())
-        throw refused(place, fmt::format("only a number can be assigned to a slice, found {}", spoken(v)),
-                      "write a for loop over its elements");
-    const ExprP value = v.expr->op == Op::var || is_constant(*v.expr) ? v.expr : spill(v.expr);
-    Value kept = view;
-    for (ExprP* part : view_parts(kept))
-        if (!repeatable(**part) || ir::may_fault(**part)) *part = spill(*part);
-    const std::function<void(std::vector<ExprP>)> level = [&](std::vector<ExprP> indices) {
-        if (indices.size() == rank(kept))
-            return store(element(kept, std::move(indices), place), value, place);
-        const ExprP n = length(kept, indices.size(), place);
-        if (n->type.is_none()) return;
-        const ir::VarId i = hidden(weak_int, place);
-        nonnegative_vars.resize(static_cast<std::size_t>(i) + 1, false);
-        nonnegative_vars[static_cast<std::size_t>(i)] = true;
-        ir::Body body, *outside = out;
-        out = &body;
-        indices.push_back(ir::var(i, weak_int, place));
-        level(std::move(indices));
-        out = outside;
-        emit(ir::loop_range(i, ir::int_constant(0, place), n, ir::int_constant(1, place), std::move(body),
-                            place));
-    };
-    level({});
 }
 
 }  // namespace xcuda::frontend

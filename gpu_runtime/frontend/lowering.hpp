@@ -16,12 +16,13 @@ namespace xcuda::frontend {
 
 /// What a parameter is given: a number or array type, a tuple of such, or one fixed thing (None, a function).
 struct Argument {
-    enum class Kind { scalar, array, view, tuple, closure, fixed } kind = Kind::scalar;
+    enum class Kind { scalar, array, view, records, tuple, closure, fixed } kind = Kind::scalar;
     ir::Type type;
-    int root = -1;                   // array: which of the kernel's parameters it is, for messages
-    std::vector<Argument> items;     // tuple; view: its numbers; closure: its defaults, then what it captured
-    std::vector<std::string> names;  // closure: of what it captured
-    Value fixed;                     // view, closure: its form
+    int root = -1;  // array: which of the kernel's parameters it is, for messages
+    std::vector<Argument>
+        items;  // tuple; records: its fields; view: its numbers; closure: its defaults, then what it captured
+    std::vector<std::string> names;     // closure: of what it captured
+    Value fixed;                        // view, closure: its form
     const Meaning* constant = nullptr;  // fixed: of a kernel's own parameter
     std::string key() const;            // equal keys share one compiled helper
 };
@@ -54,6 +55,8 @@ struct Unit {
     bool checked = true;
     Names names;
     std::vector<ir::Site> sites;
+    std::vector<ir::Constant> constants;
+    std::map<const Meaning*, int> constant_ids;
     std::map<std::string, int> site_ids;
     std::vector<std::unique_ptr<Lowered>> helpers;  // FunctionId is the index + 1; the kernel is 0
     std::map<std::string, int> helper_ids;          // helper and argument types -> FunctionId
@@ -71,12 +74,14 @@ public:
 private:
     using Node = ast::Node;
     using ExprP = ir::ExprP;
+    using Op = ir::Op;
     using Slots = std::map<std::string, Slot>;
 
     // lower_function.cpp: passes until types stand still
     void pass();
     Value parameter(const std::string& name, const Argument& argument);
     void bind_parameter(const std::string& name, const Argument& argument);
+    void expect_given(const Slot& result) const;
     void finish_result();
 
     // lower_variables.cpp
@@ -103,6 +108,7 @@ private:
     Value read_before(Value v, const std::vector<const Node*>& targets);
     void assign_target(const Node& target, const Value& value);
     void unpack(const Node& target, const Value& value);
+    void name_arrays(Value& v, const std::string& name);
     void if_statement(const Node& node);
     void expression_statement(const Node& node);
     void return_statement(const Node& node);
@@ -211,6 +217,7 @@ private:
     };
     Value element_or_row(const Value& base, const Node& node);
     std::vector<ExprP> index_list(const Value& index, const Node& node);
+    static std::vector<Value> index_items(const Value& index, const Node& slice);
     Element element(const Value& base, std::vector<ExprP> indices, const Place& place);
     ExprP load(const Element& element, const Place& place);
     void store(const Element& element, ExprP value, const Place& place);
@@ -229,7 +236,45 @@ private:
     void fix_axis(Value& view, const ViewAxis& axis, ExprP at, const ExprP& n, int number_of_axis,
                   const Place& place);
     ExprP within(const std::string& subject, ExprP at, const ExprP& n, int axis, const Place& place);
-    void fill(const Value& view, const Value& v, const Place& place);
+    void fix_index(Value& view, int base, ExprP at) const;
+    ViewAxis slice_run_any(const Value& slice, const ExprP& n, const Place& place);
+    Value reshaped(const Value& base, const Node& call);
+    Value array_attribute(const Value& base, const std::string& attr, const Place& place);
+    ExprP stride(const Value& array, std::size_t axis, const Place& place);
+
+    // lower_copies.cpp
+    void fill(const Value& target, const Value& v, const Place& place, std::optional<Op> op = {});
+    void fill_from_tuple(const Value& target, const Value& v, const Place& place, std::optional<Op> op);
+    void fill_from_array(const Value& target, const Value& source, const Place& place, std::optional<Op> op);
+    void fill_known(const Value& target, const Value& source, const Place& place, std::optional<Op> op);
+    std::vector<ExprP> spread_over(const Value& target, const Value& source, bool one_array,
+                                   const Place& place);
+    std::optional<std::vector<ExprP>> backwards(const Value& target, const Value& source, const Place& place);
+    void each_element(const Value& target, const std::vector<ExprP>& backwards, const Place& place,
+                      const std::function<void(const std::vector<ExprP>&)>& body);
+    void put(const Value& target, std::vector<ExprP> indices, ExprP value, const Place& place,
+             std::optional<Op> op);
+    void stop_unless(const ExprP& test, const std::string& exception, const std::string& message,
+                     const Place& place);
+    Value settled_view(const Value& v);
+
+    // lower_records.cpp
+    Value records_of(const Meaning& dtype, std::size_t ndim, const std::string& path,
+                     const std::function<Value(const Meaning& field, const std::string& path)>& leaf);
+    Value sliced_any(const Value& base, const std::vector<Value>& items, const Place& place);
+    Value field(const Value& records, const std::string& name, const Place& place) const;
+    Value read_value(const Value& v, const Place& place);
+    Value record_subscript(const Value& base, const Node& node);
+    Value record_attribute(const Value& base, const std::string& attr, const Place& place);
+    Value place_of(const Value& base, const Node& target);
+    void assign_record(const Value& target, const Value& v, const Place& place);
+    void assign_place(const Value& target, const Value& v, const Place& place);
+    void augment_place(const Value& target, Op op, const Node& rhs, const Place& place);
+    Value record_arrays(const Meaning& dtype, const std::vector<std::int64_t>& extents, ir::Space space,
+                        const Place& place);
+    Value constant_array(const Meaning& meaning, const std::string& written, const Place& place);
+    const Value& first_leaf(const Value& v) const;
+    ExprP one_for_zero(const ExprP& n, const Place& place);
 
     // lower_calls.cpp
     struct Call {
@@ -319,7 +364,8 @@ private:
     std::vector<Loop> loops;
     std::vector<bool> nonnegative_vars;  // by VarId
     std::vector<std::optional<ir::Coord>> coord_vars;
-    std::map<ir::VarId, int> roots;  // array: the kernel's parameter
+    std::map<const Meaning*, ir::VarId> constants;  // global arrays
+    std::map<ir::VarId, int> roots;                 // array: the kernel's parameter
     std::vector<std::string> warnings;
     std::set<std::string> warned;
     std::optional<std::pair<Place, std::string>> untyped;  // a name read that has no type yet

@@ -16,17 +16,28 @@ struct KindName {
 };
 
 constexpr KindName kinds[] = {
-    {"constant", Kind::constant},   {"scalar", Kind::scalar},     {"dtype", Kind::dtype},
-    {"tuple", Kind::tuple},         {"function", Kind::function}, {"intrinsic", Kind::intrinsic},
-    {"record", Kind::record},       {"helper", Kind::helper},     {"module", Kind::module},
-    {"exception", Kind::exception}, {"class", Kind::class_},      {"host", Kind::host},
+    {"constant", Kind::constant},   {"scalar", Kind::scalar},
+    {"dtype", Kind::dtype},         {"tuple", Kind::tuple},
+    {"function", Kind::function},   {"intrinsic", Kind::intrinsic},
+    {"record", Kind::record},       {"helper", Kind::helper},
+    {"module", Kind::module},       {"exception", Kind::exception},
+    {"class", Kind::class_},        {"host", Kind::host},
     {"undefined", Kind::undefined}, {"missing", Kind::missing},
+    {"array", Kind::array},         {"record_dtype", Kind::record_dtype},
 };
 
 Kind kind_from(const std::string& name) {
     for (const KindName& k : kinds)
         if (name == k.name) return k.kind;
     throw bug("a captured name of unknown kind '" + name + "'");
+}
+
+std::string bytes_from_hex(const std::string& text) {
+    const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+    std::string bytes(text.size() / 2, '\0');
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<char>(digit(text[2 * i]) << 4 | digit(text[2 * i + 1]));
+    return bytes;
 }
 
 Meaning meaning_from(const json& j) {
@@ -53,6 +64,10 @@ Meaning meaning_from(const json& j) {
     }
     if (j.contains("items"))
         for (const json& item : j["items"]) m.items.push_back(meaning_from(item));
+    m.itemsize = j.value("itemsize", std::int64_t{0});
+    if (j.contains("shape")) m.shape = j["shape"].get<std::vector<std::int64_t>>();
+    if (j.contains("record")) m.record.push_back(meaning_from(j["record"]));
+    if (j.contains("data")) m.bytes = bytes_from_hex(j["data"].get_ref<const std::string&>());
     m.only_fields = j.value("only_fields", false);
     if (j.contains("fields")) m.fields = j["fields"].get<std::vector<std::string>>();
     return m;
@@ -93,6 +108,10 @@ Form form_from(const json& j) {
     if (kind == "constant") {
         f.kind = Form::Kind::constant;
         f.meaning = meaning_from(j.at("meaning"));
+    } else if (kind == "records") {
+        f.kind = Form::Kind::records;
+        f.meaning = meaning_from(j.at("record"));
+        f.ndim = j.at("ndim").get<std::size_t>();
     } else if (kind == "tuple") {
         f.kind = Form::Kind::tuple;
         f.name = j.at("name").get<std::string>();

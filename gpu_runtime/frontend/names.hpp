@@ -20,6 +20,8 @@ struct Meaning {
         function,   // `text` spells it: "numpy.sin", "builtins.range"
         intrinsic,  // `text`: "grid", "shared.array"
         helper,     // a plain Python function: index into Names::helpers
+        array,      // a global NumPy array: `bytes` of `dtype` and `shape`; of records: `items` by `record`
+        record_dtype,  // a structured dtype: `fields`, `items` (dtypes, each with the `shape` of an array field)
         record,  // a NamedTuple or dataclass type, called to make a struct: `fields`, the last ones' defaults in `items`
         module,
         exception,
@@ -37,6 +39,10 @@ struct Meaning {
     std::vector<std::string> fields;  // of a NamedTuple or a record
     bool only_fields = false;         // record: a dataclass, no sequence
     int helper = -1;
+    std::vector<std::int64_t> shape;
+    std::int64_t itemsize = 0;  // record_dtype
+    std::string bytes;
+    std::vector<Meaning> record;  // array of records: its dtype
 };
 
 using NameTable = std::map<std::string, Meaning, std::less<>>;  // by dotted name
@@ -58,9 +64,10 @@ struct Helper {
 
 /// How a kernel's parameter is made from its arguments: one of them, a constant, or a tuple (with names: a struct).
 struct Form {
-    enum class Kind { leaf, constant, tuple } kind = Kind::leaf;
-    Meaning meaning;
-    std::string name;  // of a struct's type
+    enum class Kind { leaf, constant, tuple, records } kind = Kind::leaf;
+    Meaning meaning;       // constant; records: their dtype, whose fields are leaves
+    std::size_t ndim = 0;  // records
+    std::string name;      // of a struct's type
     std::vector<std::string> fields;
     bool only_fields = false;  // a dataclass: no sequence
     std::vector<Form> items;

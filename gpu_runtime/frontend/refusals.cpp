@@ -192,6 +192,8 @@ std::string spoken(const Value& value) {
         case Value::Kind::tuple: return "a tuple of " + std::to_string(value.items.size());
         case Value::Kind::array: return "an array (" + ir::to_string(value.expr->type) + ")";
         case Value::Kind::view: return "a view of an array (" + ir::to_string(value.expr->type) + ")";
+        case Value::Kind::records:
+            return (value.ndim ? "an array of records of " : "a record of ") + value.meaning->text;
         case Value::Kind::slice: return "a slice";
         case Value::Kind::ellipsis: return "...";
         case Value::Kind::closure: return "the function " + value.text + "()";
@@ -200,7 +202,8 @@ std::string spoken(const Value& value) {
             return value.text == "generator" ? "a generator expression" : value.text + "(...)";
         case Value::Kind::none: return "None";
         case Value::Kind::string: return "a string";
-        case Value::Kind::dtype: return "the dtype " + std::string(info(value.dtype).name);
+        case Value::Kind::dtype:
+            return "the dtype " + (is_record_dtype(value) ? value.text : std::string(info(value.dtype).name));
         case Value::Kind::meaning: return "'" + value.text + "'";
     }
     return "something else";

@@ -19,6 +19,35 @@ Value tuple_value(std::vector<Value> items) {
     return v;
 }
 
+bool is_record_dtype(const Value& v) {
+    return v.kind == Value::Kind::dtype && v.meaning && v.meaning->kind == Meaning::Kind::record_dtype;
+}
+
+std::vector<Value*> array_leaves(Value& v) {
+    if (v.is_indexed()) return {&v};
+    std::vector<Value*> leaves;
+    if (v.kind != Value::Kind::records) return leaves;
+    for (Value& item : v.items)
+        for (Value* leaf : array_leaves(item)) leaves.push_back(leaf);
+    return leaves;
+}
+
+std::vector<ir::ExprP*> view_parts(Value& v) {
+    std::vector<ir::ExprP*> parts;
+    for (Value* leaf : array_leaves(v)) {
+        for (ir::ExprP& index : leaf->indices)
+            if (index) parts.push_back(&index);
+        for (ViewAxis& axis : leaf->axes)
+            for (ir::ExprP* part : {&axis.start, &axis.length, &axis.by})
+                if (*part) parts.push_back(part);
+    }
+    return parts;
+}
+
+ir::ExprP step_of(const ViewAxis& axis, const Place& place) {
+    return axis.by ? axis.by : ir::int_constant(axis.step, place);
+}
+
 bool same_fixed(const Value& a, const Value& b) {
     if (a.kind != b.kind) return false;
     switch (a.kind) {
@@ -29,16 +58,25 @@ bool same_fixed(const Value& a, const Value& b) {
             for (std::size_t i = 0; i < a.indices.size(); ++i)
                 if (!a.indices[i] != !b.indices[i]) return false;
             for (std::size_t i = 0; i < a.axes.size(); ++i)
-                if (a.axes[i].base != b.axes[i].base || a.axes[i].step != b.axes[i].step ||
-                    !a.axes[i].start != !b.axes[i].start)
+                if (a.axes[i].base != b.axes[i].base || !a.axes[i].by != !b.axes[i].by ||
+                    a.axes[i].step != b.axes[i].step || !a.axes[i].start != !b.axes[i].start)
                     return false;
+            return true;
+        }
+        case Value::Kind::records: {
+            if (a.ndim != b.ndim || a.meaning->text != b.meaning->text || a.items.size() != b.items.size())
+                return false;
+            for (std::size_t i = 0; i < a.items.size(); ++i)
+                if (!same_fixed(a.items[i], b.items[i])) return false;
             return true;
         }
         case Value::Kind::closure: return a.node == b.node;
         case Value::Kind::none:
         case Value::Kind::ellipsis: return true;
         case Value::Kind::string: return a.text == b.text;
-        case Value::Kind::dtype: return a.dtype == b.dtype;
+        case Value::Kind::dtype:
+            return is_record_dtype(a) == is_record_dtype(b) &&
+                   (is_record_dtype(a) ? a.meaning->text == b.meaning->text : a.dtype == b.dtype);
         case Value::Kind::meaning:
             return a.meaning->kind == b.meaning->kind && a.meaning->text == b.meaning->text &&
                    a.meaning->helper == b.meaning->helper;

@@ -18,6 +18,7 @@ struct ViewAxis {
     int base = -1;  // -1: an axis of length 1, made by None
     ir::ExprP start, length;
     std::int64_t step = 1;
+    ir::ExprP by = nullptr;  // the step where only the run tells it
 };
 
 struct Value {
@@ -26,7 +27,8 @@ struct Value {
         tuple,   // `items`
         array,   // `expr` is the array's variable
         view,    // a part of an array: `expr`, `indices`, `axes`
-        slice,   // start:stop:step, each a number or none: `items`
+        records,  // an array of records, a part of one, or a record (`ndim` 0): `items` are its `fields` as arrays
+        slice,  // start:stop:step, each a number or none: `items`
         ellipsis,
         range,  // start, stop, step: `items`
         lazy,   // enumerate, zip, reversed (`text`) of `items`; a generator expression: `node`
@@ -43,10 +45,11 @@ struct Value {
     bool only_fields = false;         // a dataclass: no sequence
     std::vector<ir::ExprP> indices;  // view: by axis of the array; null where the view has an axis of its own
     std::vector<ViewAxis> axes;      // view
+    std::size_t ndim = 0;            // records: axes left, beside those of array fields
     std::uint8_t tested = 0;         // view: bit per axis of the array whose index needs no test any more
     DType dtype = DType::i64;
     std::string text;
-    const Meaning* meaning = nullptr;
+    const Meaning* meaning = nullptr;  // also of records and structured dtypes: the dtype
     const ast::Node* node = nullptr;
     const NameTable* names = nullptr;  // closure: what its global names mean
     std::shared_ptr<const std::map<std::string, Value>>
@@ -61,7 +64,10 @@ struct Value {
 
 Value scalar_value(ir::ExprP expr);
 Value tuple_value(std::vector<Value> items);
-std::vector<ir::ExprP*> view_parts(Value& view);  // every number it is made of
+std::vector<ir::ExprP*> view_parts(Value& view);  // every number it is made of, or its fields are
+std::vector<Value*> array_leaves(Value& value);   // itself, or the arrays of its fields
+ir::ExprP step_of(const ViewAxis& axis, const Place& place);
+bool is_record_dtype(const Value& v);
 bool same_fixed(const Value& a, const Value& b);  // both name the same array, function, dtype, string or None
 
 /// What a name holds through the whole function: one number type, a tuple of such, or one fixed thing.

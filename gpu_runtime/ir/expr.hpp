@@ -45,7 +45,7 @@ enum class Op : std::uint8_t {
     call,  // a function of frontend/functions' table; payload OverloadId; with an effect: only whole in a statement
     invoke,  // a device function of this module; payload FunctionId; only whole in a statement
     load,    // (array var, index per axis); payload Access
-    dim,     // (array var); payload Axis: its length there, a weak int
+    dim,     // (array var); payload Axis: its length there, a weak int; from ndim on its stride
     coord,   // payload Coord, a weak int
     atomic,  // (array var, index per axis, value[, compare]); payload Atomic; gives the old value
     bound,   // (index, length): the index in a view; payload Access, whose bit is the view's axis

@@ -11,12 +11,19 @@
 namespace xcuda::ir {
 
 struct Var {
-    enum class Role : std::uint8_t { parameter, local, shared, local_array, hidden };
+    enum class Role : std::uint8_t { parameter, local, shared, local_array, hidden, constant };
     std::string name;  // the user's; hidden ones are the compiler's
     Type type;
     Role role = Role::local;
     Place place;                 // first assignment
     bool maybe_unbound = false;  // read where not every path has assigned it
+    int constant = -1;           // role constant: index into Module::constants
+};
+
+/// An array whose elements are known when the kernel is compiled.
+struct Constant {
+    Type type;
+    std::string bytes;  // in C order
 };
 
 /// Where a thread may stop, and what the user is told then.
@@ -72,6 +79,7 @@ struct TracePoint {
 struct Module {
     std::vector<Function> functions;  // [0] is the kernel; callees come after their callers or before, no cycles
     std::vector<Site> sites;
+    std::vector<Constant> constants;
     std::vector<std::string> warnings;  // "cell 3, line 5: ..." for the report
 
     // After passes/cpu.

@@ -1,5 +1,7 @@
 #include "ir/print.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -127,7 +129,10 @@ struct Printer {
                                access ? *access : Access{});
             }
             case Op::dim:
-                return expr(*e.args[0]) + ".shape[" + std::to_string(std::get<Axis>(e.payload).value) + "]";
+                return std::get<Axis>(e.payload).value < e.args[0]->type.ndim
+                           ? fmt::format("{}.shape[{}]", expr(*e.args[0]), std::get<Axis>(e.payload).value)
+                           : fmt::format("{}.steps[{}]", expr(*e.args[0]),
+                                         std::get<Axis>(e.payload).value - e.args[0]->type.ndim);
             case Op::coord: return coordinate(coord_of(e));
             case Op::atomic: {
                 const Atomic& a = std::get<Atomic>(e.payload);

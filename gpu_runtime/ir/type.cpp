@@ -86,16 +86,19 @@ std::string to_string(const Type& t) {
         return t.weak ? text + " (weak)" : text;
     }
     if (t.space != Space::global) {
-        const std::string where = t.space == Space::shared ? "shared " : "local ";
+        const std::string where = t.space == Space::shared  ? "shared "
+                                  : t.space == Space::local ? "local "
+                                                            : "constant ";
         return where + text + "[" + (t.extents.empty() ? ":" : extents_text(t.extents)) + "]";
     }
     text += "[";
     for (int axis = 0; axis < t.ndim; ++axis) {
-        const bool unit = axis == t.ndim - 1 && t.layout != Layout::strided;
+        const bool unit = axis == t.ndim - 1 && unit_stride(t.layout);
         text += axis ? ", " : "";
         text += unit ? "::1" : t.layout == Layout::contiguous ? ":" : "::";
     }
     text += "]";
+    if (t.layout == Layout::bytes) text = "unaligned " + text;
     return t.readonly ? "readonly " + text : text;
 }
 

@@ -14,8 +14,9 @@ enum class Layout : std::uint8_t {
     contiguous,  // C order: strides follow from the shape, the last is 1
     inner,       // the last axis has stride 1, the others are given
     strided,     // every stride is given (in elements; may be 0 or negative)
+    bytes,       // every stride is given in bytes, and elements may lie anywhere: fields of packed records
 };
-enum class Space : std::uint8_t { global, shared, local };
+enum class Space : std::uint8_t { global, shared, local, constant };
 
 struct Type {
     enum class Kind : std::uint8_t { none, scalar, array };
@@ -42,6 +43,9 @@ struct Type {
 XCUDA_API Type scalar(DType dtype, bool weak = false);
 XCUDA_API Type array(DType dtype, int ndim, Layout layout = Layout::contiguous, bool readonly = false);
 XCUDA_API Type fixed_array(DType dtype, std::vector<std::int64_t> extents, Space space);
+
+/// Neighbours along the last axis are neighbours in memory.
+inline bool unit_stride(Layout l) { return l == Layout::contiguous || l == Layout::inner; }
 
 /// The type of `a op b` and of a variable assigned both: NumPy's promotion, weak numbers giving way.
 XCUDA_API Type join(const Type& a, const Type& b);

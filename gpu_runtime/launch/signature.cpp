@@ -6,6 +6,7 @@ namespace xcuda::launch {
 
 Extent extent(const Argument& array) {
     const auto size = static_cast<std::int64_t>(info(array.dtype).size);
+    const std::int64_t unit = array.stride_unit();
     std::int64_t low = 0, high = 0;
     for (int i = 0; i < array.ndim; ++i) {
         if (array.lengths[i] == 0) {
@@ -17,7 +18,7 @@ Extent extent(const Argument& array) {
         high += std::max<std::int64_t>(reach, 0);
     }
     const auto* base = static_cast<const char*>(array.address);
-    return {base + low * size, base + (high + 1) * size};
+    return {base + low * unit, base + high * unit + size};
 }
 
 ir::Layout layout_of(int ndim, const std::int64_t* lengths, const std::int64_t* strides) {

@@ -14,7 +14,7 @@ namespace xcuda::launch {
 
 constexpr int max_ndim = 8;
 
-/// One argument of a call. An array's strides are in elements; a scalar's value is in the low bytes of `bits`.
+/// One argument of a call. An array's strides are in elements (Layout::bytes: in bytes); a scalar's value is in the low bytes of `bits`.
 struct Argument {
     bool is_array = false;
     bool weak = false;      // scalar: a Python number
@@ -26,6 +26,9 @@ struct Argument {
     void* address = nullptr;
     std::array<std::int64_t, max_ndim> lengths, strides;
 
+    std::int64_t stride_unit() const {  // bytes
+        return layout == ir::Layout::bytes ? 1 : static_cast<std::int64_t>(info(dtype).size);
+    }
     std::int64_t elements() const {
         std::int64_t n = 1;
         for (int i = 0; i < ndim; ++i) n *= lengths[i];
@@ -54,6 +57,7 @@ inline bool is_wide(const Argument& a) {
 // Every row starts at a multiple of 16 bytes: kernels may then load vectors.
 inline bool is_aligned(const Argument& a) {
     const auto size = static_cast<std::int64_t>(info(a.dtype).size);
+    if (a.layout == ir::Layout::bytes) return false;
     bool aligned = a.address && reinterpret_cast<std::uintptr_t>(a.address) % 16 == 0;
     for (int i = 0; i + 1 < a.ndim; ++i) aligned &= a.strides[i] * size % 16 == 0;
     return aligned;

@@ -321,6 +321,7 @@ private:
     Linear length(const Expr& e) const {
         const int axis = std::get<ir::Axis>(e.payload).value;
         const Expr& array = *e.args[0];
+        if (axis >= array.type.ndim) return {};  // a stride
         if (const int p = arrays_[ir::var_of(array)]; p >= 0) {
             const auto n = inputs_.length(p, axis);
             return n ? number(*n) : Linear{};

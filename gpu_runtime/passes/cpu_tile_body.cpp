@@ -131,7 +131,7 @@ struct Tiler {
 
     static ExprP axis_stride(const ExprP& array, int axis) {
         const Type& type = array->type;
-        if (axis == type.ndim - 1 && type.layout != Layout::strided) return int_constant(1);
+        if (axis == type.ndim - 1 && unit_stride(type.layout)) return int_constant(1);
         if (type.layout == Layout::contiguous) {
             ExprP stride = int_constant(1);
             for (int d = axis + 1; d < type.ndim; ++d) stride = mul(stride, dim(array, d));

@@ -56,7 +56,8 @@ struct Check {
                 break;
             case Op::dim: return true;
             case Op::load:
-                if (e.args[0]->type.space == Space::local) return false;
+                if (e.args[0]->type.space == Space::local || e.args[0]->type.layout == Layout::bytes)
+                    return false;
                 loads_in_loop |= depth > 0;
                 return indices(std::span(e.args).subspan(1));
             case Op::floordiv:
@@ -88,7 +89,7 @@ struct Check {
             }
             case Stmt::Kind::store: {
                 const Expr& array = *s.exprs[0];
-                if (array.type.space == Space::local) return false;
+                if (array.type.space == Space::local || array.type.layout == Layout::bytes) return false;
                 const auto list = std::span(s.exprs).subspan(1, static_cast<std::size_t>(array.type.ndim));
                 const bool moves =
                     std::any_of(list.begin(), list.end(), [&](const ExprP& i) { return vector(*i); });
@@ -152,7 +153,7 @@ int best_vector_axis(const Function& function, const Body& body) {
                 const auto sum = linear(seen.indices[d], scope);
                 if (!sum || !sum->coefficients[axis]) continue;
                 const bool step_one = integer_of(sum->coefficients[axis]) == 1;
-                if (d + 1 == seen.indices.size() && step_one && seen.array->type.layout != Layout::strided)
+                if (d + 1 == seen.indices.size() && step_one && unit_stride(seen.array->type.layout))
                     last = true;
                 else
                     other = true;

@@ -42,7 +42,7 @@ bool contiguous(const Function& f, const Body& body, const TilePlan& plan) {
             const ExprP step = sum ? sum->coefficients[static_cast<std::size_t>(plan.vector_axis)] : nullptr;
             if (!step) continue;
             good &= d + 1 == seen.indices.size() && integer_of(step) == 1 &&
-                    seen.array->type.layout != Layout::strided;
+                    unit_stride(seen.array->type.layout);
         }
     });
     return good;

@@ -40,8 +40,8 @@ struct Prover {
                 const auto* v = std::get_if<std::int64_t>(&number_of(e));
                 return v && *v >= 0;
             }
-            case Op::coord:
-            case Op::dim: return true;
+            case Op::coord: return true;
+            case Op::dim: return std::get<Axis>(e.payload).value < e.args[0]->type.ndim;
             case Op::var: {
                 const auto found = loop_starts_at_zero_or_above.find(var_of(e));
                 return found != loop_starts_at_zero_or_above.end() && found->second;

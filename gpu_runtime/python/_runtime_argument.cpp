@@ -50,7 +50,9 @@ How how_to_read(PyObject* object) {
     if (const auto at = known.find(type); at != known.end()) return at->second;
     How how = How::refused;
     const nb::handle h(object);
-    if (derives(type, "numpy.generic"))
+    if (PyType_Check(object) || derives(type, "numpy.void") || nb::hasattr(h, "__xcuda_records__"))
+        how = How::structured;
+    else if (derives(type, "numpy.generic"))
         how = How::numpy_scalar;
     else if (PyObject_CheckBuffer(object) && !PyBytes_Check(object))
         how = How::buffer;
@@ -74,6 +76,13 @@ void expect_in_kernels(DType dtype, const std::string& name, const char* what) {
               fmt::format("'{}' is {} of {}, which kernels don't take yet", name, what, info(dtype).name),
               "use bool, int8 to int64, uint8 to uint64, float16, float32 or float64");
 }
+
+bool has_fields(PyObject* array) {
+    const nb::object dtype = nb::getattr(nb::handle(array), "dtype", nb::none());
+    return !nb::object(nb::getattr(dtype, "names", nb::none())).is_none();
+}
+
+bool is_record(const char* format) { return format && std::strncmp(format, "T{", 2) == 0; }
 
 std::uint64_t zero_extended(const void* from, std::size_t size) {
     std::uint64_t bits = 0;
@@ -99,6 +108,17 @@ void Arguments::clear() noexcept {
     host_arrays_ = foreign_arrays_ = false;
 }
 
+// What structured.py reads instead.
+bool Arguments::leave() {
+    Item& item = items_.back();
+    if (item.has_view) PyBuffer_Release(&item.view);
+    Py_XDECREF(item.given);
+    Py_XDECREF(item.stand_in);
+    items_.pop_back();
+    values_.pop_back();
+    return false;
+}
+
 bool Arguments::read(PyObject* object, const std::string& name) {
     if (PyTuple_Check(object) || object == Py_None) return false;
     Item& item = items_.emplace_back();
@@ -113,7 +133,9 @@ bool Arguments::read(PyObject* object, const std::string& name) {
     if (read_scalar(value, object, name)) return true;
     value.is_array = true;
     switch (how_to_read(object)) {
-        case How::buffer: read_view(item, value, object, name); break;
+        case How::buffer:
+            if (!read_view(item, value, object, name)) return leave();
+            break;
         case How::dlpack: read_foreign(item, value, object, name, true); break;
         case How::array: read_stand_in(item, value, object, name); break;
         case How::cuda:
@@ -121,11 +143,7 @@ bool Arguments::read(PyObject* object, const std::string& name) {
                 wrong("TypeError", fmt::format("'{}' ({}) has no array interface", name, type_name(object)),
                       "kernels take arrays and numbers");
             break;
-        case How::structured:
-            Py_CLEAR(item.given);
-            items_.pop_back();
-            values_.pop_back();
-            return false;
+        case How::structured: return leave();
         default: {
             const char* hint = PyList_Check(object) || PyTuple_Check(object)
                                    ? "numpy.asarray(...) makes an array of it"
@@ -199,45 +217,51 @@ bool Arguments::read_scalar(launch::Argument& value, PyObject* object, const std
     return false;
 }
 
-void Arguments::read_view(Item& item, launch::Argument& value, PyObject* object, const std::string& name) {
+bool Arguments::read_view(Item& item, launch::Argument& value, PyObject* object, const std::string& name) {
     if (PyObject_GetBuffer(object, &item.view, PyBUF_RECORDS_RO) < 0) {
         PyErr_Clear();
         // JAX's arrays have a buffer where they are on the host.
         if (!PyObject_TypeCheck(object, &PyMemoryView_Type) &&
             nb::hasattr(nb::handle(object), "__cuda_array_interface__")) {
             read_foreign(item, value, object, name, true);
-            return;
+            return true;
         }
         // datetime64, object and the like: NumPy has no PEP 3118 name for them
-        return read_stand_in(item, value, object, name);
+        if (has_fields(object)) return false;
+        read_stand_in(item, value, object, name);
+        return true;
     }
     item.has_view = true;
     const Py_buffer& view = item.view;
     const Format format = from_format(view.format, static_cast<std::size_t>(view.itemsize));
-    if (!format.dtype) return read_stand_in(item, value, object, name);
+    if (is_record(view.format)) return false;
+    if (!format.dtype || format.swapped) {
+        read_stand_in(item, value, object, name);
+        return true;
+    }
     expect_in_kernels(*format.dtype, name, "an array");
     if (view.ndim > launch::max_ndim)
         wrong("ValueError", fmt::format("'{}' has {} dimensions; kernels take arrays of at most {}", name,
                                         view.ndim, launch::max_ndim));
-    bool addressable = !format.swapped;
     const auto size = view.itemsize;
-    addressable =
-        addressable && reinterpret_cast<std::uintptr_t>(view.buf) % static_cast<std::size_t>(size) == 0;
-    for (int i = 0; i < view.ndim && addressable; ++i)
-        addressable = view.shape[i] <= 1 || !view.strides || view.strides[i] % size == 0;
-    if (!addressable) return read_stand_in(item, value, object, name);
+    bool aligned = reinterpret_cast<std::uintptr_t>(view.buf) % static_cast<std::size_t>(size) == 0;
+    for (int i = 0; i < view.ndim && aligned; ++i)
+        aligned = view.shape[i] <= 1 || !view.strides || view.strides[i] % size == 0;
+    const Py_ssize_t unit = aligned ? size : 1;
     value.dtype = *format.dtype;
     value.ndim = static_cast<std::int8_t>(view.ndim);
     value.address = view.buf;
     value.readonly = view.readonly != 0;
-    std::int64_t c_stride = 1;  // ctypes tells no strides, whatever is asked for
+    std::int64_t c_stride = size / unit;  // ctypes tells no strides, whatever is asked for
     for (int i = view.ndim; i-- > 0;) {
         value.lengths[i] = view.shape[i];
-        value.strides[i] = view.strides ? view.strides[i] / size : c_stride;
+        value.strides[i] = view.strides ? view.strides[i] / unit : c_stride;
         c_stride *= view.shape[i];
     }
-    value.layout = launch::layout_of(value.ndim, value.lengths.data(), value.strides.data());
+    value.layout = aligned ? launch::layout_of(value.ndim, value.lengths.data(), value.strides.data())
+                           : ir::Layout::bytes;
     host_arrays_ = true;
+    return true;
 }
 
 bool Arguments::read_foreign(Item& item, launch::Argument& value, PyObject* object, const std::string& name,
@@ -335,31 +359,38 @@ void Arguments::stage(const std::shared_ptr<device::Device>& device,
             staged_.back().end = std::max(staged_.back().end, end);
             staged_.back().members.push_back(i);
         } else {
-            staged_.push_back({nullptr, begin, end, {i}});
+            staged_.push_back({nullptr, begin, end, nullptr, {i}});
         }
     }
     for (Staged& s : staged_) {
         // The place within a 64-byte line is kept: what was aligned stays so.
         const auto bytes = static_cast<std::size_t>(s.end - s.begin);
-        s.buffer = std::make_shared<launch::Buffer>(device, bytes, stream);
+        const std::size_t lead = reinterpret_cast<std::uintptr_t>(s.begin) % 64;
+        s.buffer = std::make_shared<launch::Buffer>(device, bytes + lead, stream);
+        s.copy = static_cast<char*>(s.buffer->address()) + lead;
         {
             nb::gil_scoped_release released;  // it may wait for the stream
-            launch::copy_in(*device, s.buffer->address(), s.begin, bytes, stream.get());
+            launch::copy_in(*device, s.copy, s.begin, bytes, stream.get());
         }
         for (const std::size_t i : s.members)
-            values_[i].address =
-                static_cast<char*>(s.buffer->address()) + (static_cast<char*>(values_[i].address) - s.begin);
+            values_[i].address = s.copy + (static_cast<char*>(values_[i].address) - s.begin);
     }
 }
 
 void Arguments::unstage(const std::vector<bool>& written, const std::shared_ptr<device::Stream>& stream) {
     for (const Staged& s : staged_) {
+        std::vector<launch::Extent> runs;  // members are in order of their begins
         for (const std::size_t i : s.members) {
             if (!written[i]) continue;
             const launch::Extent e = launch::extent(values_[i]);
-            const std::ptrdiff_t offset = e.begin - static_cast<char*>(s.buffer->address());
+            if (!runs.empty() && e.begin <= runs.back().end)  // fields of the same records go in one copy
+                runs.back().end = std::max(runs.back().end, e.end);
+            else
+                runs.push_back(e);
+        }
+        for (const launch::Extent& e : runs) {
             nb::gil_scoped_release released;  // it waits for the stream
-            launch::copy_out(*s.buffer->device(), s.begin + offset, e.begin,
+            launch::copy_out(*s.buffer->device(), s.begin + (e.begin - s.copy), e.begin,
                              static_cast<std::size_t>(e.end - e.begin), stream.get());
         }
     }

@@ -85,10 +85,13 @@ private:
         std::shared_ptr<launch::Buffer> buffer;
         char* begin;
         char* end;
+        char* copy;  // of `begin`
         std::vector<std::size_t> members;
     };
 
-    void read_view(Item& item, launch::Argument& value, PyObject* object, const std::string& name);
+    bool leave();
+    bool read_view(Item& item, launch::Argument& value, PyObject* object,
+                   const std::string& name);  // false: an array of records
     bool read_scalar(launch::Argument& value, PyObject* object, const std::string& name);
     bool read_foreign(Item& item, launch::Argument& value, PyObject* object, const std::string& name,
                       bool dlpack);

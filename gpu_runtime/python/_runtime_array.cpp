@@ -34,6 +34,17 @@ void set_shape(launch::Argument& view, const Lengths& lengths, const Lengths* st
     view.layout = launch::layout_of(view.ndim, view.lengths.data(), view.strides.data());
 }
 
+// Whole elements where the view's elements are aligned, else bytes.
+void set_byte_strides(launch::Argument& view, const Lengths& lengths, Lengths strides) {
+    const auto size = static_cast<std::int64_t>(info(view.dtype).size);
+    bool aligned = reinterpret_cast<std::uintptr_t>(view.address) % static_cast<std::size_t>(size) == 0;
+    for (std::size_t i = 0; i < lengths.size(); ++i) aligned &= lengths[i] <= 1 || strides[i] % size == 0;
+    if (aligned)
+        for (std::int64_t& stride : strides) stride /= size;
+    set_shape(view, lengths, &strides);
+    if (!aligned) view.layout = ir::Layout::bytes;
+}
+
 void allocate(DeviceArray* self, const Lengths& lengths, const std::string& dtype) {
     launch::Argument view;
     view.is_array = true;
@@ -52,13 +63,17 @@ void allocate(DeviceArray* self, const Lengths& lengths, const std::string& dtyp
     new (self) DeviceArray{std::move(buffer), view, LaunchSite::here()};
 }
 
+// `strides` in elements, or in bytes.
 void make_view(DeviceArray* self, const DeviceArray& base, std::int64_t offset, const Lengths& lengths,
-               const Lengths& strides, const std::string& dtype) {
+               const Lengths& strides, const std::string& dtype, bool in_bytes) {
     launch::Argument view = base.view;
     view.dtype = dtype_named(dtype);
     if (lengths.size() != strides.size()) raise("ValueError", "a view needs one stride an axis");
-    set_shape(view, lengths, &strides);
     view.address = static_cast<char*>(base.view.address) + offset;
+    if (in_bytes)
+        set_byte_strides(view, lengths, strides);
+    else
+        set_shape(view, lengths, &strides);
     const launch::Extent e = launch::extent(view);
     const auto* begin = static_cast<const char*>(base.buffer->address());
     if (e.begin != e.end && (e.begin < begin || e.end > begin + base.buffer->bytes()))
@@ -263,7 +278,7 @@ int get_buffer(PyObject* self, Py_buffer* out, int flags) {
         const auto size = static_cast<Py_ssize_t>(info(a.view.dtype).size);
         for (int i = 0; i < a.view.ndim; ++i) {
             exported->lengths[i] = a.view.lengths[i];
-            exported->strides[i] = a.view.strides[i] * size;
+            exported->strides[i] = a.view.strides[i] * a.view.stride_unit();
         }
         static char nothing[8];
         out->buf = a.view.address ? a.view.address : nothing;
@@ -303,14 +318,13 @@ void bind_array(nb::module_& module) {
     nb::class_<DeviceArray>(module, "ArrayBase", nb::type_slots(array_slots), nb::is_weak_referenceable())
         .def("__init__", &allocate, nb::arg("shape"), nb::arg("dtype"))
         .def("__init__", &make_view, nb::arg("base"), nb::arg("offset"), nb::arg("shape"), nb::arg("strides"),
-             nb::arg("dtype"))
+             nb::arg("dtype"), nb::arg("in_bytes") = false)
         .def("__init__", &adopt_array, nb::arg("foreign"))
         .def_prop_ro("shape",
                      [](const DeviceArray& a) { return as_tuple(a.view.lengths.data(), a.view.ndim); })
         .def_prop_ro("strides",
                      [](const DeviceArray& a) {
-                         return as_tuple(a.view.strides.data(), a.view.ndim,
-                                         static_cast<std::int64_t>(info(a.view.dtype).size));
+                         return as_tuple(a.view.strides.data(), a.view.ndim, a.view.stride_unit());
                      })
         .def_prop_ro("_readonly", [](const DeviceArray& a) { return a.view.readonly; })
         .def_prop_ro("ndim", [](const DeviceArray& a) { return static_cast<int>(a.view.ndim); })

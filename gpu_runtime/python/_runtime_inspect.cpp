@@ -37,6 +37,7 @@ launch::Signature signature_from(nb::handle types) {
         const auto name = nb::cast<std::string>(nb::object(type[3]));
         const auto layout = name == "contiguous" ? ir::Layout::contiguous
                             : name == "inner"    ? ir::Layout::inner
+                            : name == "bytes"    ? ir::Layout::bytes
                                                  : ir::Layout::strided;
         const int ndim = nb::cast<int>(nb::object(type[2]));
         if (ndim < 0 || ndim > launch::max_ndim) raise("ValueError", "arrays have 0 to 8 dimensions");

@@ -5,6 +5,7 @@ import math
 import textwrap
 
 import numpy as np
+import pytest
 from xcuda import _runtime, core
 from xcuda.core.source import capture
 
@@ -53,3 +54,16 @@ def run(function, *args, grid=1, block=1):
     """Runs a function as a kernel, and waits."""
     core.kernel(function)[grid, block](*args)
     core.synchronize()
+
+
+TARGETS = ("sm_80", "sm_90", "sm_120")
+
+
+def compiles(kernel, args, block=(64, 1, 1)):
+    """A kernel's CUDA text for these arguments (arrays of records too) compiles for three generations of GPU."""
+    nvrtc = next((row for row in _runtime.libraries() if row["name"] == "NVRTC"), None)
+    if nvrtc is None or nvrtc["problem"]:
+        pytest.skip("no NVRTC here, so nothing compiles for CUDA")
+    made, leaves, *_ = kernel.variant(tuple(args))
+    for target in TARGETS:
+        assert made.compile(tuple(leaves), block, target=target)["registers"] > 0

@@ -36,7 +36,6 @@ def refused(error, message, call, *args, **kwargs):
         (np.array(["x"]), "'a' is an array of <U1, which kernels don't take"),
         (np.array([None]), "'a' is an array of object, which kernels don't take"),
         (np.array(["2020-01-01"], "M8[D]"), "'a' is an array of datetime64"),
-        (np.zeros(2, [("x", "f4")]), r"'a' has the structured dtype .*; pass a\['field'\]"),
         (np.zeros((1,) * 9), "'a' has 9 dimensions; kernels take arrays of at most 8"),
         (np.complex64(1), "'a' is a scalar of complex64"),
     ],
@@ -52,6 +51,7 @@ def test_arguments_that_kernels_do_not_take(value, words):
         ((1, [2]), r"'a\[1\]' is a list"),
         ("text", "a string can't be indexed"),
         (None, "None can't be indexed"),
+        (np.zeros(2, [("x", "f4")]), "expected a number, found a record"),
     ],
 )
 def test_constants_where_an_array_is_meant(value, words):

@@ -61,7 +61,7 @@ class Core:
 
 
 def _short(types):
-    letters = {"contiguous": "c", "inner": "i", "strided": "s"}
+    letters = {"contiguous": "c", "inner": "i", "strided": "s", "bytes": "b"}
     return " ".join(f"{t[1]}[{t[2]}{letters[t[3]]}]" if t[0] == "array" else t[1] for t in types)
 
 

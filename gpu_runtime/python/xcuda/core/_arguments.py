@@ -12,10 +12,6 @@ def stand_in(given, name):
     """
     array = given if isinstance(given, numpy.ndarray) else numpy.asarray(given)
     dtype = array.dtype
-    if dtype.names:
-        raise TypeError(
-            f"'{name}' has the structured dtype {dtype}, which kernels don't take; pass {name}['field']"
-        )
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise TypeError(f"'{name}' is an array of {dtype}, which kernels don't take; use {_TAKEN}")
     comes_back = isinstance(given, (numpy.ndarray, memoryview)) and array.flags.writeable

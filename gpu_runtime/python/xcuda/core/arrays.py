@@ -2,6 +2,7 @@
 
 from xcuda import _runtime
 from xcuda.core.dtypes import name_of
+from xcuda.core.records import DeviceRecords
 from xcuda.core.views import check_broadcast, indexed, reshaped
 
 
@@ -225,13 +226,22 @@ class DeviceArray(_runtime.ArrayBase):
         return f"<DeviceArray {shape} {self._dtype_name} on {self._device_label}, {self.nbytes:,} bytes{how}>"
 
     @property
+    def _unit(self):
+        """Bytes of a step: of an element, or one where elements lie at any byte, as fields of packed records do."""
+        size = self.itemsize
+        return 1 if self._address % size or any(stride % size for stride in self.strides) else size
+
+    @property
     def _steps(self):
-        """Strides in elements."""
-        return tuple(stride // self.itemsize for stride in self.strides)
+        """Strides in `_unit`s."""
+        unit = self._unit
+        return tuple(stride // unit for stride in self.strides)
 
     def _view(self, offset, shape, steps, dtype=None):
-        """`offset` and `steps` in elements; of this array's dtype unless another is named."""
-        return DeviceArray(self, offset * self.itemsize, list(shape), list(steps), dtype or self._dtype_name)
+        """`offset` and `steps` in `_unit`s; of this array's dtype unless another is named."""
+        unit = self._unit
+        name = dtype or self._dtype_name
+        return DeviceArray(self, offset * unit, list(shape), list(steps), name, unit != self.itemsize)
 
     def _plainly_like(self, other):
         return (
@@ -290,6 +300,16 @@ def _on_a_gpu(values):
     return device is not None and not hasattr(values, "__array_interface__") and int(device()[0]) in (2, 13)
 
 
+def _records_dtype(dtype):
+    """The structured dtype that a user named, or None."""
+    names = getattr(dtype, "names", None)
+    if names is None and isinstance(dtype, list):
+        import numpy
+
+        return numpy.dtype(dtype)
+    return dtype if names else None
+
+
 def _shape(shape):
     lengths = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     return [length.__index__() for length in lengths]
@@ -297,6 +317,9 @@ def _shape(shape):
 
 def empty(shape, dtype=None):
     """A device array with whatever the memory holds. dtype: float64 by default."""
+    records = _records_dtype(dtype)
+    if records is not None:
+        return DeviceRecords.empty(_shape(shape), records)
     return DeviceArray(_shape(shape), name_of(dtype))
 
 
@@ -322,7 +345,7 @@ def _strides(lengths, dtype, order):
 def zeros(shape, dtype=None):
     """A device array of zeros."""
     made = empty(shape, dtype)
-    made._fill_bytes(0)
+    (made._memory if isinstance(made, DeviceRecords) else made)._fill_bytes(0)
     return made
 
 
@@ -399,7 +422,7 @@ def to_device(values, stream=None, copy=True, to=None):
     """
     import numpy
 
-    if isinstance(values, DeviceArray):
+    if isinstance(values, (DeviceArray, DeviceRecords)):
         return (
             values.copy()
             if copy and to is None
@@ -416,7 +439,7 @@ def to_device(values, stream=None, copy=True, to=None):
             made.copy_to_device(theirs)
         return made
     values = numpy.asarray(values)
-    if not values.dtype.isnative:
+    if values.dtype.names is None and not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
     with _on(stream):
         made = empty(values.shape, values.dtype) if to is None else to
@@ -431,7 +454,7 @@ def as_device_array(array):
     arrays with DLPack, too. Work in our current stream then comes after the library's work on it. Raises TypeError for
     what is no such array, ValueError for host memory where the device is a GPU.
     """
-    if isinstance(array, DeviceArray):
+    if isinstance(array, (DeviceArray, DeviceRecords)):
         return array
     return DeviceArray(array)
 
@@ -478,4 +501,4 @@ def as_cuda_array(array, sync=True):
 
 def is_cuda_array(value):
     """True for what kernels take without a copy from the host."""
-    return isinstance(value, DeviceArray) or hasattr(value, "__cuda_array_interface__")
+    return isinstance(value, (DeviceArray, DeviceRecords)) or hasattr(value, "__cuda_array_interface__")

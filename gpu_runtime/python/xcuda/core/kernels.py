@@ -162,7 +162,7 @@ class About(NumbaNames):
             while len(self.variants) >= MOST_VARIANTS:
                 del self.variants[next(iter(self.variants))]
             self.variants[flat.key] = found
-        return found, flat.values
+        return found, flat.values, flat.owners
 
     def async_call(self, *args, **kwargs):
         """Starts the kernel on the current stream and gives an awaitable for what it writes.
@@ -272,8 +272,9 @@ def start(callee, args, kwargs):
     bound.apply_defaults()
     values = list(bound.arguments.values())
     if launched.structured:
-        kernel, values = kernel.variant(tuple(values))
-        written = [values[i] for i in _runtime.written_by_last(kernel)]
+        kernel, _, owners = kernel.variant(tuple(values))
+        parts = [owners[i] for i in _runtime.written_by_last(kernel)]
+        written = [part for i, part in enumerate(parts) if all(part is not other for other in parts[:i])]
     else:
         written = [values[i] for i in _runtime.written_by_last(callee)]
     return Launch(launched, written[0] if len(written) == 1 else tuple(written) or None, kernel.__name__)

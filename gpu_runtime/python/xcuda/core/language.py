@@ -157,7 +157,12 @@ local = Namespace(
 const = Namespace(
     "const",
     "Constant memory.",
-    array_like=Intrinsic("const.array_like", "(array)", "Not needed here: pass the array as an argument."),
+    array_like=Intrinsic(
+        "const.array_like",
+        "(ndarray)",
+        "A global NumPy array as the kernel was compiled with it: at most 64 KiB, in constant memory on CUDA; a change "
+        "of its elements compiles anew. Naming a global array does the same.",
+    ),
 )
 
 _ATOMIC = "`index` is an int, or a tuple with one int an axis. Gives the old value, of the array's dtype."

@@ -128,6 +128,9 @@ def _layout(array):
     itemsize = array.dtype.itemsize
     if 0 in array.shape:
         return "contiguous"
+    flags = getattr(array, "flags", None)
+    if any(stride % itemsize for stride in array.strides) or getattr(flags, "aligned", True) is False:
+        return "bytes"
     expected = itemsize
     for length, stride in zip(reversed(array.shape), reversed(array.strides), strict=True):
         if length != 1 and stride != expected:

@@ -21,7 +21,9 @@ import types
 from dataclasses import dataclass, field
 from typing import Any
 
+from xcuda.core.constants import Frozen, array_meaning
 from xcuda.core.language import Intrinsic, Namespace
+from xcuda.core.records import dtype_meaning
 from xcuda.core.types import scalar_name
 
 _MISSING = object()
@@ -254,6 +256,8 @@ class _Collector:
         """One of structured.flatten's forms as the compiler reads it."""
         if form[0] == "constant":
             return {"kind": "constant", "meaning": self.meaning(form[1])}
+        if form[0] == "records":
+            return {"kind": "records", "record": dtype_meaning(form[1]), "ndim": form[2]}
         if form[0] == "tuple":
             _, name, fields, only_fields, inner = form
             items = [self.form(item) for item in inner]
@@ -336,6 +340,11 @@ class _Collector:
         plain = _callable_in_kernels(value)
         if isinstance(plain, types.FunctionType) and not _library_function(plain):
             return {"kind": "helper", "helper": self._helper(plain), "name": plain.__name__}
+        array = array_meaning(value)
+        if array is not None:
+            frozen = Frozen(value)
+            self.remember(frozen, "content", frozen.content)
+            return array
         return {"kind": "host", "type": type(value).__name__, "text": describe(value)}
 
     def _helper(self, function: types.FunctionType) -> int:
@@ -445,6 +454,8 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
         return {"kind": "module", "name": value.__name__}
     if isinstance(value, type) and value in (bool, int, float):
         return {"kind": "function", "name": f"builtins.{value.__name__}"}
+    if _is_record_dtype(value):
+        return dtype_meaning(value)
     dtype = _dtype_name(value)
     if dtype is not None:
         return {"kind": "dtype", "dtype": dtype}
@@ -476,6 +487,11 @@ def _numpy_scalar(value: Any) -> dict[str, Any]:
         return {"kind": "host", "type": type(value).__name__, "text": describe(value)}
     plain = value.item() if kind != "f" else float(value)
     return {"kind": "scalar", "dtype": value.dtype.name, **_constant(plain)}
+
+
+def _is_record_dtype(value: Any) -> bool:
+    numpy = _numpy()
+    return numpy is not None and isinstance(value, numpy.dtype) and value.names is not None
 
 
 def _dtype_name(value: Any) -> str | None:

@@ -1,8 +1,8 @@
-"""Arguments that are neither arrays nor numbers: tuples, NamedTuples, dataclasses, and what is fixed while compiling.
+"""Arguments that are no arrays or numbers: tuples, structs (NamedTuples, dataclasses), records, compile-time constants.
 
-A kernel called with such arguments runs as a variant of itself: tuples and the fields of structs become parameters of
-their own; None, strings, dtypes, functions and members of an Enum become constants of the variant, so that branches
-on them are decided while it is compiled.
+A kernel called with such arguments runs as a variant of itself: tuples, the fields of structs and those of records
+(as arrays over their memory) become parameters of their own; None, strings, dtypes, functions and members of an Enum
+become constants of the variant, so that branches on them are decided while it is compiled.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 import types
 from typing import Any, NamedTuple
 
+from xcuda.core.records import in_memory, is_records, leaves_of
 from xcuda.core.types import scalar_name
 
 MOST_VARIANTS = 64  # of one kernel; the oldest goes
@@ -21,22 +22,34 @@ MOST_VARIANTS = 64  # of one kernel; the oldest goes
 class Flat(NamedTuple):
     """A call's arguments taken apart.
 
-    key: equal for calls that one variant serves. names, values: of the variant's parameters. forms: one a parameter of
-    the kernel, what source.capture hands to the compiler.
+    key: equal for calls that one variant serves. names, values: of the variant's parameters. owners: the array or the
+    records that each is a part of. forms: one a parameter of the kernel, what source.capture hands to the compiler.
     """
 
     key: tuple
     names: tuple[str, ...]
     values: tuple[Any, ...]
+    owners: tuple[Any, ...]
     forms: tuple[tuple, ...]
+
+
+class _Leaves(NamedTuple):
+    names: list[str]
+    values: list[Any]
+    owners: list[Any]
+
+    def add(self, name: str, value: Any, owner: Any) -> None:
+        self.names.append(name)
+        self.values.append(value)
+        self.owners.append(owner)
 
 
 def flatten(parameters: tuple[str, ...], values: tuple[Any, ...]) -> Flat:
     """Takes the values of a call apart. Raises TypeError naming the argument that no kernel takes."""
-    names: list[str] = []
-    leaves: list[Any] = []
-    forms = [_form(name, value, names, leaves) for name, value in zip(parameters, values, strict=True)]
-    return Flat(tuple(_key(form) for form in forms), tuple(names), tuple(leaves), tuple(forms))
+    leaves = _Leaves([], [], [])
+    forms = [_form(name, value, leaves) for name, value in zip(parameters, values, strict=True)]
+    names, arrays, owners = map(tuple, leaves)
+    return Flat(tuple(_key(form) for form in forms), names, arrays, owners, tuple(forms))
 
 
 def is_constant(value: Any) -> bool:
@@ -51,9 +64,19 @@ def is_constant(value: Any) -> bool:
     return numpy is not None and isinstance(value, (numpy.dtype, numpy.ufunc))
 
 
-def _form(name: str, value: Any, names: list[str], leaves: list[Any]) -> tuple:
+def _form(name: str, value: Any, leaves: _Leaves) -> tuple:
     if is_constant(value):
         return ("constant", value)
+    if is_records(value):
+        records = in_memory(value)
+        found = list(leaves_of(name, records))
+        if not found:
+            raise TypeError(f"'{name}' has no field that kernels take: {records.dtype}")
+        for path, array in found:
+            leaves.add(path, array, value)
+        return ("records", records.dtype, len(records.shape))
+    if type(value).__name__ == "void":
+        raise TypeError(f"'{name}' is raw bytes (numpy.void), which kernels don't take")
     fields = None
     if isinstance(value, tuple):
         fields, items = getattr(value, "_fields", None), value
@@ -61,11 +84,10 @@ def _form(name: str, value: Any, names: list[str], leaves: list[Any]) -> tuple:
         fields = tuple(f.name for f in dataclasses.fields(value))
         items = tuple(getattr(value, f) for f in fields)
     else:
-        names.append(name)
-        leaves.append(value)
+        leaves.add(name, value, value)
         return ("leaf",)
     parts = [f"{name}.{f}" for f in fields] if fields else [f"{name}[{i}]" for i in range(len(items))]
-    inner = tuple(_form(part, item, names, leaves) for part, item in zip(parts, items, strict=True))
+    inner = tuple(_form(part, item, leaves) for part, item in zip(parts, items, strict=True))
     return ("tuple", type(value).__name__, fields or (), not isinstance(value, tuple), inner)
 
 

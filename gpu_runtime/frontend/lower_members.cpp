@@ -1,0 +1,155 @@
+// What arrays in a kernel have: shape, size, ndim, strides, dtype, itemsize, nbytes, T and reshape.
+#include <fmt/format.h>
+
+#include "frontend/lowering.hpp"
+
+namespace xcuda::frontend {
+
+using ir::ExprP;
+using ir::Op;
+
+namespace {
+
+std::int64_t item_size(const Value& array) {
+    return array.kind == Value::Kind::records ? array.meaning->itemsize
+                                              : static_cast<std::int64_t>(info(array.expr->type.dtype).size);
+}
+
+}  // namespace
+
+// An array whose axes lead as the value's own do.
+const Value& Lowering::first_leaf(const Value& v) const {
+    return v.kind == Value::Kind::records ? first_leaf(v.items.at(0)) : v;
+}
+
+// Bytes between neighbours along an axis.
+ExprP Lowering::stride(const Value& array, std::size_t axis, const Place& place) {
+    const Value leaf = view_of(first_leaf(array));
+    const ir::Type& type = leaf.expr->type;
+    const ViewAxis& a = leaf.axes[axis];
+    if (a.base < 0) return ir::int_constant(0, place);
+    // Fields of local and shared records lie apart; their strides are told as if they did not.
+    const bool own = type.layout == ir::Layout::contiguous && type.space != ir::Space::global;
+    const std::int64_t size = own ? item_size(array) : static_cast<std::int64_t>(info(type.dtype).size);
+    ExprP steps;
+    if (type.layout == ir::Layout::contiguous) {
+        steps = ir::int_constant(size, place);
+        const std::size_t last = leaf.indices.size() - (own ? rank(first_leaf(array)) - rank(array) : 0);
+        for (std::size_t d = static_cast<std::size_t>(a.base) + 1; d < last; ++d) {
+            const ExprP n = type.extents.empty() ? ir::dim(leaf.expr, static_cast<int>(d), place)
+                                                 : ir::int_constant(type.extents[d], place);
+            steps = arithmetic(Op::mul, steps, n, place);
+        }
+    } else {
+        steps = ir::dim(leaf.expr, type.ndim + a.base, place);
+        if (type.layout != ir::Layout::bytes)
+            steps = arithmetic(Op::mul, steps, ir::int_constant(size, place), place);
+    }
+    return arithmetic(Op::mul, steps, step_of(a, place), place);
+}
+
+Value Lowering::array_attribute(const Value& base, const std::string& attr, const Place& place) {
+    const auto integer = [&](std::int64_t n) { return scalar_value(ir::int_constant(n, place)); };
+    std::vector<Value> shape;
+    for (std::size_t axis = 0; axis < rank(base); ++axis)
+        shape.push_back(scalar_value(length(base, axis, place)));
+    if (attr == "ndim") return integer(static_cast<std::int64_t>(shape.size()));
+    if (attr == "itemsize") return integer(item_size(base));
+    if (attr == "shape") return tuple_value(std::move(shape));
+    if (attr == "strides") {
+        std::vector<Value> strides;
+        for (std::size_t axis = 0; axis < rank(base); ++axis)
+            strides.push_back(scalar_value(stride(base, axis, place)));
+        return tuple_value(std::move(strides));
+    }
+    if (attr == "T") {
+        Value turned = base.kind == Value::Kind::records ? base : view_of(base);
+        for (Value* leaf : array_leaves(turned)) {
+            *leaf = view_of(*leaf);
+            std::reverse(leaf->axes.begin(), leaf->axes.begin() + static_cast<std::ptrdiff_t>(rank(base)));
+        }
+        return turned;
+    }
+    if (attr == "size" || attr == "nbytes") {
+        ExprP size = ir::int_constant(attr == "size" ? 1 : item_size(base), place);
+        for (std::size_t i = 0; i < shape.size(); ++i)
+            size = i || attr == "nbytes" ? arithmetic(Op::mul, size, shape[i].expr, place) : shape[i].expr;
+        return scalar_value(size);
+    }
+    if (attr == "dtype") {
+        Value v;
+        v.kind = Value::Kind::dtype;
+        v.meaning = base.meaning;
+        if (base.kind == Value::Kind::records)
+            v.text = base.meaning->text;
+        else
+            v.dtype = base.expr->type.dtype;
+        return v;
+    }
+    throw refused(place, "an array in a kernel has no '" + attr + "'",
+                  "it has shape, size, ndim, strides, itemsize, nbytes, dtype and T; index its elements");
+}
+
+// a.reshape(2, 3) of one axis: each new axis is a step over the old one.
+Value Lowering::reshaped(const Value& base, const Node& call) {
+    const Place& place = call.place;
+    const Call given = call_of(call);
+    if (!given.keywords.empty())
+        throw refused(place, "reshape() takes lengths only", "write a.reshape(2, 3)");
+    std::vector<Value> lengths = operands(given.positional);
+    if (lengths.size() == 1 && lengths[0].is_tuple()) lengths = std::vector<Value>(lengths[0].items);
+    if (base.kind == Value::Kind::records || rank(base) != 1)
+        throw refused(place,
+                      fmt::format("reshape() in a kernel is of arrays with one axis, found {}", rank(base)),
+                      "index the array's own axes");
+    if (lengths.empty() || lengths.size() > 8)
+        throw refused(place, "reshape() needs 1 to 8 lengths", "write a.reshape(2, 3)");
+    Value v = settled_view(base);
+    const ViewAxis axis = v.axes[0];
+    const ExprP n = length(v, 0, place);
+    if (axis.base < 0 || n->type.is_none()) return v;
+    std::vector<ExprP> sizes;
+    std::size_t open = lengths.size();
+    ExprP known = ir::int_constant(1, place);
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        const ExprP e = convert(index(number(lengths[i], place), place), ir::scalar(DType::i64, true));
+        if (e->type.is_none()) return v;
+        sizes.push_back(spill(e));
+        if (constant_int(scalar_value(e)) == -1) {
+            if (open < lengths.size())
+                throw Error(Fault::user, "ValueError", "can only specify one unknown dimension", place);
+            open = i;
+        } else {
+            known = arithmetic(Op::mul, known, sizes.back(), place);
+        }
+    }
+    const std::string message = "cannot reshape an array of this size into that shape";
+    known = spill(known);
+    if (open < lengths.size()) {
+        const ExprP divisor = is_constant(*known) ? known : spill(one_for_zero(known, place));
+        sizes[open] = spill(ir::make(Op::floordiv, ir::scalar(DType::i64, true), {n, divisor}, place));
+        known = spill(arithmetic(Op::mul, known, sizes[open], place));
+    }
+    stop_unless(comparison(Op::eq, known, n, place), "ValueError", message, place);
+    v.axes.clear();
+    ExprP step = step_of(axis, place);
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+        ViewAxis a{axis.base, nullptr, sizes[i], 1, nullptr};
+        a.start = i == 0 && axis.start ? axis.start : ir::int_constant(0, place);
+        if (const auto s = constant_int(scalar_value(step)))
+            a.step = *s;
+        else
+            a.by = step = spill(step);
+        v.axes.insert(v.axes.begin(), a);
+        step = arithmetic(Op::mul, step, sizes[i], place);
+    }
+    return v;
+}
+
+// A divisor that is no zero: the size's test has its own words.
+ExprP Lowering::one_for_zero(const ExprP& n, const Place& place) {
+    const ExprP zero = comparison(Op::eq, n, ir::int_constant(0, place), place);
+    return ir::make(Op::select, ir::scalar(DType::i64, true), {zero, ir::int_constant(1, place), n}, place);
+}
+
+}  // namespace xcuda::frontend
