@@ -209,7 +209,8 @@ public:
         double begin = 0, end = 0;  // seconds on base/clock's scale, once done
         bool timed = true;          // false: not measured, both are 0
         int node = -1;              // of a graph's replay: which of its launches the fault is of
-        std::shared_ptr<const std::uint64_t> printed;  // a PrintBuffer and its words, to be read once done; or null
+        std::shared_ptr<const std::uint64_t>
+            printed;  // a PrintBuffer and its words, to be read once done; or null
     };
     virtual std::shared_ptr<Launch> launch(const std::shared_ptr<Function>& function, const Shape& shape,
                                            std::span<const std::byte> arguments, Stream* stream) = 0;

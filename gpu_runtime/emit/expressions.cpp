@@ -247,12 +247,12 @@ struct AtomicName {
     const char* text;
 };
 constexpr std::array atomic_names{
-    AtomicName{Atomic::Kind::add, "<xc_op_add>"},     AtomicName{Atomic::Kind::sub, "<xc_op_sub>"},
-    AtomicName{Atomic::Kind::max, "<xc_op_max>"},     AtomicName{Atomic::Kind::min, "<xc_op_min>"},
-    AtomicName{Atomic::Kind::exch, "<xc_op_exch>"},   AtomicName{Atomic::Kind::cas, "_cas"},
-    AtomicName{Atomic::Kind::bit_and, "<xc_op_and>"}, AtomicName{Atomic::Kind::bit_or, "<xc_op_or>"},
-    AtomicName{Atomic::Kind::bit_xor, "<xc_op_xor>"}, AtomicName{Atomic::Kind::inc, "<xc_op_inc>"},
-    AtomicName{Atomic::Kind::dec, "<xc_op_dec>"},     AtomicName{Atomic::Kind::nanmax, "<xc_op_nanmax>"},
+    AtomicName{Atomic::Kind::add, "<xc_op_add>"},       AtomicName{Atomic::Kind::sub, "<xc_op_sub>"},
+    AtomicName{Atomic::Kind::max, "<xc_op_max>"},       AtomicName{Atomic::Kind::min, "<xc_op_min>"},
+    AtomicName{Atomic::Kind::exch, "<xc_op_exch>"},     AtomicName{Atomic::Kind::cas, "_cas"},
+    AtomicName{Atomic::Kind::bit_and, "<xc_op_and>"},   AtomicName{Atomic::Kind::bit_or, "<xc_op_or>"},
+    AtomicName{Atomic::Kind::bit_xor, "<xc_op_xor>"},   AtomicName{Atomic::Kind::inc, "<xc_op_inc>"},
+    AtomicName{Atomic::Kind::dec, "<xc_op_dec>"},       AtomicName{Atomic::Kind::nanmax, "<xc_op_nanmax>"},
     AtomicName{Atomic::Kind::nanmin, "<xc_op_nanmin>"},
 };
 
@@ -261,7 +261,8 @@ std::string atomic(Writer& w, const Expr& e) {
     const Type& array = e.args[0]->type;
     std::string values;
     for (std::size_t i = 1 + static_cast<std::size_t>(array.ndim); i < e.args.size(); ++i)
-        values += fmt::format(", ({}){}", w.type(e.type), w.expr(*e.args[i]));  // told: a literal's C++ type is int
+        values +=
+            fmt::format(", ({}){}", w.type(e.type), w.expr(*e.args[i]));  // told: a literal's C++ type is int
     for (const AtomicName& row : atomic_names)
         if (row.kind == a.kind)
             return fmt::format("xc_{}{}(&{}{})", array.space == Space::local ? "local" : "atomic", row.text,

@@ -261,7 +261,8 @@ std::string cpu_kernel(const Module& module, Needs& needs) {
     }
     if (module.fiber) out += cpu_fiber(module, needs, static_bytes);
     if (module.whole_grid)
-        out += fmt::format("extern \"C\" i64 {}_units(const xc_launch*, const void*) {{ return 1; }}\n", entry);
+        out +=
+            fmt::format("extern \"C\" i64 {}_units(const xc_launch*, const void*) {{ return 1; }}\n", entry);
     const Function& f = module.kernel();
     Writer w(module, f, Target::cpu, needs);
     here(w);
@@ -282,8 +283,10 @@ std::string cuda_kernel(const Module& module, Needs& needs) {
         bounds = fmt::format("__launch_bounds__({}", module.most_threads);
         bounds += module.least_blocks > 0 ? fmt::format(", {}) ", module.least_blocks) : ") ";
     }
-    w.out = fmt::format("#define XC_HERE F\nextern \"C\" __global__ {1}void {0}(const {0}_arguments xc_args, xc_fault* F) {{\n",
-                        entry, bounds);
+    w.out = fmt::format(
+        "#define XC_HERE F\nextern \"C\" __global__ {1}void {0}(const {0}_arguments xc_args, xc_fault* F) "
+        "{{\n",
+        entry, bounds);
     unpack(w, "xc_args.");
     declare_locals(w, false, 0);
     w.body(module.kernel().body);

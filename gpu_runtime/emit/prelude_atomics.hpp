@@ -20,18 +20,18 @@ XC_DEVICE f32 xc_wide(f16 x) { return (f32)x; }
 
 // What becomes of a cell x and a value v. NaN in max and min: kept where the cell holds one, ignored where the value is one;
 // nanmax and nanmin put a number over it.
-struct xc_op_add { template <class T> static XC_DEVICE T of(T x, T v) { return (T)(xc_wide(x) + xc_wide(v)); } };
-struct xc_op_sub { template <class T> static XC_DEVICE T of(T x, T v) { return (T)(xc_wide(x) - xc_wide(v)); } };
-struct xc_op_max { template <class T> static XC_DEVICE T of(T x, T v) { return xc_wide(v) > xc_wide(x) ? v : x; } };
-struct xc_op_min { template <class T> static XC_DEVICE T of(T x, T v) { return xc_wide(v) < xc_wide(x) ? v : x; } };
-struct xc_op_nanmax { template <class T> static XC_DEVICE T of(T x, T v) { return xc_wide(v) > xc_wide(x) || xc_wide(x) != xc_wide(x) ? v : x; } };
-struct xc_op_nanmin { template <class T> static XC_DEVICE T of(T x, T v) { return xc_wide(v) < xc_wide(x) || xc_wide(x) != xc_wide(x) ? v : x; } };
-struct xc_op_exch { template <class T> static XC_DEVICE T of(T, T v) { return v; } };
-struct xc_op_and { template <class T> static XC_DEVICE T of(T x, T v) { return (T)(x & v); } };
-struct xc_op_or { template <class T> static XC_DEVICE T of(T x, T v) { return (T)(x | v); } };
-struct xc_op_xor { template <class T> static XC_DEVICE T of(T x, T v) { return (T)(x ^ v); } };
-struct xc_op_inc { template <class T> static XC_DEVICE T of(T x, T v) { return x >= v ? (T)0 : (T)(x + 1); } };
-struct xc_op_dec { template <class T> static XC_DEVICE T of(T x, T v) { return x == 0 || x > v ? v : (T)(x - 1); } };
+struct xc_op_add { template <class T> XC_DEVICE T of(T x, T v) { return (T)(xc_wide(x) + xc_wide(v)); } };
+struct xc_op_sub { template <class T> XC_DEVICE T of(T x, T v) { return (T)(xc_wide(x) - xc_wide(v)); } };
+struct xc_op_max { template <class T> XC_DEVICE T of(T x, T v) { return xc_wide(v) > xc_wide(x) ? v : x; } };
+struct xc_op_min { template <class T> XC_DEVICE T of(T x, T v) { return xc_wide(v) < xc_wide(x) ? v : x; } };
+struct xc_op_nanmax { template <class T> XC_DEVICE T of(T x, T v) { return xc_wide(v) > xc_wide(x) || xc_wide(x) != xc_wide(x) ? v : x; } };
+struct xc_op_nanmin { template <class T> XC_DEVICE T of(T x, T v) { return xc_wide(v) < xc_wide(x) || xc_wide(x) != xc_wide(x) ? v : x; } };
+struct xc_op_exch { template <class T> XC_DEVICE T of(T, T v) { return v; } };
+struct xc_op_and { template <class T> XC_DEVICE T of(T x, T v) { return (T)(x & v); } };
+struct xc_op_or { template <class T> XC_DEVICE T of(T x, T v) { return (T)(x | v); } };
+struct xc_op_xor { template <class T> XC_DEVICE T of(T x, T v) { return (T)(x ^ v); } };
+struct xc_op_inc { template <class T> XC_DEVICE T of(T x, T v) { return x >= v ? (T)0 : (T)(x + 1); } };
+struct xc_op_dec { template <class T> XC_DEVICE T of(T x, T v) { return x == 0 || x > v ? v : (T)(x - 1); } };
 
 template <class T, class F>
 XC_DEVICE T xc_atomic_update(T* p, F change) {

@@ -39,8 +39,10 @@ constexpr std::array halves{
     Half{"hceil", 1, "__builtin_ceilf($0)", "ceilf($0)", false, "The smallest whole number >= x."},
     Half{"htrunc", 1, "__builtin_truncf($0)", "truncf($0)", false, "x without its fraction."},
     Half{"hrint", 1, "__builtin_rintf($0)", "rintf($0)", false, "The nearest whole number, ties to even."},
-    Half{"hmax", 2, "__builtin_fmaxf($0, $1)", "fmaxf($0, $1)", false, "The greater; the number where one is nan."},
-    Half{"hmin", 2, "__builtin_fminf($0, $1)", "fminf($0, $1)", false, "The lesser; the number where one is nan."},
+    Half{"hmax", 2, "__builtin_fmaxf($0, $1)", "fmaxf($0, $1)", false,
+         "The greater; the number where one is nan."},
+    Half{"hmin", 2, "__builtin_fminf($0, $1)", "fminf($0, $1)", false,
+         "The lesser; the number where one is nan."},
     Half{"heq", 2, "($0 == $1)", nullptr, true, "x == y."},
     Half{"hne", 2, "($0 != $1)", nullptr, true, "x != y."},
     Half{"hge", 2, "($0 >= $1)", nullptr, true, "x >= y."},
@@ -54,13 +56,15 @@ struct Libm {
     int arguments = 1;
 };
 constexpr std::array libdevice{
-    Libm{"sin"},   Libm{"cos"},     Libm{"tan"},      Libm{"asin"},     Libm{"acos"},     Libm{"atan"},
-    Libm{"sinh"},  Libm{"cosh"},    Libm{"tanh"},     Libm{"asinh"},    Libm{"acosh"},    Libm{"atanh"},
-    Libm{"exp"},   Libm{"exp2"},    Libm{"expm1"},    Libm{"log"},      Libm{"log2"},     Libm{"log10"},
-    Libm{"log1p"}, Libm{"sqrt"},    Libm{"cbrt"},     Libm{"erf"},      Libm{"erfc"},     Libm{"lgamma"},
-    Libm{"floor"}, Libm{"ceil"},    Libm{"trunc"},    Libm{"rint"},     Libm{"fabs"},     Libm{"tgamma"},
-    Libm{"pow", 2}, Libm{"atan2", 2}, Libm{"hypot", 2}, Libm{"fmod", 2}, Libm{"fmax", 2}, Libm{"fmin", 2},
-    Libm{"fdim", 2}, Libm{"copysign", 2}, Libm{"remainder", 2}, Libm{"nextafter", 2}, Libm{"fma", 3},
+    Libm{"sin"},     Libm{"cos"},      Libm{"tan"},         Libm{"asin"},         Libm{"acos"},
+    Libm{"atan"},    Libm{"sinh"},     Libm{"cosh"},        Libm{"tanh"},         Libm{"asinh"},
+    Libm{"acosh"},   Libm{"atanh"},    Libm{"exp"},         Libm{"exp2"},         Libm{"expm1"},
+    Libm{"log"},     Libm{"log2"},     Libm{"log10"},       Libm{"log1p"},        Libm{"sqrt"},
+    Libm{"cbrt"},    Libm{"erf"},      Libm{"erfc"},        Libm{"lgamma"},       Libm{"floor"},
+    Libm{"ceil"},    Libm{"trunc"},    Libm{"rint"},        Libm{"fabs"},         Libm{"tgamma"},
+    Libm{"pow", 2},  Libm{"atan2", 2}, Libm{"hypot", 2},    Libm{"fmod", 2},      Libm{"fmax", 2},
+    Libm{"fmin", 2}, Libm{"fdim", 2},  Libm{"copysign", 2}, Libm{"remainder", 2}, Libm{"nextafter", 2},
+    Libm{"fma", 3},
 };
 
 constexpr const char* places[] = {"", "($0)", "($0, $1)", "($0, $1, $2)"};
@@ -69,17 +73,20 @@ constexpr const char* places[] = {"", "($0)", "($0, $1)", "($0, $1, $2)"};
 
 void add_named(FunctionTable& t) {
     for (const Half& h : halves) {
-        t.begin(t.keep(std::string("fp16.") + h.name), {t.keep(std::string("cuda.fp16.") + h.name)}, "", h.doc);
+        t.begin(t.keep(std::string("fp16.") + h.name), {t.keep(std::string("cuda.fp16.") + h.name)}, "",
+                h.doc);
         t.add(std::vector<DType>(static_cast<std::size_t>(h.arguments), DType::f32),
               h.test ? DType::b1 : DType::f32, h.cpu, h.cuda ? h.cuda : h.cpu, "");
     }
     for (const Libm& f : libdevice) {
         for (const DType d : {DType::f32, DType::f64}) {
             const std::string name = std::string(f.name) + (d == DType::f32 ? "f" : "");
-            t.begin(t.keep("libdevice." + name), {t.keep("cuda.libdevice." + name)}, "",
-                    d == DType::f32 ? "libdevice's function of float32." : "libdevice's function of float64.");
+            t.begin(
+                t.keep("libdevice." + name), {t.keep("cuda.libdevice." + name)}, "",
+                d == DType::f32 ? "libdevice's function of float32." : "libdevice's function of float64.");
             const std::string call = name + places[f.arguments];
-            t.add(std::vector<DType>(static_cast<std::size_t>(f.arguments), d), d, "__builtin_" + call, call, "");
+            t.add(std::vector<DType>(static_cast<std::size_t>(f.arguments), d), d, "__builtin_" + call, call,
+                  "");
         }
     }
 }

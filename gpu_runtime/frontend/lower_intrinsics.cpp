@@ -201,7 +201,8 @@ Value Lowering::atomic_on(std::vector<Value> values, const std::vector<const Nod
                       "write cuda." + name + "(A, i, value)");
     const DType dtype = base.expr->type.dtype;
     if (!takes(row->on, dtype))
-        throw refused(place, fmt::format("cuda.{} does not work on {}", name, info(dtype).name), taken(row->on));
+        throw refused(place, fmt::format("cuda.{} does not work on {}", name, info(dtype).name),
+                      taken(row->on));
     if (base.expr->type.readonly)
         throw refused(nodes[0]->place,
                       fmt::format("'{}' is read-only: its elements can't be assigned",

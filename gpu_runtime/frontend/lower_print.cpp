@@ -75,11 +75,13 @@ Value Lowering::call_print(const Node& node) {
     std::string separator = " ", end = "\n";
     for (const auto& [name, given] : c.keywords) {
         if (name != "sep" && name != "end")
-            throw refused(given->place, "print() in a kernel takes no '" + name + "'", "it takes sep and end");
+            throw refused(given->place, "print() in a kernel takes no '" + name + "'",
+                          "it takes sep and end");
         const Value v = value(*given);
         if (v.kind == Value::Kind::none) continue;
         if (v.kind != Value::Kind::string)
-            throw refused(given->place, fmt::format("print()'s {} must be a string, found {}", name, spoken(v)));
+            throw refused(given->place,
+                          fmt::format("print()'s {} must be a string, found {}", name, spoken(v)));
         (name == "sep" ? separator : end) = v.text;
     }
     const std::vector<Value> values = operands(c.positional);

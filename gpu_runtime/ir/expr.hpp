@@ -88,7 +88,19 @@ struct Coord {
 
 struct Atomic {
     enum class Kind : std::uint8_t {
-        add, sub, max, min, exch, cas, bit_and, bit_or, bit_xor, inc, dec, nanmax, nanmin
+        add,
+        sub,
+        max,
+        min,
+        exch,
+        cas,
+        bit_and,
+        bit_or,
+        bit_xor,
+        inc,
+        dec,
+        nanmax,
+        nanmin
     };
     Kind kind;
     Access access;

@@ -75,7 +75,7 @@ struct Module {
     bool whole_grid = false;        // of the whole grid at once: one piece of work
     // After passes/cuda.
     bool narrow_index = false;  // every global array has fewer than 2^31 elements between its ends
-    int most_threads = 0, least_blocks = 0;  // the user's launch bounds, 0 where there are none
+    int most_threads = 0, least_blocks = 0;     // the user's launch bounds, 0 where there are none
     std::array<int, 3> hardware_axis{0, 1, 2};  // which of x, y, z an axis of cuda.grid is
 
     std::string how;  // "threads", "tiles 8x2x16", "regions", "fibers": for the report

@@ -102,7 +102,8 @@ struct Printer {
             return operand(*e.args[0]) + " " + s + (guarded ? "! " : " ") + operand(*e.args[1]);
         }
         if (const char* s = symbol(prefix, e.op)) return s + operand(*e.args[0]);
-        static constexpr const char* atomics[] = {"add", "sub", "max", "min", "exch", "cas", "and_", "or_", "xor", "inc", "dec", "nanmax", "nanmin"};
+        static constexpr const char* atomics[] = {"add", "sub", "max", "min", "exch",   "cas",   "and_",
+                                                  "or_", "xor", "inc", "dec", "nanmax", "nanmin"};
         switch (e.op) {
             case Op::constant: return number(e);
             case Op::var: return name(var_of(e));

@@ -130,7 +130,9 @@ def tickets(a, old):
         old[i] = cuda.atomic.add(a, 0, 1)
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8, np.int32, np.uint64, np.float16, np.float32, np.float64])
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.int16, np.uint8, np.int32, np.uint64, np.float16, np.float32, np.float64]
+)
 def test_the_old_value_comes_back(dtype):
     a, old = np.zeros(4, dtype), np.zeros(100, dtype)
     tickets[5, 20](a, old)

@@ -70,13 +70,17 @@ def block_totals(out, total):
 def test_shared_memory_of_each_block():
     out, total = np.zeros(4 * 16, np.int64), np.zeros(1, np.int64)
     block_totals[4, 16](out, total)
-    np.testing.assert_array_equal(out.reshape(4, 16), 1000 * 64 + 16 + np.arange(4)[:, None] + np.zeros((1, 16)))
+    np.testing.assert_array_equal(
+        out.reshape(4, 16), 1000 * 64 + 16 + np.arange(4)[:, None] + np.zeros((1, 16))
+    )
 
 
 def test_too_many_blocks_are_refused():
     n = 1 << 22
     x = cuda.device_array(n, np.int64)
-    with pytest.raises(ValueError, match=r"can't meet in grid.sync\(\).* at most \d+ such blocks can be resident"):
+    with pytest.raises(
+        ValueError, match=r"can't meet in grid.sync\(\).* at most \d+ such blocks can be resident"
+    ):
         neighbours[n // 64, 64](x, x)
         cuda.synchronize()
 

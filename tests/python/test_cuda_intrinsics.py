@@ -89,7 +89,9 @@ def test_fma_rounds_once(dtype):
     z = -(x * y)  # what is left is the product's rounding error
     out = np.zeros_like(x)
     fused[1, 64](out, x, y, z)
-    exact = [Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)) for a, b, c in zip(x, y, z, strict=True)]
+    exact = [
+        Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)) for a, b, c in zip(x, y, z, strict=True)
+    ]
     assert [Fraction(float(v)) for v in out] == exact
 
 

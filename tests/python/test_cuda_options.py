@@ -108,3 +108,10 @@ def test_fast_math_has_limits():
     np.testing.assert_array_equal(bits[0], np.isnan(x))
     np.testing.assert_array_equal(bits[1], np.isnan(x))
     np.testing.assert_array_equal(bits[2], n // 3 * 5 % 7)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_120"])
+def test_fast_math_compiles(target):
+    types = "float32[:, ::1], int64[:, ::1], float32[::1], float32[::1], int64[::1]"
+    assert fast.compile(types, target=target)["registers"] > 0

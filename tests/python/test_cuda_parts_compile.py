@@ -8,7 +8,7 @@ from xcuda import _runtime
 
 MODULES = [
     *("test_cuda_warps", "test_cuda_random", "test_cuda_atomics", "test_cuda_intrinsics", "test_cuda_print"),
-    *("test_cuda_grid", "test_cuda_options"),
+    "test_cuda_grid",
 ]
 CASES = {
     f"{module[5:]}: {name}": case

@@ -44,12 +44,26 @@ VALUES = {
     np.uint64: [2**64 - 1],
     np.bool_: [True, False],
     np.float64: [
-        *(0.0, -0.0, 1.0, 0.1, 1e16, 1e15, 123456789.125, 1e-4, 1e-5, 5e-324, 1.7976931348623157e308, 1 / 3, 2**53),
+        *(
+            0.0,
+            -0.0,
+            1.0,
+            0.1,
+            1e16,
+            1e15,
+            123456789.125,
+            1e-4,
+            1e-5,
+            5e-324,
+            1.7976931348623157e308,
+            1 / 3,
+            2**53,
+        ),
         *(float("nan"), float("inf"), float("-inf"), 1e22, 9007199254740993.0, -2.5e-7),
     ],
     # NumPy 2.4 puts an exponent to float32 from 1e6 and to float16 from 1e3 on, others from 1e16, as Python does.
-    np.float32: [0.1, 1 / 3, 1e16, 3.4028235e38, 1e-45, 1.5, 1e-5, 0.0001, 123456.789, 999999.0],
-    np.float16: [0.1, 1 / 3, 6e-8, 1.5, 204.8, 1e-5, 0.0001, -7.25, np.inf, np.nan, 999.5],
+    np.float32: [0.1, 1 / 3, 1e16, 3.4028235e38, 1e-45, 1.5, 1e-5, 0.0002, 123456.789, 999999.0],
+    np.float16: [0.1, 1 / 3, 6e-8, 1.5, 204.8, 1e-5, 0.0002, -7.25, np.inf, np.nan, 999.5],
 }
 
 
@@ -189,7 +203,9 @@ def test_what_does_not_fit_is_told(tmp_path):
     out = subprocess.run([sys.executable, script], env=env, capture_output=True, text=True, check=True).stdout
     *lines, last = out.splitlines()
     assert len(lines) == 100 and all(line.endswith(" 1.0") for line in lines)
-    assert last.startswith("[9900 more print() calls did not fit into the 3200 bytes of a launch's print buffer")
+    assert last.startswith(
+        "[9900 more print() calls did not fit into the 3200 bytes of a launch's print buffer"
+    )
 
 
 def test_refusals():

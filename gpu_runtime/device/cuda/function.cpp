@@ -75,11 +75,12 @@ void CudaFunction::require_resident(const Shape& shape, int multiprocessors) con
           "asking how many blocks fit");
     const std::int64_t most = std::int64_t{blocks} * multiprocessors;
     if (shape.grid.count() <= most) return;
-    throw Error(Fault::user, "ValueError",
-                fmt::format("a grid of {} blocks of {} threads can't meet in grid.sync(): at most {} such blocks "
-                            "can be resident on this GPU",
-                            shape.grid.count(), shape.block.count(), most),
-                std::nullopt, "launch fewer blocks, and let each thread loop over its elements");
+    throw Error(
+        Fault::user, "ValueError",
+        fmt::format("a grid of {} blocks of {} threads can't meet in grid.sync(): at most {} such blocks "
+                    "can be resident on this GPU",
+                    shape.grid.count(), shape.block.count(), most),
+        std::nullopt, "launch fewer blocks, and let each thread loop over its elements");
 }
 
 }  // namespace xcuda::device::cuda

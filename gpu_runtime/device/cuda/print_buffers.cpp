@@ -25,7 +25,8 @@ std::uint64_t* take(std::int64_t words) {
         const std::lock_guard lock(store().mutex);
         auto& idle = store().idle;
         for (auto each = idle.begin(); each != idle.end(); ++each) {
-            if (reinterpret_cast<PrintBuffer*>(*each)->capacity != static_cast<std::uint64_t>(words)) continue;
+            if (reinterpret_cast<PrintBuffer*>(*each)->capacity != static_cast<std::uint64_t>(words))
+                continue;
             std::uint64_t* found = *each;
             idle.erase(each);
             return found;

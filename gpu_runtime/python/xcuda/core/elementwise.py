@@ -172,12 +172,16 @@ class Rowwise:
         self.outputs = [tuple(filter(None, p.split(","))) for p in re.findall(r"\(([^)]*)\)", right)]
         wanted = function.__code__.co_argcount
         if len(self.inputs) + len(self.outputs) != wanted or not self.outputs:
-            raise TypeError(f'{function.__name__}() takes {wanted} arguments, the layout "{layout}" has others')
+            raise TypeError(
+                f'{function.__name__}() takes {wanted} arguments, the layout "{layout}" has others'
+            )
         self._kernel = None
         functools.update_wrapper(self, function)
 
     def __call__(self, *values, out=None):
-        given = list(values[len(self.inputs) :]) or ([] if out is None else [out] if not isinstance(out, tuple) else [*out])
+        given = list(values[len(self.inputs) :]) or (
+            [] if out is None else [out] if not isinstance(out, tuple) else [*out]
+        )
         inputs = values[: len(self.inputs)]
         if len(inputs) != len(self.inputs) or len(given) not in (0, len(self.outputs)):
             raise TypeError(
@@ -192,7 +196,9 @@ class Rowwise:
         lengths = self._lengths(inputs)
         loops = [tuple(v.shape[: v.ndim - len(core)]) for v, core in zip(inputs, self.inputs, strict=True)]
         if device and len(set(loops)) > 1:
-            raise ValueError(f"{self.__name__}(): the leading axes of device arrays must agree, found {loops}")
+            raise ValueError(
+                f"{self.__name__}(): the leading axes of device arrays must agree, found {loops}"
+            )
         loop = loops[0] if device else np.broadcast_shapes(*loops)
         rows = int(np.prod(loop, dtype=np.int64))
         flat = []
@@ -227,7 +233,9 @@ class Rowwise:
                 raise ValueError(f"{self.__name__}(): an input of {len(core)} axes is needed, found {v.ndim}")
             for name, n in zip(core, v.shape[v.ndim - len(core) :], strict=True):
                 if lengths.setdefault(name, n) != n:
-                    raise ValueError(f"{self.__name__}(): '{name}' is {lengths[name]} in one input and {n} in another")
+                    raise ValueError(
+                        f"{self.__name__}(): '{name}' is {lengths[name]} in one input and {n} in another"
+                    )
         missing = {n for core in self.outputs for n in core} - set(lengths)
         if missing:
             raise TypeError(f"{self.__name__}(): no input tells the length '{min(missing)}'")

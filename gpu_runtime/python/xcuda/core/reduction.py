@@ -45,7 +45,9 @@ class Reduce:
 
     def __init__(self, function):
         if not isinstance(function, types.FunctionType):
-            raise TypeError(f"a plain Python function of two numbers is needed, not a {type(function).__name__}")
+            raise TypeError(
+                f"a plain Python function of two numbers is needed, not a {type(function).__name__}"
+            )
         self.py_func = function
         self._kernels = {}
         functools.update_wrapper(self, function)
