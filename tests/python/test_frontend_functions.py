@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from frontend_source import ir, make, run
 from xcuda import _runtime
+from xcuda import core as cuda
 
 FUNCTIONS = {name: (spellings, twin, doc) for name, spellings, twin, doc in _runtime.kernel_functions()}
 TWO = {"atan2", "hypot", "maximum", "minimum", "fmax", "fmin", "nextafter", "fmod", "copysign", "logaddexp"}

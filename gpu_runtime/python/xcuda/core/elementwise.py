@@ -127,7 +127,8 @@ class Elementwise:
         shapes = {tuple(v.shape) for v in values if _is_device(v) or v.ndim}
         if len(shapes) > 1:
             raise ValueError(
-                f"{self.__name__}(): device arrays must be of one shape, found {sorted(shapes)}; numbers may stand beside"
+                f"{self.__name__}(): device arrays must be of one shape, found {sorted(shapes)}; "
+                "numbers may stand beside"
             )
         return shapes.pop()
 
