@@ -139,42 +139,6 @@ def test_byte_perm():
 
 
 @cuda.kernel
-def halves(out, tests, x, y):
-    i = cuda.grid(1)
-    if i < x.size:
-        a, b = x[i], y[i]
-        out[0, i] = cuda.fp16.hadd(a, b)
-        out[1, i] = cuda.fp16.hsub(a, b)
-        out[2, i] = cuda.fp16.hmul(a, b)
-        out[3, i] = cuda.fp16.hdiv(a, b)
-        out[4, i] = cuda.fp16.hneg(a)
-        out[5, i] = cuda.fp16.habs(a)
-        out[6, i] = cuda.fp16.hmax(a, b)
-        out[7, i] = cuda.fp16.hmin(a, b)
-        out[8, i] = cuda.fp16.hsqrt(cuda.fp16.habs(a))
-        out[9, i] = cuda.fp16.hfloor(a)
-        out[10, i] = cuda.fp16.hrint(a)
-        out[11, i] = cuda.fp16.hexp(a)
-        tests[0, i] = cuda.fp16.heq(a, b)
-        tests[1, i] = cuda.fp16.hlt(a, b)
-        tests[2, i] = cuda.fp16.hge(a, b)
-
-
-def test_fp16():
-    rng = np.random.default_rng(6)
-    x, y = (rng.uniform(-6, 6, 200).astype(np.float16) for _ in range(2))
-    y[:10] = x[:10]
-    out, tests = np.zeros((12, 200), np.float16), np.zeros((3, 200), bool)
-    halves[1, 256](out, tests, x, y)
-    want = [x + y, x - y, x * y, x / y, -x, abs(x), np.maximum(x, y), np.minimum(x, y), np.sqrt(abs(x))]
-    for row, w in zip(out, [*want, np.floor(x), np.rint(x)], strict=False):
-        np.testing.assert_array_equal(row, w)
-    np.testing.assert_allclose(out[11], np.exp(x.astype(float)), rtol=1e-3)
-    for row, w in zip(tests, [x == y, x < y, x >= y], strict=True):
-        np.testing.assert_array_equal(row, w)
-
-
-@cuda.kernel
 def of_libdevice(single, double, x):
     i = cuda.grid(1)
     if i < x.size:
