@@ -60,6 +60,7 @@ Settings read_settings() {
     made.cache_dir = cache_folder();
     made.cache_bytes = number("XCUDA_CACHE_BYTES", made.cache_bytes, true);
     made.memory_limit = number("XCUDA_MEMORY_LIMIT", 0, true);
+    made.print_bytes = number("XCUDA_PRINT_BYTES", made.print_bytes, true);
     made.cpu_compiler = text("XCUDA_CPU_COMPILER");
     made.dump = text("XCUDA_DUMP");
     return made;

@@ -16,6 +16,7 @@ struct Settings {
     std::filesystem::path cache_dir;     // XCUDA_CACHE_DIR: compiled kernels; else the user's cache folder
     std::int64_t cache_bytes = 1 << 30;  // XCUDA_CACHE_BYTES: the folder's bound; 0 turns the disk cache off
     std::int64_t memory_limit = 0;  // XCUDA_MEMORY_LIMIT: bytes of a device's arrays at most; 0: no limit
+    std::int64_t print_bytes = 1 << 20;  // XCUDA_PRINT_BYTES: what the threads of one launch may print
     std::filesystem::path
         cpu_compiler;  // XCUDA_CPU_COMPILER: libxcuda_cpu_jit.so; else the one beside the runtime
     std::vector<std::filesystem::path>

@@ -93,6 +93,13 @@ enum class FaultKind : std::int32_t {
 struct Shape {
     Dim3 grid, block;
     std::int64_t dynamic_shared_bytes = 0;
+    bool whole_grid = false;       // its threads all meet: every block must be resident
+    std::int64_t print_words = 0;  // room for what its threads print, in words of 8 bytes; 0: they don't
+};
+
+/// Before a launch's printed words; kernels write both (emit/prelude_print.hpp).
+struct PrintBuffer {
+    std::uint64_t next, capacity, end, lost;
 };
 
 // Handles; each house derives its own. Work in flight keeps what it needs, so they may go at any time.
@@ -202,6 +209,8 @@ public:
         double begin = 0, end = 0;  // seconds on base/clock's scale, once done
         bool timed = true;          // false: not measured, both are 0
         int node = -1;              // of a graph's replay: which of its launches the fault is of
+        std::shared_ptr<const std::uint64_t>
+            printed;  // a PrintBuffer and its words, to be read once done; or null
     };
     virtual std::shared_ptr<Launch> launch(const std::shared_ptr<Function>& function, const Shape& shape,
                                            std::span<const std::byte> arguments, Stream* stream) = 0;

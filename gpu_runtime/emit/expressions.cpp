@@ -249,22 +249,25 @@ struct AtomicName {
     const char* text;
 };
 constexpr std::array atomic_names{
-    AtomicName{Atomic::Kind::add, "xc_atomic_add"},     AtomicName{Atomic::Kind::sub, "xc_atomic_sub"},
-    AtomicName{Atomic::Kind::max, "xc_atomic_max"},     AtomicName{Atomic::Kind::min, "xc_atomic_min"},
-    AtomicName{Atomic::Kind::exch, "xc_atomic_exch"},   AtomicName{Atomic::Kind::cas, "xc_atomic_cas"},
-    AtomicName{Atomic::Kind::bit_and, "xc_atomic_and"}, AtomicName{Atomic::Kind::bit_or, "xc_atomic_or"},
-    AtomicName{Atomic::Kind::bit_xor, "xc_atomic_xor"},
+    AtomicName{Atomic::Kind::add, "<xc_op_add>"},       AtomicName{Atomic::Kind::sub, "<xc_op_sub>"},
+    AtomicName{Atomic::Kind::max, "<xc_op_max>"},       AtomicName{Atomic::Kind::min, "<xc_op_min>"},
+    AtomicName{Atomic::Kind::exch, "<xc_op_exch>"},     AtomicName{Atomic::Kind::cas, "_cas"},
+    AtomicName{Atomic::Kind::bit_and, "<xc_op_and>"},   AtomicName{Atomic::Kind::bit_or, "<xc_op_or>"},
+    AtomicName{Atomic::Kind::bit_xor, "<xc_op_xor>"},   AtomicName{Atomic::Kind::inc, "<xc_op_inc>"},
+    AtomicName{Atomic::Kind::dec, "<xc_op_dec>"},       AtomicName{Atomic::Kind::nanmax, "<xc_op_nanmax>"},
+    AtomicName{Atomic::Kind::nanmin, "<xc_op_nanmin>"},
 };
 
 std::string atomic(Writer& w, const Expr& e) {
     const Atomic& a = std::get<Atomic>(e.payload);
-    const auto ndim = static_cast<std::size_t>(e.args[0]->type.ndim);
+    const Type& array = e.args[0]->type;
     std::string values;
-    for (std::size_t i = 1 + ndim; i < e.args.size(); ++i)  // told: a literal's C++ type is int
-        values += fmt::format(", ({}){}", w.type(e.type), w.expr(*e.args[i]));
+    for (std::size_t i = 1 + static_cast<std::size_t>(array.ndim); i < e.args.size(); ++i)
+        values +=
+            fmt::format(", ({}){}", w.type(e.type), w.expr(*e.args[i]));  // told: a literal's C++ type is int
     for (const AtomicName& row : atomic_names)
         if (row.kind == a.kind)
-            return fmt::format("{}(&{}{})", row.text,
+            return fmt::format("xc_{}{}(&{}{})", array.space == Space::local ? "local" : "atomic", row.text,
                                w.element(*e.args[0], &e.args[1], a.access, Writer::Touch::atomic), values);
     return {};
 }
@@ -297,6 +300,12 @@ std::string bound(Writer& w, const Expr& e) {
     if (!access.checked) return fmt::format("xc_wrap({}, {})", index, length);
     return fmt::format("{}({}, {}, {}, {}, XC_HERE)", access.wrap ? "xc_index" : "xc_index_nowrap", index,
                        length, access.site, std::countr_zero(access.checked));
+}
+
+std::string print(Writer& w, const Expr& e) {
+    std::string text = fmt::format("xc_print({}, XC_HERE", access_of(e).site);
+    for (const ExprP& a : e.args) text += fmt::format(", ({}){}", w.type(a->type), w.expr(*a));
+    return text + ")";
 }
 
 std::string invoke(Writer& w, const Expr& e) {
@@ -407,6 +416,7 @@ std::string Writer::expr(const Expr& e) {
         case Op::call: return call(*this, e);
         case Op::ramp: return ramp(*this, e);
         case Op::bound: return bound(*this, e);
+        case Op::print: return print(*this, e);
         case Op::splat: {
             const std::string x = expr(*e.args[0]);
             if (e.type.dtype == DType::b1) return fmt::format("(({})(i8)-(i8)({}))", type(e.type), x);

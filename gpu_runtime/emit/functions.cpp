@@ -296,6 +296,9 @@ std::string cpu_kernel(const Module& module, Needs& needs) {
                                       fmt::format("extern \"C\" {}void {}", rare, entry), needs);
     }
     if (module.fiber) out += cpu_fiber(module, needs, static_bytes);
+    if (module.whole_grid)
+        out +=
+            fmt::format("extern \"C\" i64 {}_units(const xc_launch*, const void*) {{ return 1; }}\n", entry);
     const Function& f = module.kernel();
     Writer w(module, f, Target::cpu, needs);
     here(w);
@@ -311,9 +314,15 @@ std::string cpu_kernel(const Module& module, Needs& needs) {
 std::string cuda_kernel(const Module& module, Needs& needs) {
     Writer w(module, module.kernel(), Target::cuda, needs);
     const std::string entry = entry_name(module);
+    std::string bounds;
+    if (module.most_threads > 0) {
+        bounds = fmt::format("__launch_bounds__({}", module.most_threads);
+        bounds += module.least_blocks > 0 ? fmt::format(", {}) ", module.least_blocks) : ") ";
+    }
     w.out = fmt::format(
-        "#define XC_HERE F\nextern \"C\" __global__ void {0}(const {0}_arguments xc_args, xc_fault* F) {{\n",
-        entry);
+        "#define XC_HERE F\nextern \"C\" __global__ {1}void {0}(const {0}_arguments xc_args, xc_fault* F) "
+        "{{\n",
+        entry, bounds);
     unpack(w, "xc_args.");
     declare_locals(w, false, 0);
     w.body(module.kernel().body);

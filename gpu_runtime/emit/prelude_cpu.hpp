@@ -29,6 +29,7 @@ struct xc_launch {
     i64 block[3];
     i64 dynamic_shared_bytes;
     const volatile i32* stop;
+    void* print;
 };
 struct xc_worker;
 typedef void (*xc_thread)(const xc_launch*, const void*, xc_worker*, i64, i64, i64, i64, i64, i64);
@@ -220,74 +221,4 @@ XC_DEVICE R xc_each(F f, A a, B b, C c) {
     R r;
     for (int l = 0; l < xc_lanes<R>::n; ++l) r[l] = f(a[l], b[l], c[l]);
     return r;
-}
-
-// Atomics give the old value. NaN in max and min: kept where the cell holds one, ignored where the value is one.
-template <class T>
-struct xc_bits {
-    typedef T type;
-};
-template <>
-struct xc_bits<f32> {
-    typedef u32 type;
-};
-template <>
-struct xc_bits<f64> {
-    typedef u64 type;
-};
-template <class T, class F>
-XC_DEVICE T xc_atomic_update(T* p, F change) {
-    typedef typename xc_bits<T>::type bits;
-    bits* cell = (bits*)p;
-    bits old = __atomic_load_n(cell, __ATOMIC_RELAXED);
-    for (;;) {
-        const T value = __builtin_bit_cast(T, old);
-        const bits next = __builtin_bit_cast(bits, change(value));
-        if (__atomic_compare_exchange_n(cell, &old, next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-            return value;
-    }
-}
-template <class T>
-struct xc_cell {
-    typedef T type;
-};  // the cell alone decides the type
-#define XC_VALUE typename xc_cell<T>::type
-template <class T>
-XC_DEVICE T xc_atomic_add(T* p, XC_VALUE v) {
-    if constexpr (__is_integral(T) && !__is_same(T, b1))
-        return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
-    else
-        return xc_atomic_update(p, [v](T x) { return (T)(x + v); });
-}
-template <class T>
-XC_DEVICE T xc_atomic_sub(T* p, XC_VALUE v) {
-    return xc_atomic_update(p, [v](T x) { return (T)(x - v); });
-}
-template <class T>
-XC_DEVICE T xc_atomic_max(T* p, XC_VALUE v) {
-    return xc_atomic_update(p, [v](T x) { return v > x ? v : x; });
-}
-template <class T>
-XC_DEVICE T xc_atomic_min(T* p, XC_VALUE v) {
-    return xc_atomic_update(p, [v](T x) { return v < x ? v : x; });
-}
-template <class T>
-XC_DEVICE T xc_atomic_exch(T* p, XC_VALUE v) {
-    return xc_atomic_update(p, [v](T) { return v; });
-}
-template <class T>
-XC_DEVICE T xc_atomic_and(T* p, XC_VALUE v) {
-    return xc_atomic_update(p, [v](T x) { return (T)(x & v); });
-}
-template <class T>
-XC_DEVICE T xc_atomic_or(T* p, XC_VALUE v) {
-    return xc_atomic_update(p, [v](T x) { return (T)(x | v); });
-}
-template <class T>
-XC_DEVICE T xc_atomic_xor(T* p, XC_VALUE v) {
-    return xc_atomic_update(p, [v](T x) { return (T)(x ^ v); });
-}
-template <class T>
-XC_DEVICE T xc_atomic_cas(T* p, XC_VALUE v, XC_VALUE compare) {
-    return xc_atomic_update(p, [v, compare](T x) { return x == compare ? v : x; });
 }

@@ -35,7 +35,7 @@ struct f16 {
 };
 
 // device::FaultRecord, then a word that the first thread to fault takes and one that the host sets to stop the launch.
-struct xc_fault { i32 site, kind; i64 value[4]; i32 thread[3], block[3]; i32 taken; volatile i32 stop; };
+struct xc_fault { i32 site, kind; i64 value[4]; i32 thread[3], block[3]; i32 taken; volatile i32 stop; u64 print, gate; };
 #define XC_HERE_PARAMETERS xc_fault* F
 
 enum { XC_INDEX = 1, XC_ZERO_DIVISION = 2, XC_ASSERTION = 3, XC_RAISED = 4, XC_INTERRUPTED = 5, XC_UNBOUND = 7, XC_WARP = 8 };
@@ -132,61 +132,4 @@ template <class R, class F, class A, class B, class C> XC_DEVICE R xc_each(F f, 
 #pragma unroll
     for (int l = 0; l < xc_parts<R>::n; ++l) r.v[l] = f(a.v[l], b.v[l], c.v[l]);
     return r;
-}
-
-// Atomics give the old value. NaN in max and min: kept where the cell holds one, ignored where the value is one.
-template <class T> struct xc_bits;
-template <> struct xc_bits<i32> { typedef u32 type; };
-template <> struct xc_bits<u32> { typedef u32 type; };
-template <> struct xc_bits<f32> { typedef u32 type; };
-template <> struct xc_bits<i64> { typedef u64 type; };
-template <> struct xc_bits<u64> { typedef u64 type; };
-template <> struct xc_bits<f64> { typedef u64 type; };
-template <class To, class From> XC_DEVICE To xc_bit_cast(From x) {
-    static_assert(sizeof(To) == sizeof(From));
-    union { From from; To to; } both = {x};
-    return both.to;
-}
-template <class T, class F> XC_DEVICE T xc_atomic_update(T* p, F change) {
-    if constexpr (sizeof(T) >= 4) {
-        typedef typename xc_bits<T>::type bits;
-        bits* cell = (bits*)p;
-        bits old = *(volatile bits*)cell;
-        for (;;) {
-            const T value = xc_bit_cast<T>(old);
-            const bits seen = atomicCAS(cell, old, xc_bit_cast<bits>(change(value)));
-            if (seen == old) return value;
-            old = seen;
-        }
-    } else {  // a byte or a half-word: through the word around it
-        u32* cell = (u32*)((u64)p & ~3ull);
-        const u32 shift = ((u64)p & 3) * 8, mask = (sizeof(T) == 1 ? 0xffu : 0xffffu) << shift;
-        u32 old = *(volatile u32*)cell;
-        for (;;) {
-            const T value = (T)((old & mask) >> shift);
-            const u32 next = (old & ~mask) | (((u32)change(value) << shift) & mask);
-            const u32 seen = atomicCAS(cell, old, next);
-            if (seen == old) return value;
-            old = seen;
-        }
-    }
-}
-template <class T> struct xc_cell { typedef T type; };  // the cell alone decides the type
-#define XC_VALUE typename xc_cell<T>::type
-template <class A, class B> struct xc_is_same { static constexpr bool value = false; };
-template <class A> struct xc_is_same<A, A> { static constexpr bool value = true; };
-template <class T> XC_DEVICE T xc_atomic_add(T* p, XC_VALUE v) {
-    if constexpr (xc_is_same<T, i64>::value) return (i64)atomicAdd((u64*)p, (u64)v);
-    else if constexpr (sizeof(T) >= 4) return atomicAdd(p, v);
-    else return xc_atomic_update(p, [v](T x) { return (T)(x + v); });
-}
-template <class T> XC_DEVICE T xc_atomic_sub(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x - v); }); }
-template <class T> XC_DEVICE T xc_atomic_max(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return v > x ? v : x; }); }
-template <class T> XC_DEVICE T xc_atomic_min(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return v < x ? v : x; }); }
-template <class T> XC_DEVICE T xc_atomic_exch(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T) { return v; }); }
-template <class T> XC_DEVICE T xc_atomic_and(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x & v); }); }
-template <class T> XC_DEVICE T xc_atomic_or(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x | v); }); }
-template <class T> XC_DEVICE T xc_atomic_xor(T* p, XC_VALUE v) { return xc_atomic_update(p, [v](T x) { return (T)(x ^ v); }); }
-template <class T> XC_DEVICE T xc_atomic_cas(T* p, XC_VALUE v, XC_VALUE compare) {
-    return xc_atomic_update(p, [v, compare](T x) { return x == compare ? v : x; });
 }

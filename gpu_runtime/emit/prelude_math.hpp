@@ -1,5 +1,16 @@
 // What Python's and NumPy's operators mean, for both devices. T is a number type or, where no comment says scalar, a vector.
 #define XC_FN XC_DEVICE XC_INLINE
+#ifdef XC_FAST_MATH
+// The fast powf is exp2(y * log2(x)): it knows neither negative bases nor 0 ** 0.
+XC_DEVICE f32 xc_fast_powf(f32 x, f32 y) {
+    if (y == 0 || x == 1) return 1;
+    if (!(x < 0)) return powf(x, y);
+    const f32 whole = truncf(y), size = powf(-x, y);
+    if (whole != y && fabsf(y) <= 3.402823466e38f && fabsf(x) <= 3.402823466e38f) return XC_NAN32;
+    return fabsf(y) < 16777216.0f && fmodf(whole, 2.0f) != 0 ? -size : size;
+}
+#define powf xc_fast_powf
+#endif
 #ifdef XC_CUDA
 #define XC_LIBM(name) name
 #else

@@ -229,8 +229,10 @@ void stmt(Writer& w, const Stmt& s) {
             w.close("();");
             return;
         case Stmt::Kind::run_fibers:
-            w.line(fmt::format("W->run_fibers(W, L, P, {}, {}_thread);", w.expr(*s.exprs[0]),
-                               entry_name(w.module)));
+            w.line(w.module.whole_grid ? fmt::format("W->run_grid(W, L, P, {0}_shared_bytes, {0}_thread);",
+                                                     entry_name(w.module))
+                                       : fmt::format("W->run_fibers(W, L, P, {}, {}_thread);",
+                                                     w.expr(*s.exprs[0]), entry_name(w.module)));
             return;
     }
 }

@@ -65,7 +65,7 @@ void add_math(FunctionTable& t) {
         {"log",
          {"math.log", "numpy.log"},
          "Natural logarithm; nan below 0; within 4 ulp. math.log(x, base) too."},
-        {"cbrt", {"math.cbrt", "numpy.cbrt"}, "Cube root; within 4 ulp."},
+        {"cbrt", {"cuda.cbrt", "math.cbrt", "numpy.cbrt"}, "Cube root; within 4 ulp."},
         {"hypot", {"math.hypot", "numpy.hypot"}, "sqrt(x*x + y*y) without overflow; within 4 ulp.", 2},
         {"pow", {"math.pow"}, "x ** y in floating point; within 4 ulp.", 2},
         {"erf", {"math.erf", "scipy.special.erf"}, "Error function; within 4 ulp."},

@@ -115,6 +115,11 @@ void add_warps(FunctionTable& t) {
     block_vote(t, "syncthreads_or", "cuda.syncthreads_or",
                "syncthreads(), and 1 where the predicate holds in a thread, else 0.", "xc_block_or");
 
+    t.begin("grid_sync", {"cuda.cg.grid_group.sync"}, "",
+            "cuda.cg.this_grid().sync(): waits until every thread of the grid is here.");
+    t.has(Effect::grid, true, false);
+    t.add({DType::i64}, DType::i64, "xc_grid_sync($0)");
+
     ordered(t, "threadfence", "cuda.threadfence",
             "What this thread wrote before is seen by the device before what it writes after.",
             "xc_order_fence()");

@@ -183,6 +183,7 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
     const auto dot = spelling.find('.');
     const std::string module = spelling.substr(0, dot), name = spelling.substr(dot + 1);
     if (spelling == "builtins.len") return call_len(node);
+    if (spelling == "builtins.print") return call_print(node);
     if (spelling == "builtins.min" || spelling == "builtins.max")
         return call_least(node, *find_function(spelling), spelling);
     if (spelling == "builtins.round") return call_round(node, true);

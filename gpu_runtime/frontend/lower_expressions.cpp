@@ -284,6 +284,8 @@ Value Lowering::attribute(const Node& node) {
                                     : "did you mean '" + close + "'?");
     }
     if (base.kind == Value::Kind::meaning) {
+        if (base.meaning->kind == Meaning::Kind::intrinsic && base.meaning->text == "cg.grid_group")
+            return grid_group(attr, node.place);
         if (base.meaning->kind == Meaning::Kind::intrinsic)
             return coordinates(base.meaning->text, attr, node.place);
         refuse_meaning(*base.meaning, base.text, node.one("value").place);

@@ -23,22 +23,38 @@ constexpr std::array coordinate_names{
     CoordinateName{"gridDim", Kind::grid_dim},
 };
 
+enum class On { numbers, integers, unsigned_integers };
 struct AtomicName {
     const char* name;
     ir::Atomic::Kind kind;
-    bool integers_only;
+    On on = On::numbers;
 };
 constexpr std::array atomic_names{
-    AtomicName{"atomic.add", ir::Atomic::Kind::add, false},
-    AtomicName{"atomic.sub", ir::Atomic::Kind::sub, false},
-    AtomicName{"atomic.max", ir::Atomic::Kind::max, false},
-    AtomicName{"atomic.min", ir::Atomic::Kind::min, false},
-    AtomicName{"atomic.exch", ir::Atomic::Kind::exch, false},
-    AtomicName{"atomic.cas", ir::Atomic::Kind::cas, false},
-    AtomicName{"atomic.and_", ir::Atomic::Kind::bit_and, true},
-    AtomicName{"atomic.or_", ir::Atomic::Kind::bit_or, true},
-    AtomicName{"atomic.xor", ir::Atomic::Kind::bit_xor, true},
+    AtomicName{"atomic.add", ir::Atomic::Kind::add},
+    AtomicName{"atomic.sub", ir::Atomic::Kind::sub},
+    AtomicName{"atomic.max", ir::Atomic::Kind::max},
+    AtomicName{"atomic.min", ir::Atomic::Kind::min},
+    AtomicName{"atomic.nanmax", ir::Atomic::Kind::nanmax},
+    AtomicName{"atomic.nanmin", ir::Atomic::Kind::nanmin},
+    AtomicName{"atomic.exch", ir::Atomic::Kind::exch},
+    AtomicName{"atomic.cas", ir::Atomic::Kind::cas},
+    AtomicName{"atomic.and_", ir::Atomic::Kind::bit_and, On::integers},
+    AtomicName{"atomic.or_", ir::Atomic::Kind::bit_or, On::integers},
+    AtomicName{"atomic.xor", ir::Atomic::Kind::bit_xor, On::integers},
+    AtomicName{"atomic.inc", ir::Atomic::Kind::inc, On::unsigned_integers},
+    AtomicName{"atomic.dec", ir::Atomic::Kind::dec, On::unsigned_integers},
 };
+
+bool takes(On on, DType d) {
+    if (is_integer(d) && d != DType::b1) return on != On::unsigned_integers || !is_signed(d);
+    return on == On::numbers && (d == DType::f16 || d == DType::f32 || d == DType::f64);
+}
+
+const char* taken(On on) {
+    return on == On::numbers    ? "use an integer type, float16, float32 or float64"
+           : on == On::integers ? "use an integer type"
+                                : "use uint8, uint16, uint32 or uint64";
+}
 
 }  // namespace
 
@@ -65,6 +81,10 @@ Value Lowering::intrinsic(const std::string& name, const Node& node) {
         barrier.site = meeting(name, node.place);
         emit(std::move(barrier));
         return {};
+    }
+    if (name == "cg.this_grid") {
+        bind(node, name, {}, 0);
+        return grid_group("", node.place);
     }
     if (name == "lanemask_lt") {
         bind(node, name, {}, 0);
@@ -197,13 +217,9 @@ Value Lowering::atomic_on(std::vector<Value> values, const std::vector<const Nod
                                   fn.vars[ir::var_of(*base.expr)].name),
                       "make the records with np.dtype(..., align=True), or copy the array");
     const DType dtype = base.expr->type.dtype;
-    const bool wide =
-        dtype == DType::i32 || dtype == DType::u32 || dtype == DType::i64 || dtype == DType::u64;
-    const bool real = dtype == DType::f32 || dtype == DType::f64;
-    if (!wide && (!real || row->integers_only))
+    if (!takes(row->on, dtype))
         throw refused(place, fmt::format("cuda.{} does not work on {}", name, info(dtype).name),
-                      row->integers_only ? "use int32, uint32, int64 or uint64"
-                                         : "use int32, uint32, int64, uint64, float32 or float64");
+                      taken(row->on));
     if (base.expr->type.readonly)
         throw refused(nodes[0]->place,
                       fmt::format("'{}' is read-only: its elements can't be assigned",

@@ -134,6 +134,24 @@ Value Lowering::warp_intrinsic(const std::string& name, const Node& node) {
     return tuple_value({scalar_value(got), scalar_value(within)});
 }
 
+// What cuda.cg.this_grid() gives, and its sync.
+Value Lowering::grid_group(const std::string& member, const Place& place) const {
+    const auto made = [](const char* text) {
+        Meaning m;
+        m.kind = Meaning::Kind::intrinsic;
+        m.text = text;
+        return m;
+    };
+    static const Meaning group = made("cg.grid_group"), sync = made("cg.grid_group.sync");
+    if (!member.empty() && member != "sync")
+        throw refused(place, "the grid in a kernel has no '" + member + "'", "it has sync()");
+    Value v;
+    v.kind = Value::Kind::meaning;
+    v.meaning = member.empty() ? &group : &sync;
+    v.text = member.empty() ? "this_grid()" : "this_grid().sync";
+    return v;
+}
+
 // laneid and lanemask_lt(): of the block's coordinates, so that the passes see what they depend on.
 Value Lowering::lane(const std::string& name, const Place& place) {
     using Kind = ir::Coord::Kind;

@@ -315,6 +315,11 @@ private:
     Value coordinates(const std::string& name, const std::string& axis, const Place& place);
     std::optional<DType> dtype_from(const Value& value) const;
 
+    // lower_print.cpp
+    Value call_print(const Node& node);
+    bool print_value(const Value& v, bool inside, std::string& format, std::vector<ExprP>& numbers,
+                     const Place& place);
+
     // lower_warps.cpp
     int meeting(const std::string& name, const Place& place);
     ExprP effect_apply(const KernelFunction& function, const std::string& name, std::vector<ExprP> args,
@@ -322,6 +327,7 @@ private:
     Value effect_call(const KernelFunction& function, const std::string& name, const Node& node);
     Value warp_intrinsic(const std::string& name, const Node& node);
     Value lane(const std::string& name, const Place& place);
+    Value grid_group(const std::string& member, const Place& place) const;
 
     // lower_helpers.cpp
     Value invoke(const Meaning& meaning, const Node& node);

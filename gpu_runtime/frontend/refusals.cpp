@@ -47,8 +47,6 @@ constexpr Refusal nodes[] = {
 
 // By spelling of a function that has no place in the table.
 constexpr Refusal functions[] = {
-    {"builtins.print", "print() in a kernel is not available yet",
-     "write the value into an array argument and print that"},
     {"builtins.sorted", "sorted() can't run in a kernel", "sort outside the kernel"},
     {"builtins.map", "map() can't run in a kernel", "write a for loop"},
     {"builtins.filter", "filter() can't run in a kernel", "write a for loop"},

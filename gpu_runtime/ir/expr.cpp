@@ -71,6 +71,7 @@ bool divides_by_zero_maybe(const Expr& e) {
 }  // namespace
 
 Effect effect_of(const Expr& e) {
+    if (e.op == Op::print) return Effect::order;
     return e.op == Op::call ? frontend::function_of(std::get<OverloadId>(e.payload)).effect : Effect::none;
 }
 

@@ -48,6 +48,7 @@ enum class Op : std::uint8_t {
     dim,     // (array var); payload Axis: its length there, a weak int; from ndim on its stride
     coord,   // payload Coord, a weak int
     atomic,  // (array var, index per axis, value[, compare]); payload Atomic; gives the old value
+    print,   // (numbers); payload Access, whose site has the format; gives nothing, only whole in a statement
     bound,   // (index, length): the index in a view; payload Access, whose bit is the view's axis
     // From here on: only after the CPU passes.
     ramp,   // (base): base, base + 1, ... over the node's lanes
@@ -86,7 +87,21 @@ struct Coord {
 };
 
 struct Atomic {
-    enum class Kind : std::uint8_t { add, sub, max, min, exch, cas, bit_and, bit_or, bit_xor };
+    enum class Kind : std::uint8_t {
+        add,
+        sub,
+        max,
+        min,
+        exch,
+        cas,
+        bit_and,
+        bit_or,
+        bit_xor,
+        inc,
+        dec,
+        nanmax,
+        nanmin
+    };
     Kind kind;
     Access access;
     bool operator==(const Atomic&) const = default;

@@ -28,12 +28,12 @@ struct Constant {
 
 /// Where a thread may stop, and what the user is told then.
 struct Site {
-    enum class Kind : std::uint8_t { index, zero_division, assertion, raised, unbound, meeting };
+    enum class Kind : std::uint8_t { index, zero_division, assertion, raised, unbound, meeting, printed };
     Kind kind;
     Place place;
     std::string subject;  // index: the array's name; raised: the exception type; unbound: the variable;
                           // meeting: the function that threads wait in
-    std::string message;  // assertion, raised: the text
+    std::string message;  // assertion, raised: the text; printed: its format (frontend/lower_print)
     int ndim = 0;         // index: which parameter shape it belongs to
     int parameter = -1;   // index into Function::params, -1 for shared and local arrays
     std::vector<std::int64_t> extents;  // shared and local arrays
@@ -90,6 +90,7 @@ struct Module {
     bool whole_grid = false;        // of the whole grid at once: one piece of work
     // After passes/cuda.
     bool narrow_index = false;  // every global array has fewer than 2^31 elements between its ends
+    int most_threads = 0, least_blocks = 0;     // the user's launch bounds, 0 where there are none
     std::array<int, 3> hardware_axis{0, 1, 2};  // which of x, y, z an axis of cuda.grid is
 
     // After passes/traced: the parameter that holds the sink's address, and what tells it beside the accesses.

@@ -104,8 +104,8 @@ struct Printer {
             return operand(*e.args[0]) + " " + s + (guarded ? "! " : " ") + operand(*e.args[1]);
         }
         if (const char* s = symbol(prefix, e.op)) return s + operand(*e.args[0]);
-        static constexpr const char* atomics[] = {"add", "sub",  "max", "min", "exch",
-                                                  "cas", "and_", "or_", "xor"};
+        static constexpr const char* atomics[] = {"add", "sub", "max", "min", "exch",   "cas",   "and_",
+                                                  "or_", "xor", "inc", "dec", "nanmax", "nanmin"};
         switch (e.op) {
             case Op::constant: return number(e);
             case Op::var: return name(var_of(e));
@@ -142,6 +142,7 @@ struct Printer {
                        element(e.args, indices, a.access) + ", " + list(e.args, indices + 1, e.args.size()) +
                        ")";
             }
+            case Op::print: return "print(" + list(e.args, 0, e.args.size()) + ")";
             case Op::bound: {
                 const Access& access = access_of(e);
                 return std::string("within(") + (access.wrap ? "~" : "") + expr(*e.args[0]) +

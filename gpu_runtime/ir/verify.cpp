@@ -180,6 +180,15 @@ const char* bound(const Checker& c, const Expr& e) {
                : "a view's index and length are integers";
 }
 
+const char* print(const Checker& c, const Expr& e) {
+    if (!std::holds_alternative<Access>(e.payload)) return "a print says what";
+    const int site = access_of(e).site;
+    if (site < 0 || site >= static_cast<int>(c.module.sites.size())) return "a print has its site";
+    for (std::size_t i = 0; i < e.args.size(); ++i)
+        if (!c.arg(e, i).is_scalar()) return "a print's arguments are numbers";
+    return e.type.is_none() ? nullptr : "a print gives nothing";
+}
+
 const char* widened(const Checker& c, const Expr& e) {
     return c.arg(e, 0).is_scalar() && c.arg(e, 0).lanes == 1 && c.arg(e, 0).dtype == e.type.dtype &&
                    e.type.lanes > 1
@@ -209,6 +218,7 @@ constexpr std::array rows{
     Row{Op::call, -1, T, call},        Row{Op::invoke, -1, T, invoke},  Row{Op::load, -1, T, load},
     Row{Op::dim, 1, T, dim},           Row{Op::coord, 0, T, coord},     Row{Op::atomic, -1, T, atomic},
     Row{Op::ramp, 1, C, widened},      Row{Op::splat, 1, C, widened},   Row{Op::bound, 2, T, bound},
+    Row{Op::print, -1, T, print},
 };
 
 struct Walker {

@@ -9,7 +9,11 @@ namespace xcuda::launch {
 
 Bound bind(const std::shared_ptr<const Specialisation>& kernel, const device::Shape& shape, bool automatic,
            std::span<const Argument> arguments) {
-    Bound bound{kernel, shape, {}, lengths_of(arguments), event_of(*kernel, shape, automatic, arguments)};
+    Bound bound{kernel,
+                whole_shape(*kernel->lowered, shape),
+                {},
+                lengths_of(arguments),
+                event_of(*kernel, shape, automatic, arguments)};
     bound.packed.resize(kernel->lowered->layout.bytes);
     pack(kernel->lowered->layout, arguments, bound.packed.data());
     return bound;

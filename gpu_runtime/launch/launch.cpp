@@ -1,11 +1,14 @@
 #include "launch/launch.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
 #include "base/clock.hpp"
+#include "base/settings.hpp"
 #include "launch/arguments.hpp"
 #include "launch/evaluate.hpp"
+#include "launch/printed.hpp"
 #include "launch/shape.hpp"
 #include "passes/cost.hpp"
 
@@ -137,8 +140,20 @@ Event event_of(const Specialisation& kernel, const device::Shape& shape, bool au
     return event;
 }
 
-Started start(const std::shared_ptr<const Specialisation>& kernel, const device::Shape& shape, bool automatic,
+device::Shape whole_shape(const Lowered& lowered, device::Shape shape) {
+    shape.whole_grid = lowered.whole_grid;
+    if (lowered.prints) shape.print_words = std::max<std::int64_t>(settings().print_bytes / 8, 8);
+    return shape;
+}
+
+std::string Started::printed() const {
+    if (!timing || !timing->printed) return {};
+    return printed_text(timing->printed.get(), kernel->sites, kernel->lowered->whole_grid);
+}
+
+Started start(const std::shared_ptr<const Specialisation>& kernel, const device::Shape& asked, bool automatic,
               std::span<const Argument> arguments, device::Stream* stream) {
+    const device::Shape shape = whole_shape(*kernel->lowered, asked);
     Started started;
     started.kernel = kernel;
     if (shape.grid.count() == 0) return started;

@@ -17,6 +17,9 @@ namespace xcuda::launch {
 XCUDA_API device::Shape shape_for(const Lowered& lowered, std::span<const Argument> arguments,
                                   const device::Info& device, const std::string& kernel);
 
+/// The shape with what the kernel itself asks for: that its whole grid is resident, room for what it prints.
+device::Shape whole_shape(const Lowered& lowered, device::Shape shape);
+
 /// A launch that was started, with what its fault needs to be told. A launch of no blocks has no `timing`, nor has one
 /// that a graph captured.
 struct Started {
@@ -26,6 +29,8 @@ struct Started {
 
     /// The error of a launch that is done; nothing where it went well.
     XCUDA_API std::optional<Error> error() const;
+    /// What the threads of a launch that is done printed.
+    XCUDA_API std::string printed() const;
 };
 
 /// `shape` has been checked; `arguments` match the specialisation's signature and are visible to the device.

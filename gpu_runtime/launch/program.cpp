@@ -40,14 +40,16 @@ std::string compile_options(const Options& options, const ir::Module& module) {
 
 }  // namespace
 
-std::string Options::words() const {
-    std::string text = fastmath ? "fastmath" : "";
-    if (!fma) text += text.empty() ? "nofma" : " nofma";
-    return text;
-}
-
 std::string device_label(const device::Info& info) {
     return info.kind == "cpu" ? info.kind : info.kind + ":" + std::to_string(info.ordinal);
+}
+
+std::string Options::words() const {
+    std::string words = fastmath ? "fastmath" : "";
+    if (!fma) words += " nofma";
+    if (!optimise) words += " unoptimised";
+    if (max_registers > 0) words += " registers=" + std::to_string(max_registers);
+    return words;
 }
 
 Place Lowered::first_write(std::size_t parameter) const {
@@ -83,6 +85,10 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature) {
     passes::inline_calls(whole);  // a helper's shared array is one a call
     made->shared_bytes = static_shared_bytes(whole);
     made->fixed_block = passes::wants_fixed_block(made->module);
+    for (const ir::Function& f : made->module.functions) {
+        made->whole_grid |= ir::strongest_effect(f.body) == ir::Effect::grid;
+        ir::each_expr(f.body, [&](const ir::Expr& e) { made->prints |= e.op == ir::Op::print; });
+    }
     made->automatic = passes::automatic_launch(made->module);
     made->seconds = now() - begin;
     lowered_.push_back(made);
@@ -122,6 +128,8 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
         module = passes::for_cpu(std::move(module), options);
     } else {
         module = passes::for_cuda(std::move(module), {automatic});
+        module.most_threads = options_.most_threads;
+        module.least_blocks = options_.least_blocks;
     }
     made->text = emit::emit(module, cpu ? emit::Target::cpu : emit::Target::cuda);
     made->options = compile_options(options_, module);

@@ -20,11 +20,16 @@
 namespace xcuda::launch {
 
 struct Options {
-    bool checked = true;        // bounds, division by zero, assert
-    bool fastmath = false;      // contraction and reassociation of floating arithmetic
-    bool fma = true;            // a * b + c may be rounded once; false: twice, bit by bit as NumPy
-    std::string words() const;  // for the devices' compilers
+    bool checked = true;    // bounds, division by zero, assert
+    bool fastmath = false;  // contraction and reassociation of floating arithmetic
+    bool fma = true;        // a * b + c may be rounded once; false: twice, bit by bit as NumPy
+    bool optimise = true;   // false: the compilers take short cuts
+    int max_registers = 0;  // of a CUDA thread; 0: the compiler's choice
+    int most_threads = 0;   // of a block; 0: the device's own bound
+    int least_blocks = 0;   // resident on a multiprocessor, for blocks of most_threads; 0: any number
     bool operator==(const Options&) const = default;
+    /// For device::Source.
+    std::string words() const;
 };
 
 /// The typed IR for one signature and what the launch needs to know of it; the same for every device.
@@ -34,8 +39,9 @@ struct Lowered {
     std::vector<passes::ParameterUse> uses;  // one a parameter
     std::vector<ir::ExprP> domain;           // passes::launch_domain
     emit::ArgumentLayout layout;
-    std::int64_t shared_bytes = 0;  // of its shared.array's
-    bool fixed_block = false;       // passes::wants_fixed_block
+    std::int64_t shared_bytes = 0;            // of its shared.array's
+    bool fixed_block = false;                 // passes::wants_fixed_block
+    bool prints = false, whole_grid = false;  // holds a print(); its whole grid meets
     passes::AutomaticLaunch automatic;
     double seconds = 0;
 

@@ -47,6 +47,7 @@ struct Check {
         if (value && vector(e)) widest = std::max(widest, info(e.type.dtype).size);
         switch (e.op) {
             case Op::invoke:
+            case Op::print:
             case Op::atomic: return false;
             case Op::call:
                 if (effect_of(e) != Effect::none || e.args.size() > most_lane_arguments) return false;

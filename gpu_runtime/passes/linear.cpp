@@ -55,6 +55,7 @@ bool fixed(const Expr& e, const LinearScope& scope) {
             break;
         case Op::load:
         case Op::atomic:
+        case Op::print:
         case Op::invoke: return false;
         case Op::call:
             if (effect_of(e) != Effect::none) return false;

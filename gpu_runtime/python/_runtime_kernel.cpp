@@ -46,13 +46,15 @@ PyObject* call_configured(PyObject* self, PyObject* const* values, std::size_t f
     });
 }
 
-// Kernel(about, name, parameters, defaults, checked, fastmath, fma)
+// Kernel(about, name, parameters, defaults, checked, fastmath, fma, optimise, max_registers, most_threads, least_blocks)
 PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject*) {
     return guarded(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
         PyObject *about, *name, *parameters, *defaults;
-        int checked, fastmath, fma;
-        if (!PyArg_ParseTuple(args, "OUO!O!ppp", &about, &name, &PyTuple_Type, &parameters, &PyDict_Type,
-                              &defaults, &checked, &fastmath, &fma))
+        int checked, fastmath, fma, optimise = 1;
+        launch::Options options;
+        if (!PyArg_ParseTuple(args, "OUO!O!ppp|piii", &about, &name, &PyTuple_Type, &parameters, &PyDict_Type,
+                              &defaults, &checked, &fastmath, &fma, &optimise, &options.max_registers,
+                              &options.most_threads, &options.least_blocks))
             return nullptr;
         auto* self = reinterpret_cast<KernelObject*>(type->tp_alloc(type, 0));
         if (!self) return nullptr;
@@ -64,9 +66,11 @@ PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject*) {
         self->state.parameter_names = nb::borrow<nb::tuple>(parameters);
         self->state.parameters = nb::cast<std::vector<std::string>>(nb::handle(parameters));
         self->state.defaults = nb::borrow<nb::dict>(defaults);
-        self->state.options.checked = checked != 0;
-        self->state.options.fastmath = fastmath != 0;
-        self->state.options.fma = fma != 0;
+        options.checked = checked != 0;
+        options.fastmath = fastmath != 0;
+        options.fma = fma != 0;
+        options.optimise = optimise != 0;
+        self->state.options = options;
         return reinterpret_cast<PyObject*>(self);
     });
 }

@@ -228,6 +228,10 @@ std::pair<std::shared_ptr<const launch::Specialisation>, device::Shape> speciali
         shape.dynamic_shared_bytes = where.dynamic_shared_bytes;
     }
     launch::check_shape(shape, lowered->shared_bytes, device->info(), k.name);
+    if (const int most = k.options.most_threads; most > 0 && shape.block.count() > most)
+        throw Error(Fault::user, "ValueError",
+                    fmt::format("{}: a block of {} threads is larger than its launch_bounds allow, {}",
+                                k.name, shape.block.count(), most));
     return {k.specialised_for(lowered, device, shape.block, !where.shape), shape};
 }
 
@@ -245,6 +249,12 @@ void capture(const KernelState& k, Graph& graph,
                     k.parameters[i], k.name),
                 std::nullopt,
                 fmt::format("make a device array of it before: cuda.to_device({})", k.parameters[i]));
+    const launch::Lowered& lowered = *specialised->lowered;
+    if (lowered.prints || lowered.whole_grid)
+        throw Error(Fault::user, "ValueError",
+                    fmt::format("{} calls {}, which can't be a part of a graph", k.name,
+                                lowered.prints ? "print()" : "this_grid().sync()"),
+                    std::nullopt, "launch it outside the graph");
     if (!graph.capture)
         throw Error(Fault::user, "ValueError", "the graph's capture has ended", std::nullopt,
                     "launch on another stream, or capture anew with cuda.graph()");

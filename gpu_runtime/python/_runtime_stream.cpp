@@ -60,7 +60,19 @@ std::optional<Error> InFlight::error() const {
     return graph ? graph->error(*started.timing) : started.error();
 }
 
+void InFlight::show_printed() {
+    if (!started.timing || !started.timing->printed) [[likely]]
+        return;
+    const std::string text = started.printed();
+    started.timing->printed.reset();
+    PyObject* out = PySys_GetObject("stdout");  // borrowed
+    if (text.empty() || !out || out == Py_None) return;
+    nb::borrow(out).attr("write")(
+        nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace")));
+}
+
 void InFlight::land() {
+    show_printed();
     const auto last = std::exchange(finish, nullptr);
     const auto kept = std::exchange(keeps, nullptr);
     if (last && !error()) last();
@@ -119,6 +131,7 @@ void synchronize(const std::shared_ptr<device::Device>& device, const std::share
         return true;
     });
     if (interrupted) {
+        for (const auto& w : landed) w->show_printed();
         // What was stopped may end a little later: this interrupt has told of it.
         for (const auto& w : flying)
             if (on(*w, device.get(), stream.get(), whole_device)) w->told = true;

@@ -52,6 +52,8 @@ struct InFlight {
     bool done() const;
     /// The error of what is done; nothing where it went well.
     std::optional<Error> error() const;
+    /// Writes what the threads printed to sys.stdout, once.
+    void show_printed();
     /// What is left to do once it is done: copies that Python makes; then it lets go of what it kept.
     void land();
 };

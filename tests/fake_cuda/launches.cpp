@@ -217,6 +217,21 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
     });
 }
 
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                   unsigned by, unsigned bz, unsigned shared, CUstream handle,
+                                   void** parameters) {
+    return cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, handle, parameters, nullptr);
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
+                                                     std::size_t) {
+    return enter("cuOccupancyMaxActiveBlocksPerMultiprocessor", Needs::context, [&] {
+        if (!function_of(function)) return CUDA_ERROR_INVALID_HANDLE;
+        *blocks = 2048 / threads;
+        return CUDA_SUCCESS;
+    });
+}
+
 // The driver's compiler: PTX becomes itself.
 CUresult cuLinkCreate(unsigned, CUjit_option*, void**, CUlinkState* link) {
     return enter("cuLinkCreate", Needs::context, [&] {

@@ -6,7 +6,10 @@ import pytest
 from test_cuda_compile import recorded
 from xcuda import _runtime
 
-MODULES = ["test_cuda_warps", "test_cuda_random"]
+MODULES = [
+    *("test_cuda_warps", "test_cuda_random", "test_cuda_atomics", "test_cuda_intrinsics", "test_cuda_print"),
+    "test_cuda_grid",
+]
 CASES = {
     f"{module[5:]}: {name}": case
     for module in MODULES
@@ -15,7 +18,7 @@ CASES = {
 
 
 def test_the_kernels_were_found():
-    assert len(CASES) > 30
+    assert len(CASES) > 100
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_120"])

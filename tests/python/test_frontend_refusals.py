@@ -90,7 +90,7 @@ NAMES = [
     ("b[0] = math.sqtr(b[1])", "module math has no 'sqtr'", "did you mean math.sqrt?", "math.sqtr"),
     ("b[0] = np.cumsum(b)", "np.cumsum() has no meaning in a kernel", "", "np.cumsum(b)"),
     ("b[0] = np.dot(A, b)", "numpy.dot() can't run", "for loop", "np.dot(A, b)"),
-    ("print(n)", "print() in a kernel is not available yet", "array argument", "print(n)"),
+    ("print(b)", "print() in a kernel can't print an array", "print its elements", "b"),
     ("b[0] = things[0]", "'things' is a list of 3 items, made outside", "pass it as an argument", "things"),
     (
         "b[0] = table[0]",
@@ -145,7 +145,7 @@ TYPES = [
     ("t = cuda.shared.array(4, 4)", "expected a dtype", "np.float32", "4"),
     ("t = cuda.local.array(-1, np.float32)", "length -1", "", "-1"),
     ("cuda.atomic.add(n, 0, 1)", "works on an array's element", "cuda.atomic.add(A, i, value)", "n"),
-    ("cuda.atomic.or_(b, 0, 1)", "does not work on float32", "int32", "cuda.atomic.or_(b, 0, 1)"),
+    ("cuda.atomic.or_(b, 0, 1)", "does not work on float32", "an integer type", "cuda.atomic.or_(b, 0, 1)"),
     ("x = math.sin(1, 2)", "sin() takes 1 argument, found 2", "", "math.sin(1, 2)"),
     ("x = min(n)", "min() needs two numbers or more", "min(a, b)", "min(n)"),
     ("x = min(n, 1, key=abs)", "min() takes no keyword arguments", "", "abs"),

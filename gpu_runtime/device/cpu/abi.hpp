@@ -19,6 +19,7 @@ struct LaunchBlock {
     std::int64_t block[3];
     std::int64_t dynamic_shared_bytes;
     const volatile std::int32_t* stop;  // not 0: leave at the next poll (interrupt, another's fault)
+    void* print;                        // a PrintBuffer, where the kernel prints
 };
 
 /// A thread of a kernel under fibers: one CUDA thread, called once for each thread of a block.

@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "device/cpu/compiler.hpp"
+#include "device/cpu/fibers.hpp"
 #include "device/cpu/graph.hpp"
 #include "device/cpu/host.hpp"
 #include "device/cpu/interrupt.hpp"
@@ -127,6 +128,7 @@ public:
             return nullptr;
         }
         auto launch = std::make_shared<Launch>();
+        if (shape.print_words > 0) launch->printed = print_buffer(shape.print_words);
         if (const auto queue = queue_of(stream)) {
             queue->push([launch, kernel = std::move(kernel), shape, packed = PackedArguments(arguments),
                          asked = interrupts()] { run_launch(*kernel, shape, packed.data(), asked, *launch); });
@@ -174,6 +176,16 @@ private:
             refuse_in_capture("a copy of ordinary host memory", "copy from or to a cuda.pinned_array(...)");
     }
 
+    static std::shared_ptr<const std::uint64_t> print_buffer(std::int64_t words) {
+        const std::size_t head = sizeof(PrintBuffer) / 8;
+        // Untouched pages cost nothing.
+        auto* memory = static_cast<std::uint64_t*>(std::calloc(head + static_cast<std::size_t>(words), 8));
+        if (!memory) throw Error(Fault::machine, "MemoryError", "no memory for a launch's print buffer");
+        *reinterpret_cast<PrintBuffer*>(memory) = {0, static_cast<std::uint64_t>(words),
+                                                   static_cast<std::uint64_t>(words), 0};
+        return {memory, [](const std::uint64_t* p) { std::free(const_cast<std::uint64_t*>(p)); }};
+    }
+
     void check(const Shape& shape) const {
         const Limits& limits = info_.limits;
         const auto refuse = [](const std::string& message) {
@@ -197,6 +209,14 @@ private:
         if (grid.x > limits.grid.x || grid.y > limits.grid.y || grid.z > limits.grid.z)
             refuse(fmt::format("a grid of ({}, {}, {}) blocks is too large: at most ({}, {}, {})", grid.x,
                                grid.y, grid.z, limits.grid.x, limits.grid.y, limits.grid.z));
+        if (shape.whole_grid && grid.count() * block.count() > most_grid_threads)
+            throw Error(
+                Fault::user, "ValueError",
+                fmt::format(
+                    "a grid of {} blocks of {} threads can't meet in grid.sync(): on the CPU device at "
+                    "most {} such blocks can be resident",
+                    grid.count(), block.count(), most_grid_threads / block.count()),
+                std::nullopt, "launch fewer blocks, and let each thread loop over its elements");
         if (shape.dynamic_shared_bytes < 0 ||
             shape.dynamic_shared_bytes > limits.shared_bytes_per_block_optin)
             refuse(fmt::format("{} bytes of dynamic shared memory: from 0 to {} are possible",

@@ -1,7 +1,5 @@
 #include "device/cpu/fibers.hpp"
 
-#include <fmt/format.h>
-
 #include <exception>
 
 #include "base/error.hpp"
@@ -18,7 +16,6 @@ namespace {
 
 // For libm, libmvec and a signal's frame (AVX-512 and AMX registers) on top of the kernel's own frames.
 constexpr std::size_t fiber_margin = 48 << 10;
-constexpr std::int64_t most_grid_threads = 1 << 16;  // of a grid whose threads all meet: each has a stack
 
 /// What a switch carries: where the context that was left is kept.
 struct Switch {
@@ -212,14 +209,6 @@ void run_grid(Worker* self, const LaunchBlock* launch, const void* arguments, st
     const std::int64_t blocks = launch->grid[0] * launch->grid[1] * launch->grid[2];
     const std::int64_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     if (blocks * threads == 0) return;
-    if (blocks * threads > most_grid_threads)
-        abandon(worker,
-                std::make_exception_ptr(Error(
-                    Fault::user, "ValueError",
-                    fmt::format("a grid of {} blocks of {} threads can't meet in grid.sync(): on the CPU "
-                                "device at most {} such blocks can be resident",
-                                blocks, threads, most_grid_threads / threads),
-                    std::nullopt, "launch fewer blocks, and let each thread loop over its elements")));
     FiberGang& gang = gang_of(worker, launch, arguments, thread, blocks);
     const std::int64_t bytes = (block_shared_bytes + launch->dynamic_shared_bytes + 63) / 64 * 64;
     if (bytes > 0) {

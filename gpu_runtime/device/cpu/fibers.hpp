@@ -49,6 +49,9 @@ struct FiberGang {
     const void* arguments = nullptr;
 };
 
+/// Of a grid whose threads all meet: each has a stack, and a guard page below it.
+constexpr std::int64_t most_grid_threads = 1 << 14;
+
 /// abi.hpp's functions of the same names.
 void run_fibers(Worker* worker, const LaunchBlock* launch, const void* arguments, std::int64_t block,
                 ThreadFunction thread);

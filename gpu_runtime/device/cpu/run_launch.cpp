@@ -41,7 +41,8 @@ void run_launch(const Kernel& kernel, const Shape& shape, const void* arguments,
     state.block = {{shape.grid.x, shape.grid.y, shape.grid.z},
                    {shape.block.x, shape.block.y, shape.block.z},
                    shape.dynamic_shared_bytes,
-                   state.stop.address()};
+                   state.stop.address(),
+                   const_cast<std::uint64_t*>(launch.printed.get())};
     state.arguments = arguments;
     state.kernel = &kernel;
     state.shared_bytes = kernel.shared_bytes + static_cast<std::size_t>(shape.dynamic_shared_bytes) + 64;

@@ -18,7 +18,7 @@ namespace xcuda::device::cuda {
 
 namespace {
 
-constexpr int options_version = 1;   // rises when options_for changes: part of every cache key
+constexpr int options_version = 2;   // rises when options_for changes: part of every cache key
 constexpr int minimal_from = 12080;  // --minimal is known from CUDA 12.8 on
 
 /// XCUDA_NVRTC_OPTIONS: more options for NVRTC, to try things out.
@@ -62,8 +62,13 @@ std::vector<std::string> options_for(const Source& source, const Target& target)
         fmt::format("--gpu-architecture={}_{}", target.native ? "sm" : "compute", target.number),
         "--std=c++17", "-default-device", "-lineinfo", "-w"};
     if (nvrtc().version >= minimal_from) options.emplace_back("--minimal");
-    if (source.options.find("fastmath") != std::string::npos) options.emplace_back("--use_fast_math");
-    if (source.options.find("nofma") != std::string::npos) options.emplace_back("--fmad=false");
+    std::istringstream words(source.options);
+    for (std::string word; words >> word;) {
+        if (word == "fastmath") options.insert(options.end(), {"--use_fast_math", "-DXC_FAST_MATH"});
+        if (word == "nofma") options.emplace_back("--fmad=false");
+        if (word == "unoptimised") options.emplace_back("--ptxas-options=-O0");
+        if (word.starts_with("registers=")) options.push_back("--maxrregcount=" + word.substr(10));
+    }
     std::istringstream more(extra_options());
     for (std::string each; more >> each;) options.push_back(each);
     return options;

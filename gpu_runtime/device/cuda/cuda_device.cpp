@@ -202,6 +202,8 @@ public:
         if (!kernel || kernel->context() != use.gpu.context) [[unlikely]]
             throw bug("a kernel of another device was launched on a GPU");
         kernel->prepare(shape, info_.limits);
+        if (shape.whole_grid) [[unlikely]]
+            kernel->require_resident(shape, info_.multiprocessors);
         static constexpr std::int64_t nothing = 0;  // what a kernel without parameters reads
         const void* packed = arguments.empty() ? static_cast<const void*>(&nothing) : arguments.data();
         if (auto* capture = capture_of(stream)) [[unlikely]] {

@@ -28,7 +28,8 @@ namespace xcuda::device::cuda {
     X(cuLinkDestroy) X(cuStreamGetCtx) X(cuCtxGetDevice) \
     X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) X(cuGraphLaunch) \
     X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuMemHostRegister) X(cuMemHostUnregister) \
-    X(cuMemcpyPeerAsync)
+    X(cuMemcpyPeerAsync) X(cuLaunchCooperativeKernel) X(cuMemAlloc) X(cuMemFree) \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
 // clang-format on
 
 struct Driver {

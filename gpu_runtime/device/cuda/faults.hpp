@@ -14,6 +14,8 @@ struct alignas(64) FaultSlot {
     FaultRecord record;
     std::int32_t taken;          // the first thread to fault sets it
     volatile std::int32_t stop;  // not 0: kernels that poll leave
+    CUdeviceptr print;           // a PrintBuffer, where the kernel prints
+    CUdeviceptr gate;            // where the blocks of a whole grid meet: a word that is 0 before the launch
 };
 static_assert(sizeof(FaultRecord) == 64 && sizeof(FaultSlot) == 128);
 
@@ -34,6 +36,7 @@ public:
         slot.record.kind = 0;
         slot.taken = 0;
         slot.stop = 0;
+        slot.print = slot.gate = 0;
         return slot;
     }
     FaultSlot& at(std::uint64_t number) { return slots_[number % size]; }

@@ -67,4 +67,20 @@ void CudaFunction::prepare_rare(const Shape& shape, const Limits& limits) {
     allowed_dynamic_ = most;
 }
 
+void CudaFunction::require_resident(const Shape& shape, int multiprocessors) const {
+    int blocks = 0;
+    check(driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+              &blocks, function_, static_cast<int>(shape.block.count()),
+              static_cast<std::size_t>(shape.dynamic_shared_bytes)),
+          "asking how many blocks fit");
+    const std::int64_t most = std::int64_t{blocks} * multiprocessors;
+    if (shape.grid.count() <= most) return;
+    throw Error(
+        Fault::user, "ValueError",
+        fmt::format("a grid of {} blocks of {} threads can't meet in grid.sync(): at most {} such blocks "
+                    "can be resident on this GPU",
+                    shape.grid.count(), shape.block.count(), most),
+        std::nullopt, "launch fewer blocks, and let each thread loop over its elements");
+}
+
 }  // namespace xcuda::device::cuda

@@ -26,6 +26,9 @@ public:
             prepare_rare(shape, limits);
     }
 
+    /// Throws a ValueError where not all blocks of the launch can be resident on the current GPU at once.
+    void require_resident(const Shape& shape, int multiprocessors) const;
+
 private:
     void prepare_rare(const Shape& shape, const Limits& limits);
 

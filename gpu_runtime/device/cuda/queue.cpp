@@ -4,6 +4,7 @@
 
 #include "base/clock.hpp"
 #include "device/cuda/context.hpp"
+#include "device/cuda/print_buffers.hpp"
 #include "device/cuda/wait.hpp"
 
 namespace xcuda::device::cuda {
@@ -14,6 +15,7 @@ Queue::~Queue() {
         const Driver& d = driver();
         for (const CUevent event : spare_) d.cuEventDestroy(event);
         if (base_) d.cuEventDestroy(base_);
+        if (gate_) d.cuMemFree(gate_);
         if (owned_) d.cuStreamDestroy(stream_);
     } catch (...) {
         // The context is lost, and the stream with it.
@@ -39,7 +41,7 @@ CUevent Queue::take_event() {
     return event;
 }
 
-// `start` asks the driver for the work; it is given the fault record's address on the device.
+// `start` asks the driver for the work; it is given the fault record's address on the device, the record and the launch.
 template <class Start>
 std::shared_ptr<Device::Launch> Queue::enqueue(Entry&& held, Start start) {
     const Driver& d = driver();
@@ -63,7 +65,8 @@ std::shared_ptr<Device::Launch> Queue::enqueue(Entry&& held, Start start) {
         mine.end = take_event();
         check(d.cuEventRecord(mine.begin, stream_), "recording an event");
     }
-    if (const CUresult result = start(faults_->address(next_)); result != CUDA_SUCCESS) [[unlikely]] {
+    const CUresult result = start(faults_->address(next_), faults_->at(next_), *launch);
+    if (result != CUDA_SUCCESS) [[unlikely]] {
         if (timed) {
             spare_.insert(spare_.end(), {mine.begin, mine.end});
             mine.begin = mine.end = nullptr;
@@ -85,22 +88,36 @@ std::shared_ptr<Device::Launch> Queue::enqueue(Entry&& held, Start start) {
 
 std::shared_ptr<Device::Launch> Queue::launch(CUfunction function, std::shared_ptr<Function> keep,
                                               const Shape& shape, const void* arguments) {
-    return enqueue({nullptr, std::move(keep)}, [&](CUdeviceptr fault) {
-        void* parameters[] = {const_cast<void*>(arguments), &fault};
-        return driver().cuLaunchKernel(
-            function, static_cast<unsigned>(shape.grid.x), static_cast<unsigned>(shape.grid.y),
-            static_cast<unsigned>(shape.grid.z), static_cast<unsigned>(shape.block.x),
-            static_cast<unsigned>(shape.block.y), static_cast<unsigned>(shape.block.z),
-            static_cast<unsigned>(shape.dynamic_shared_bytes), stream_, parameters, nullptr);
-    });
+    return enqueue(
+        {nullptr, std::move(keep)}, [&](CUdeviceptr fault, FaultSlot& slot, Device::Launch& launch) {
+            const Driver& d = driver();
+            if (shape.print_words > 0) [[unlikely]]
+                launch.printed = take_print_buffer(shape.print_words, &slot.print);
+            if (shape.whole_grid) [[unlikely]] {
+                if (!gate_)
+                    check(d.cuMemAlloc(&gate_, sizeof(unsigned)), "getting memory for a grid's barrier");
+                check(d.cuMemsetD8Async(gate_, 0, sizeof(unsigned), stream_), "clearing a grid's barrier");
+                slot.gate = gate_;
+            }
+            void* parameters[] = {const_cast<void*>(arguments), &fault};
+            const auto call = [&](auto&& launcher, auto... more) {
+                return launcher(
+                    function, static_cast<unsigned>(shape.grid.x), static_cast<unsigned>(shape.grid.y),
+                    static_cast<unsigned>(shape.grid.z), static_cast<unsigned>(shape.block.x),
+                    static_cast<unsigned>(shape.block.y), static_cast<unsigned>(shape.block.z),
+                    static_cast<unsigned>(shape.dynamic_shared_bytes), stream_, parameters, more...);
+            };
+            return shape.whole_grid ? call(d.cuLaunchCooperativeKernel) : call(d.cuLaunchKernel, nullptr);
+        });
 }
 
 std::shared_ptr<Device::Launch> Queue::replay(std::shared_ptr<CudaGraph> graph) {
     CudaGraph& it = *graph;
     it.begin();
     try {
-        return enqueue({nullptr, nullptr, std::move(graph)},
-                       [&](CUdeviceptr) { return driver().cuGraphLaunch(it.executable, stream_); });
+        return enqueue({nullptr, nullptr, std::move(graph)}, [&](CUdeviceptr, FaultSlot&, Device::Launch&) {
+            return driver().cuGraphLaunch(it.executable, stream_);
+        });
     } catch (...) {
         Device::Launch none;
         it.settle(none);

@@ -75,6 +75,7 @@ private:
     std::vector<CUevent> spare_;
     CUevent base_ = nullptr;  // the begin of the launch that found the stream idle, at base_time_
     double base_time_ = 0;
+    CUdeviceptr gate_ = 0;  // a word in device memory, made by the first launch whose whole grid meets
 };
 
 }  // namespace xcuda::device::cuda

@@ -10,6 +10,8 @@ CompileOptions read_options(const char* words) {
     for (std::string word; stream >> word;) {
         if (word.size() == 2 && word[0] == 'O' && word[1] >= '0' && word[1] <= '3')
             options.level = word[1] - '0';
+        else if (word == "unoptimised")
+            options.level = 1;
         else if (word == "tiles")
             options.tiles = true;
         else if (word ==

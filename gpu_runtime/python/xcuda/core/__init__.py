@@ -3,6 +3,8 @@
 The names that numba-cuda's users know are here too.
 """
 
+import importlib
+
 from xcuda import _runtime as _runtime
 from xcuda.core import types
 from xcuda.core.arrays import (
@@ -52,6 +54,7 @@ from xcuda.core.language import (
     atomic,
     blockDim,
     blockIdx,
+    cg,
     const,
     grid,
     gridDim,
@@ -86,6 +89,12 @@ def _relieve():
     relieve()
 
 
+_LATER = {
+    "Reduce": "reduction",
+    "guvectorize": "elementwise",
+    "reduce": "reduction",
+    "vectorize": "elementwise",
+}
 _runtime.set_array_class(DeviceArray)
 _runtime.set_relief(_relieve)
 device = device_function
@@ -109,6 +118,7 @@ __all__ = [
     "shared",
     "local",
     "const",
+    "cg",
     "atomic",
     "DeviceArray",
     "In",
@@ -160,6 +170,10 @@ __all__ = [
     "is_available",
     "detect",
     "kernel_names",
+    "reduce",
+    "Reduce",
+    "vectorize",
+    "guvectorize",
     "memory_info",
     "trim_memory",
     "DeviceMemoryError",
@@ -200,9 +214,9 @@ def __getattr__(name):
     if name == "gpus":
         return devices()
     if name == "fp16":
-        import importlib
-
         return importlib.import_module("xcuda.core.fp16")
+    if name in _LATER:  # not everybody's: imported when asked for
+        return getattr(importlib.import_module(f"xcuda.core.{_LATER[name]}"), name)
     if not name.startswith("_"):
         try:
             return _language_name(name)

@@ -29,9 +29,9 @@ class NumbaNames:
             raise RuntimeError("Dispatcher already specialized")
         key = tuple(types_from(arguments))
         if key not in self.specializations:
-            from xcuda.core.kernels import kernel
+            from xcuda.core.kernels import _made
 
-            made = kernel(self.py_func, checked=self.options[0], fastmath=self.options[1])
+            made = _made(self.py_func, None, self.options)
             made.compile(arguments)
             made.about.specialized = True
             self.specializations[key] = made

@@ -11,33 +11,37 @@ from xcuda.core.types import is_signature, is_type
 
 from ._cells import name_cell
 
-# What numba's users give to cuda.jit and what has no meaning or no effect here.
-_WITHOUT_EFFECT = {
-    "debug",
-    "opt",
-    "lineinfo",
-    "cache",
-    "inline",
-    "max_registers",
-    "launch_bounds",
-    "forceinline",
-    "link",
-    "lto",
-    "extensions",
-}
+# What numba's users give to cuda.jit and what is always so here, or makes no difference: lines are known, kernels are
+# cached, helpers are written in where that pays, checks tell what a debugger would.
+_WITHOUT_EFFECT = {"debug", "lineinfo", "cache", "inline", "forceinline", "link", "lto", "extensions"}
 
 _CARVEOUTS = ("default", "maxl1", "maxshared")
 
 
-def kernel(function=None, signature=None, *, checked=True, fastmath=False, fma=True, device=False, **options):
+def kernel(
+    function=None,
+    signature=None,
+    *,
+    checked=True,
+    fastmath=False,
+    fma=True,
+    device=False,
+    opt=True,
+    max_registers=None,
+    launch_bounds=None,
+    **options,
+):
     """Makes a kernel of a function: `@kernel`, or `@kernel(checked=False)` and the like.
 
     signature: "float32[:, ::1], int64" or void(float32[:, ::1], int64) compiles it at once for these types, a list
         of such for each; left out, it compiles when called.
     checked: indices out of range, division by zero and failed asserts raise, with line and thread.
-    fastmath: floating-point operations may be reordered and contracted.
+    fastmath: floating-point operations may be reordered and contracted; integers, NaN tests and powers of negative
+        numbers mean what they did.
     fma: a * b + c may be one fused operation, rounded once; False: bit by bit what NumPy computes.
     device: as in numba, a function for kernels to call.
+    opt: False compiles without optimisation. max_registers: of a thread, at most (GPU). launch_bounds: the most
+        threads of a block, or (threads, blocks) with the least number of blocks that should be resident at once.
     """
     if function is not None and (not callable(function) or is_type(function) or is_signature(function)):
         function, signature = None, function  # @kernel("float32[:]"), @kernel(void(float32[:]))
@@ -45,13 +49,22 @@ def kernel(function=None, signature=None, *, checked=True, fastmath=False, fma=T
     unknown = set(options) - _WITHOUT_EFFECT
     if unknown:
         raise TypeError(
-            f"kernel() has no option '{min(unknown)}'; there are signature, checked, fastmath, fma and device"
+            f"kernel() has no option '{min(unknown)}'; there are signature, checked, fastmath, fma, device, opt, "
+            "max_registers and launch_bounds"
         )
     if options.get("link"):
         raise TypeError("kernel() can't link other code: write it as a function in Python")
     if function is None:
         return functools.partial(
-            kernel, signature=signature, checked=checked, fastmath=fastmath, fma=fma, device=device
+            kernel,
+            signature=signature,
+            checked=checked,
+            fastmath=fastmath,
+            fma=fma,
+            device=device,
+            opt=opt,
+            max_registers=max_registers,
+            launch_bounds=launch_bounds,
         )
     if device:
         return device_function(function, signature)
@@ -59,7 +72,9 @@ def kernel(function=None, signature=None, *, checked=True, fastmath=False, fma=T
         raise TypeError(
             f"a kernel is made from a plain Python function, not from a {type(function).__name__}"
         )
-    return _made(function, signature, checked, fastmath, fma)
+    bounds = _bounds(launch_bounds)
+    registers = _positive("max_registers", max_registers)
+    return _made(function, signature, (checked, fastmath, fma, bool(opt), registers, *bounds))
 
 
 jit = kernel
@@ -74,6 +89,21 @@ def check_carveout(carveout):
             )
     elif not -1 <= carveout <= 100:
         raise ValueError(f"carveout must be between -1 and 100, found {carveout}")
+
+
+def _positive(name, value):
+    if value is None:
+        return 0
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} is a whole number from 1, not {value!r}")
+    return value
+
+
+def _bounds(given):
+    pair = given if isinstance(given, (tuple, list)) else (given,)
+    if not 1 <= len(pair) <= 2:
+        raise ValueError("launch_bounds is the most threads of a block, or (threads, least resident blocks)")
+    return tuple(_positive("launch_bounds", v) for v in (*pair, None)[:2])
 
 
 def device_function(function=None, signature=None, **options):
@@ -93,7 +123,7 @@ def device_function(function=None, signature=None, **options):
     return function
 
 
-def _made(function, signature, checked, fastmath, fma):
+def _made(function, signature, options):
     parameters = inspect.signature(function).parameters
     for p in parameters.values():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
@@ -103,9 +133,9 @@ def _made(function, signature, checked, fastmath, fma):
     _check(function)
     defaults = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
     about = About(function)
-    made = _runtime.Kernel(about, function.__name__, tuple(parameters), defaults, checked, fastmath, fma)
+    made = _runtime.Kernel(about, function.__name__, tuple(parameters), defaults, *options)
     about.kernel = made
-    about.options = (checked, fastmath, fma)
+    about.options = options
     functools.update_wrapper(made, function)
     made.__signature__ = inspect.signature(function)
     made.__call__ = made  # IPython then shows one signature, the function's

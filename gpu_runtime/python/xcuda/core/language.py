@@ -15,6 +15,7 @@ __all__ = [
     "atomic",
     "blockDim",
     "blockIdx",
+    "cg",
     "const",
     "grid",
     "gridDim",
@@ -165,6 +166,17 @@ const = Namespace(
     ),
 )
 
+cg = Namespace(
+    "cg",
+    "Cooperative groups.",
+    this_grid=Intrinsic(
+        "cg.this_grid",
+        "()",
+        "The grid: its sync() waits until every thread of every block is there. The launch is a cooperative one then, "
+        "whose blocks must all be resident at once.",
+    ),
+)
+
 _ATOMIC = "`index` is an int, or a tuple with one int an axis. Gives the old value, of the array's dtype."
 atomic = Namespace(
     "atomic",
@@ -174,12 +186,33 @@ atomic = Namespace(
     max=Intrinsic(
         "atomic.max",
         "(array, index, value)",
-        f"array[index] = max(array[index], value); NaN loses to a number, on both devices. {_ATOMIC}",
+        f"array[index] = max(array[index], value); a NaN in the array stays, a NaN value is ignored. {_ATOMIC}",
     ),
     min=Intrinsic(
         "atomic.min",
         "(array, index, value)",
-        f"array[index] = min(array[index], value); NaN loses to a number, on both devices. {_ATOMIC}",
+        f"array[index] = min(array[index], value); a NaN in the array stays, a NaN value is ignored. {_ATOMIC}",
+    ),
+    nanmax=Intrinsic(
+        "atomic.nanmax",
+        "(array, index, value)",
+        f"array[index] = numpy.fmax(array[index], value): a number takes a NaN's place. {_ATOMIC}",
+    ),
+    nanmin=Intrinsic(
+        "atomic.nanmin",
+        "(array, index, value)",
+        f"array[index] = numpy.fmin(array[index], value): a number takes a NaN's place. {_ATOMIC}",
+    ),
+    inc=Intrinsic(
+        "atomic.inc",
+        "(array, index, value)",
+        f"array[index] = 0 if array[index] >= value else array[index] + 1; unsigned. {_ATOMIC}",
+    ),
+    dec=Intrinsic(
+        "atomic.dec",
+        "(array, index, value)",
+        "array[index] = value if array[index] == 0 or array[index] > value else array[index] - 1; unsigned. "
+        f"{_ATOMIC}",
     ),
     exch=Intrinsic("atomic.exch", "(array, index, value)", f"array[index] = value. {_ATOMIC}"),
     cas=Intrinsic(
