@@ -85,6 +85,12 @@ std::string integer(std::int64_t v, DType dtype) {
 }
 
 std::string number(const Number& n, DType dtype) {
+    if (is_complex(dtype)) {
+        const auto* z = std::get_if<std::complex<double>>(&n);
+        const DType part = part_of(dtype);
+        return fmt::format("{}({}, {})", info(dtype).cpp, real(z ? z->real() : real_of(n), part),
+                           real(z ? z->imag() : 0.0, part));
+    }
     if (const auto* b = std::get_if<bool>(&n)) {
         if (dtype == DType::b1) return *b ? "true" : "false";
         return is_floating(dtype) ? real(*b, dtype) : integer(*b, dtype);
@@ -256,13 +262,15 @@ constexpr std::array atomic_names{
 
 std::string atomic(Writer& w, const Expr& e) {
     const Atomic& a = std::get<Atomic>(e.payload);
+    const char* of = is_complex(e.type.dtype) ? "_complex" : "";
     const auto ndim = static_cast<std::size_t>(e.args[0]->type.ndim);
     std::string values;
     for (std::size_t i = 1 + ndim; i < e.args.size(); ++i)  // told: a literal's C++ type is int
         values += fmt::format(", ({}){}", w.type(e.type), w.expr(*e.args[i]));
     for (const AtomicName& row : atomic_names)
         if (row.kind == a.kind)
-            return fmt::format("{}(&{}{})", row.text, w.element(*e.args[0], &e.args[1], a.access), values);
+            return fmt::format("{}{}(&{}{})", row.text, of, w.element(*e.args[0], &e.args[1], a.access),
+                               values);
     return {};
 }
 

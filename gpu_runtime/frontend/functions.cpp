@@ -19,6 +19,7 @@ struct Index {
         add_numbers(table);
         add_warps(table);
         add_bits(table);
+        add_complex(table);
         add_internal(table);
         owner.resize(table.overloads.size());
         for (std::size_t i = 0; i < table.functions.size(); ++i) {

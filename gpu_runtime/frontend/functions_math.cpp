@@ -21,6 +21,12 @@ constexpr std::array mvec = {
     "exp2", "expm1", "hypot", "log",   "log10", "log1p", "log2",  "pow",  "sin", "sinh", "tan", "tanh",
 };
 
+// Of complex numbers too.
+constexpr std::array complex = {
+    "sin",   "cos",   "tan", "asin", "acos",  "atan", "sinh", "cosh",  "tanh",  "asinh",
+    "acosh", "atanh", "exp", "exp2", "expm1", "log",  "log2", "log10", "log1p",
+};
+
 void add_row(FunctionTable& t, const Row& row) {
     const std::string numpy =
         "numpy." + std::string(row.spellings.back().substr(row.spellings.back().find('.') + 1));
@@ -34,36 +40,52 @@ void add_row(FunctionTable& t, const Row& row) {
         t.add(std::vector<DType>(row.arguments, d), d, "__builtin_" + call + arguments, call + arguments,
               vector ? "libmvec:" + call : "");
     }
+    if (std::find(complex.begin(), complex.end(), base) != complex.end())
+        t.add_complex("xc_z_" + base + "($0)");
 }
 
 }  // namespace
 
 void add_math(FunctionTable& t) {
     const std::vector<Row> rows = {
-        {"sin", {"math.sin", "numpy.sin"}, "Sine of an angle in radians; within 4 ulp."},
-        {"cos", {"math.cos", "numpy.cos"}, "Cosine of an angle in radians; within 4 ulp."},
-        {"tan", {"math.tan", "numpy.tan"}, "Tangent of an angle in radians; within 4 ulp."},
-        {"asin", {"math.asin", "numpy.asin", "numpy.arcsin"}, "Inverse sine, in radians; within 4 ulp."},
-        {"acos", {"math.acos", "numpy.acos", "numpy.arccos"}, "Inverse cosine, in radians; within 4 ulp."},
-        {"atan", {"math.atan", "numpy.atan", "numpy.arctan"}, "Inverse tangent, in radians; within 4 ulp."},
+        {"sin", {"math.sin", "cmath.sin", "numpy.sin"}, "Sine of an angle in radians; within 4 ulp."},
+        {"cos", {"math.cos", "cmath.cos", "numpy.cos"}, "Cosine of an angle in radians; within 4 ulp."},
+        {"tan", {"math.tan", "cmath.tan", "numpy.tan"}, "Tangent of an angle in radians; within 4 ulp."},
+        {"asin",
+         {"math.asin", "cmath.asin", "numpy.asin", "numpy.arcsin"},
+         "Inverse sine, in radians; within 4 ulp."},
+        {"acos",
+         {"math.acos", "cmath.acos", "numpy.acos", "numpy.arccos"},
+         "Inverse cosine, in radians; within 4 ulp."},
+        {"atan",
+         {"math.atan", "cmath.atan", "numpy.atan", "numpy.arctan"},
+         "Inverse tangent, in radians; within 4 ulp."},
         {"atan2",
          {"math.atan2", "numpy.atan2", "numpy.arctan2"},
          "Angle of the point (x, y) from atan2(y, x); 4 ulp.",
          2},
-        {"sinh", {"math.sinh", "numpy.sinh"}, "Hyperbolic sine; within 4 ulp."},
-        {"cosh", {"math.cosh", "numpy.cosh"}, "Hyperbolic cosine; within 4 ulp."},
-        {"tanh", {"math.tanh", "numpy.tanh"}, "Hyperbolic tangent; within 4 ulp."},
-        {"asinh", {"math.asinh", "numpy.asinh", "numpy.arcsinh"}, "Inverse hyperbolic sine; within 4 ulp."},
-        {"acosh", {"math.acosh", "numpy.acosh", "numpy.arccosh"}, "Inverse hyperbolic cosine; within 4 ulp."},
-        {"atanh", {"math.atanh", "numpy.atanh", "numpy.arctanh"}, "Inverse hyperbolic tangent; within 4 ulp."},
-        {"exp", {"math.exp", "numpy.exp"}, "e ** x; within 4 ulp."},
+        {"sinh", {"math.sinh", "cmath.sinh", "numpy.sinh"}, "Hyperbolic sine; within 4 ulp."},
+        {"cosh", {"math.cosh", "cmath.cosh", "numpy.cosh"}, "Hyperbolic cosine; within 4 ulp."},
+        {"tanh", {"math.tanh", "cmath.tanh", "numpy.tanh"}, "Hyperbolic tangent; within 4 ulp."},
+        {"asinh",
+         {"math.asinh", "cmath.asinh", "numpy.asinh", "numpy.arcsinh"},
+         "Inverse hyperbolic sine; within 4 ulp."},
+        {"acosh",
+         {"math.acosh", "cmath.acosh", "numpy.acosh", "numpy.arccosh"},
+         "Inverse hyperbolic cosine; within 4 ulp."},
+        {"atanh",
+         {"math.atanh", "cmath.atanh", "numpy.atanh", "numpy.arctanh"},
+         "Inverse hyperbolic tangent; within 4 ulp."},
+        {"exp", {"math.exp", "cmath.exp", "numpy.exp"}, "e ** x; within 4 ulp."},
         {"exp2", {"math.exp2", "numpy.exp2"}, "2 ** x; within 4 ulp."},
         {"expm1", {"math.expm1", "numpy.expm1"}, "exp(x) - 1, exact near 0; within 4 ulp."},
         {"log1p", {"math.log1p", "numpy.log1p"}, "log(1 + x), exact near 0; within 4 ulp."},
         {"log2", {"math.log2", "numpy.log2"}, "Logarithm to base 2; nan below 0; within 4 ulp."},
-        {"log10", {"math.log10", "numpy.log10"}, "Logarithm to base 10; nan below 0; within 4 ulp."},
+        {"log10",
+         {"math.log10", "cmath.log10", "numpy.log10"},
+         "Logarithm to base 10; nan below 0; within 4 ulp."},
         {"log",
-         {"math.log", "numpy.log"},
+         {"math.log", "cmath.log", "numpy.log"},
          "Natural logarithm; nan below 0; within 4 ulp. math.log(x, base) too."},
         {"cbrt", {"math.cbrt", "numpy.cbrt"}, "Cube root; within 4 ulp."},
         {"hypot", {"math.hypot", "numpy.hypot"}, "sqrt(x*x + y*y) without overflow; within 4 ulp.", 2},
@@ -77,10 +99,11 @@ void add_math(FunctionTable& t) {
     };
     for (const Row& row : rows) add_row(t, row);
 
-    t.begin("sqrt", {"math.sqrt", "numpy.sqrt"}, "numpy.sqrt",
+    t.begin("sqrt", {"math.sqrt", "cmath.sqrt", "numpy.sqrt"}, "numpy.sqrt",
             "Square root; nan below 0; correctly rounded.");
     t.add({DType::f32}, DType::f32, "__builtin_sqrtf($0)", "sqrtf($0)", "__builtin_elementwise_sqrt($0)");
     t.add({DType::f64}, DType::f64, "__builtin_sqrt($0)", "sqrt($0)", "__builtin_elementwise_sqrt($0)");
+    t.add_complex("xc_z_sqrt($0)");
 
     const auto scaled = [&](const char* name, std::vector<std::string_view> spellings, const char* doc,
                             const char* factor) {

@@ -54,7 +54,7 @@ ir::Module link(Lowered kernel, Unit& unit) {
 
 void expect_known(const Source& source, const std::string& name, const ir::Type& type) {
     const DTypeInfo& d = info(type.dtype);
-    const bool later = d.kind == DKind::complex || d.dtype == DType::bf16;
+    const bool later = d.dtype == DType::bf16;
     if (later)
         throw Error(Fault::user, "TypeError",
                     fmt::format("{}(): argument '{}' is {}, which the kernel language does not have yet",

@@ -105,6 +105,7 @@ std::optional<DType> Lowering::dtype_from(const Value& v) const {
         if (v.meaning->text == "builtins.float") return DType::f64;
         if (v.meaning->text == "builtins.int") return DType::i64;
         if (v.meaning->text == "builtins.bool") return DType::b1;
+        if (v.meaning->text == "builtins.complex") return DType::c128;
     }
     return std::nullopt;
 }
@@ -141,7 +142,7 @@ Value Lowering::make_array(const Node& node, const std::string& name, ir::Space 
     if (!dtype)
         throw refused(args[1]->place, "expected a dtype, found " + spoken(type),
                       "write np.float32 or \"float32\"");
-    if (info(*dtype).kind == DKind::complex || *dtype == DType::bf16)
+    if (*dtype == DType::bf16)
         throw refused(args[1]->place,
                       std::string(info(*dtype).name) + " is not part of the kernel language yet",
                       "use float32");
@@ -183,7 +184,11 @@ Value Lowering::atomic_on(std::vector<Value> values, const std::vector<const Nod
     const bool wide =
         dtype == DType::i32 || dtype == DType::u32 || dtype == DType::i64 || dtype == DType::u64;
     const bool real = dtype == DType::f32 || dtype == DType::f64;
-    if (!wide && (!real || row->integers_only))
+    const bool sums = row->kind == ir::Atomic::Kind::add || row->kind == ir::Atomic::Kind::sub;
+    if (is_complex(dtype) && !sums)
+        throw refused(place, fmt::format("cuda.{} does not work on {}", name, info(dtype).name),
+                      "complex numbers have atomic.add and atomic.sub; keep the parts in two arrays");
+    if (!wide && !is_complex(dtype) && (!real || row->integers_only))
         throw refused(place, fmt::format("cuda.{} does not work on {}", name, info(dtype).name),
                       row->integers_only ? "use int32, uint32, int64 or uint64"
                                          : "use int32, uint32, int64, uint64, float32 or float64");

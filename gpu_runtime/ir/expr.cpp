@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "frontend/functions.hpp"
 
@@ -72,6 +73,17 @@ bool divides_by_zero_maybe(const Expr& e) {
 
 Effect effect_of(const Expr& e) {
     return e.op == Op::call ? frontend::function_of(std::get<OverloadId>(e.payload)).effect : Effect::none;
+}
+
+double real_of(const Number& n) {
+    return std::visit(
+        [](auto v) {
+            if constexpr (std::is_same_v<decltype(v), std::complex<double>>)
+                return v.real();
+            else
+                return static_cast<double>(v);
+        },
+        n);
 }
 
 bool has_effect(const Expr& e) {

@@ -72,7 +72,7 @@ void expect_in_kernels(DType dtype, const std::string& name, const char* what) {
     if (!in_kernels(dtype))
         wrong("TypeError",
               fmt::format("'{}' is {} of {}, which kernels don't take yet", name, what, info(dtype).name),
-              "use bool, int8 to int64, uint8 to uint64, float16, float32 or float64");
+              "use bool, int8 to int64, uint8 to uint64, float16 to float64, complex64 or complex128");
 }
 
 std::uint64_t zero_extended(const void* from, std::size_t size) {
@@ -171,6 +171,12 @@ bool Arguments::read_scalar(launch::Argument& value, PyObject* object, const std
         value.bits = large;
         return true;
     }
+    if (PyComplex_CheckExact(object)) {
+        value.dtype = DType::c128;
+        value.bits = std::bit_cast<std::uint64_t>(PyComplex_RealAsDouble(object));
+        value.more_bits = std::bit_cast<std::uint64_t>(PyComplex_ImagAsDouble(object));
+        return true;
+    }
     if (how_to_read(object) == How::numpy_scalar) {
         Py_buffer view;
         if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) {
@@ -181,6 +187,10 @@ bool Arguments::read_scalar(launch::Argument& value, PyObject* object, const std
         const Format format = from_format(view.format, static_cast<std::size_t>(view.itemsize));
         if (format.dtype && view.len <= 8)
             value.bits = zero_extended(view.buf, static_cast<std::size_t>(view.len));
+        if (format.dtype && view.len == 16) {
+            value.bits = zero_extended(view.buf, 8);
+            value.more_bits = zero_extended(static_cast<const char*>(view.buf) + 8, 8);
+        }
         PyBuffer_Release(&view);
         if (!format.dtype)
             wrong("TypeError",

@@ -1,5 +1,6 @@
 """Every function of the table against its NumPy or math twin: values, result types, spellings that exist."""
 
+import cmath
 import math
 
 import numpy as np
@@ -27,7 +28,7 @@ def resolve(spelling):
     if module == "scipy.special":
         return None
     return (
-        getattr({"math": math, "numpy": np, "builtins": __builtins__}[module], name, None)
+        getattr({"math": math, "cmath": cmath, "numpy": np, "builtins": __builtins__}[module], name, None)
         if module != "builtins"
         else 1
     )

@@ -182,6 +182,8 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "complex64",
+    "complex128",
     "bool_",
     "boolean",
     "intp",

@@ -2,7 +2,7 @@
 
 import numpy
 
-_TAKEN = "bool, int8 to int64, uint8 to uint64, float16, float32 or float64"
+_TAKEN = "bool, int8 to int64, uint8 to uint64, float16 to float64, complex64 or complex128"
 
 
 def stand_in(given, name):
@@ -16,7 +16,7 @@ def stand_in(given, name):
         raise TypeError(
             f"'{name}' has the structured dtype {dtype}, which kernels don't take; pass {name}['field']"
         )
-    if dtype.kind not in "biuf" or dtype.itemsize > 8:
+    if dtype.kind not in "biufc" or dtype.itemsize > (16 if dtype.kind == "c" else 8):
         raise TypeError(f"'{name}' is an array of {dtype}, which kernels don't take; use {_TAKEN}")
     comes_back = isinstance(given, (numpy.ndarray, memoryview)) and array.flags.writeable
     return numpy.array(array, dtype=dtype.newbyteorder("="), order="C", copy=True, subok=False), comes_back
