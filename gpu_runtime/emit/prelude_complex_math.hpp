@@ -43,6 +43,9 @@ struct xc_consts {
                        quarter_pi = (T)0.78539816339744830962, ln2 = (T)0.69314718055994530942,
                        log2_e = (T)1.44269504088896340736, log10_e = (T)0.43429448190325182765;
 };
+XC_Z T xc_nan() { return (T)XC_NAN32; }
+XC_Z T xc_inf() { return (T)XC_INF32; }
+
 XC_Z b1 xc_z_isnan(xc_complex<T> z) { return xc_isnan(z.re) || xc_isnan(z.im); }
 XC_Z b1 xc_z_isinf(xc_complex<T> z) { return xc_isinf(z.re) || xc_isinf(z.im); }
 XC_Z b1 xc_z_isfinite(xc_complex<T> z) { return xc_isfinite(z.re) && xc_isfinite(z.im); }

@@ -240,34 +240,6 @@ XC_FN u64 xc_bits_of(f64 x) {
     } v = {x};
     return v.u;
 }
-XC_FN f32 xc_of_bits(u32 bits) {
-    union {
-        u32 u;
-        f32 f;
-    } v = {bits};
-    return v.f;
-}
-XC_FN f64 xc_of_bits(u64 bits) {
-    union {
-        u64 u;
-        f64 f;
-    } v = {bits};
-    return v.f;
-}
-template <class T>
-XC_FN T xc_nan() {
-    if constexpr (xc_same<T, f64>::value)
-        return xc_of_bits((u64)0x7ff8000000000000);
-    else
-        return xc_of_bits((u32)0x7fc00000);
-}
-template <class T>
-XC_FN T xc_inf() {
-    if constexpr (xc_same<T, f64>::value)
-        return xc_of_bits((u64)0x7ff0000000000000);
-    else
-        return xc_of_bits((u32)0x7f800000);
-}
 XC_FN b1 xc_isnan(f32 x) { return (xc_bits_of(x) & 0x7fffffffu) > 0x7f800000u; }
 XC_FN b1 xc_isnan(f64 x) { return (xc_bits_of(x) & 0x7fffffffffffffffull) > 0x7ff0000000000000ull; }
 XC_FN b1 xc_isinf(f32 x) { return (xc_bits_of(x) & 0x7fffffffu) == 0x7f800000u; }
