@@ -32,6 +32,11 @@ struct FunctionTable {
     void add(std::vector<DType> in, DType out, std::string both, std::string vector = {}) {
         add(std::move(in), out, both, both, std::move(vector));
     }
+    /// Of the function's float32 and float64 overloads.
+    struct Ulp {
+        float cpu32, cuda32, cpu64, cuda64;
+    };
+    void within(const Ulp& ulp);
     enum class Complex { same, part, boolean };
     /// complex64 and complex128, after the real overloads: the same text for both devices, lane by lane.
     void add_complex(std::string text, Complex gives = Complex::same);

@@ -159,6 +159,7 @@ __all__ = [
     "current_context",
     "is_available",
     "detect",
+    "kernel_accuracy",
     "kernel_names",
     "memory_info",
     "trim_memory",
@@ -230,6 +231,14 @@ def is_float16_supported():
 def is_bfloat16_supported():
     """True where kernels take bfloat16."""
     return "bfloat16" in _DTYPES
+
+
+def kernel_accuracy():
+    """How far results may be off, in units in the last place: {name: {"cpu" or "cuda": {"float32": ulp, ...}}}.
+
+    0 stands for correctly rounded or exact. Without fast math; complex results are not in it.
+    """
+    return _runtime.kernel_accuracy()
 
 
 def kernel_names():
