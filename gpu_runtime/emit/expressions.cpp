@@ -61,7 +61,7 @@ const char* named(Op op) {
 bool compares(Op op) { return op >= Op::lt && op <= Op::ne; }
 
 std::string real(double v, DType dtype) {
-    if (dtype == DType::f16) return "((f16)" + real(v, DType::f32) + ")";
+    if (is_half(dtype)) return fmt::format("(({}){})", info(dtype).cpp, real(v, DType::f32));
     if (std::isnan(v)) return dtype == DType::f32 ? "XC_NAN32" : "XC_NAN64";
     if (std::isinf(v))
         return std::string(v < 0 ? "(-" : "(") + (dtype == DType::f32 ? "XC_INF32)" : "XC_INF64)");

@@ -1,9 +1,7 @@
 // Complex numbers for both devices: only in kernels that hold one. NumPy's arithmetic, to the last branch.
 #ifdef XC_CUDA
-#define XC_MEMBER __device__ __forceinline__
 #define XC_PAIR(T) alignas(2 * sizeof(T))  // one load an element
 #else
-#define XC_MEMBER __attribute__((always_inline))
 #define XC_PAIR(T)
 #endif
 template <class T>

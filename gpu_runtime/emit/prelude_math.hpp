@@ -1,8 +1,10 @@
 // What Python's and NumPy's operators mean, for both devices. T is a number type or, where no comment says scalar, a vector.
 #define XC_FN XC_DEVICE XC_INLINE
 #ifdef XC_CUDA
+#define XC_MEMBER __device__ __forceinline__
 #define XC_LIBM(name) name
 #else
+#define XC_MEMBER __attribute__((always_inline))
 #define XC_LIBM(name) __builtin_##name
 #endif
 template <class T>

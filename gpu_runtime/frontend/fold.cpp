@@ -1,6 +1,7 @@
 #include "frontend/fold.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -175,6 +176,14 @@ double rounded_to_half(double x) {
     return std::abs(rounded) > 65504.0 ? std::copysign(INFINITY, x) : rounded;
 }
 
+// The upper half of a float32, ties to even.
+double rounded_to_bfloat(float x) {
+    if (std::isnan(x)) return x;
+    auto bits = std::bit_cast<std::uint32_t>(x);
+    bits += 0x7fff + (bits >> 16 & 1);
+    return std::bit_cast<float>(bits & 0xffff0000u);
+}
+
 }  // namespace
 
 Number to_dtype(const Number& n, DType dtype) {
@@ -186,6 +195,7 @@ Number to_dtype(const Number& n, DType dtype) {
         return Complex(static_cast<float>(z.real()), static_cast<float>(z.imag()));
     }
     if (dtype == DType::f16) return rounded_to_half(as_double(n));
+    if (dtype == DType::bf16) return rounded_to_bfloat(static_cast<float>(as_double(n)));
     if (d.kind == DKind::floating)
         return d.size == 4 ? static_cast<double>(static_cast<float>(as_double(n))) : as_double(n);
     Wide value = wide(n);

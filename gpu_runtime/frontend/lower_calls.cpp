@@ -296,12 +296,12 @@ ExprP Lowering::table_apply(const KernelFunction& function, const std::string& s
     bool half = false;
     for (const ExprP& a : args) {
         all = ir::join(all, a->type);
-        half = half || a->type.dtype == DType::f16;
+        half = half || is_half(a->type.dtype);
     }
     if (half) {  // computed in float32, and rounded where every argument is of half precision
-        const bool rounded = all.dtype == DType::f16;
+        const bool rounded = is_half(all.dtype);
         for (ExprP& a : args)
-            if (rounded || a->type.dtype == DType::f16)
+            if (rounded || is_half(a->type.dtype))
                 a = convert(rounded ? convert(a, all) : a, ir::scalar(DType::f32, a->type.weak));
         ExprP result = table_apply(function, spelling, std::move(args), place);
         return rounded && result->type.dtype == DType::f32 ? convert(std::move(result), all) : result;
@@ -349,9 +349,6 @@ ExprP Lowering::table_apply(const KernelFunction& function, const std::string& s
 
 Value Lowering::dtype_call(DType dtype, const Node& node) {
     if (is_complex(dtype)) return call_complex(node, dtype, false);
-    if (dtype == DType::bf16)
-        throw refused(node.place, std::string(info(dtype).name) + " is not part of the kernel language yet",
-                      "use np.float32");
     const auto args = bind(node, std::string(info(dtype).name), {"x"}, 0);
     if (!args[0])
         return scalar_value(ir::constant(to_dtype(std::int64_t{0}, dtype), ir::scalar(dtype), node.place));
@@ -536,7 +533,7 @@ Value Lowering::call_where(const Node& node) {
     if (test->type.is_none() || x->type.is_none() || y->type.is_none())
         return scalar_value(ir::make(Op::constant, Type{}, {}, node.place));
     const Type type = ir::join(x->type, y->type);
-    if (type.dtype == DType::f16 || is_complex(type.dtype))
+    if (is_half(type.dtype) || is_complex(type.dtype))
         return scalar_value(
             ir::make(Op::select, type, {test, convert(x, type), convert(y, type)}, node.place));
     const KernelFunction& where = *find_function("numpy.where");

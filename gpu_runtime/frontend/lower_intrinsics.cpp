@@ -142,10 +142,6 @@ Value Lowering::make_array(const Node& node, const std::string& name, ir::Space 
     if (!dtype)
         throw refused(args[1]->place, "expected a dtype, found " + spoken(type),
                       "write np.float32 or \"float32\"");
-    if (*dtype == DType::bf16)
-        throw refused(args[1]->place,
-                      std::string(info(*dtype).name) + " is not part of the kernel language yet",
-                      "use float32");
     const auto role = space == ir::Space::shared ? ir::Var::Role::shared : ir::Var::Role::local_array;
     const ir::Type t = ir::fixed_array(*dtype, extents, space);
     // The same line is lowered again in each pass, and once more in each written-out item: an array each.

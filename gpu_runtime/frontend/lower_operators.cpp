@@ -85,14 +85,16 @@ void expect_no_loss(const ExprP& value, DType to) {
 
 }  // namespace
 
-// Half precision lives in memory and variables; what is computed with it is computed in float32 and rounded each time, as
-// NumPy does. The IR has no other operation on it than casts from and to float32, and from float64.
+// Half precision (float16, bfloat16) lives in memory and variables; what is computed with it is computed in float32 and
+// rounded each time, as NumPy and ml_dtypes do. The IR has no other operation on it than casts from and to float32, and
+// from float64 to float16.
 ir::ExprP recast(ExprP value, const Type& type) {
     const DType from = value->type.dtype, to = type.dtype;
     if (is_complex(to) && !is_complex(from) && from != part_of(to))
         value = recast(std::move(value), ir::scalar(part_of(to), value->type.weak));
-    const bool to_half = to == DType::f16 && from != DType::f32 && from != DType::f64 && from != DType::f16;
-    const bool from_half = from == DType::f16 && to != DType::f32 && to != DType::f16;
+    const bool at_once = to == DType::f16 && from == DType::f64;  // ml_dtypes rounds float64 twice
+    const bool to_half = is_half(to) && from != DType::f32 && from != to && !at_once;
+    const bool from_half = is_half(from) && to != DType::f32 && to != from;
     if (to_half || from_half) value = ir::cast(std::move(value), ir::scalar(DType::f32, value->type.weak));
     const Place place = value->place;
     return ir::make(Op::cast, type, {std::move(value)}, place);
@@ -128,7 +130,7 @@ ExprP Lowering::truth(ExprP value) {
     if (is_constant(*value))
         return ir::constant(truthy(ir::number_of(*value)), ir::scalar(DType::b1, true), value->place);
     const Place place = value->place;
-    if (value->type.dtype == DType::f16)
+    if (is_half(value->type.dtype))
         value = convert(std::move(value), ir::scalar(DType::f32, value->type.weak));
     ExprP zero = ir::constant(to_dtype(std::int64_t{0}, value->type.dtype), value->type, place);
     return ir::make(Op::ne, ir::scalar(DType::b1, true), {std::move(value), std::move(zero)}, place);
@@ -143,7 +145,7 @@ ExprP Lowering::arithmetic(Op op, ExprP a, ExprP b, const Place& place) {
             throw refused(place, "this integer does not fit 64 bits", "write a float, as 2.0**64");
     }
     Type type = ir::join(a->type, b->type);
-    if (type.dtype == DType::f16) {
+    if (is_half(type.dtype)) {
         const Type half = type, full = ir::scalar(DType::f32);
         a = convert(convert(std::move(a), half), full);
         b = convert(convert(std::move(b), half), full);
@@ -302,7 +304,7 @@ ExprP Lowering::comparison(Op op, ExprP a, ExprP b, const Place& place) {
                               spoken(a->type) + " and " + spoken(b->type),
                           "compare abs(z), or z.real");
         ExprP x = convert(a, type), y = convert(b, type);
-        if (type.dtype == DType::f16) {
+        if (is_half(type.dtype)) {
             type.dtype = DType::f32;
             x = convert(x, type), y = convert(y, type);
         }
@@ -352,7 +354,7 @@ ExprP Lowering::negate(Op op, ExprP a, const Place& place) {
             throw refused(place, "a bool has no negative", "write not x");
     }
     const Type type = a->type;
-    if (type.dtype == DType::f16)
+    if (is_half(type.dtype))
         return convert(negate(op, convert(std::move(a), ir::scalar(DType::f32, type.weak)), place), type);
     return ir::make(op, type, {std::move(a)}, place);
 }

@@ -44,7 +44,8 @@ struct Check {
     }
 
     bool expr(const Expr& e, bool value = true) {
-        if (e.type.is_scalar() && is_complex(e.type.dtype)) return false;  // two numbers a lane
+        const bool in_lanes = !is_complex(e.type.dtype) && e.type.dtype != DType::bf16;
+        if (e.type.is_scalar() && !in_lanes) return false;  // structs in the device's C++
         if (value && vector(e)) widest = std::max(widest, info(e.type.dtype).size);
         switch (e.op) {
             case Op::invoke:

@@ -68,13 +68,6 @@ How how_to_read(PyObject* object) {
     return how;
 }
 
-void expect_in_kernels(DType dtype, const std::string& name, const char* what) {
-    if (!in_kernels(dtype))
-        wrong("TypeError",
-              fmt::format("'{}' is {} of {}, which kernels don't take yet", name, what, info(dtype).name),
-              "use bool, int8 to int64, uint8 to uint64, float16 to float64, complex64 or complex128");
-}
-
 std::uint64_t zero_extended(const void* from, std::size_t size) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, from, size);
@@ -177,6 +170,14 @@ bool Arguments::read_scalar(launch::Argument& value, PyObject* object, const std
         value.more_bits = std::bit_cast<std::uint64_t>(PyComplex_ImagAsDouble(object));
         return true;
     }
+    if (how_to_read(object) == How::numpy_scalar && type_name(object) == "bfloat16") {  // exports no format
+        value.dtype = DType::bf16;
+        value.weak = false;
+        const auto whole =
+            static_cast<float>(PyFloat_AsDouble(nb::object(nb::float_(nb::handle(object))).ptr()));
+        value.bits = std::bit_cast<std::uint32_t>(whole) >> 16;
+        return true;
+    }
     if (how_to_read(object) == How::numpy_scalar) {
         Py_buffer view;
         if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) {
@@ -195,7 +196,6 @@ bool Arguments::read_scalar(launch::Argument& value, PyObject* object, const std
         if (!format.dtype)
             wrong("TypeError",
                   fmt::format("'{}' is a NumPy {}, which kernels don't take", name, type_name(object)));
-        expect_in_kernels(*format.dtype, name, "a scalar");
         value.weak = false;
         value.dtype = *format.dtype;
         return true;
@@ -225,7 +225,6 @@ void Arguments::read_view(Item& item, launch::Argument& value, PyObject* object,
     const Py_buffer& view = item.view;
     const Format format = from_format(view.format, static_cast<std::size_t>(view.itemsize));
     if (!format.dtype) return read_stand_in(item, value, object, name);
-    expect_in_kernels(*format.dtype, name, "an array");
     if (view.ndim > launch::max_ndim)
         wrong("ValueError", fmt::format("'{}' has {} dimensions; kernels take arrays of at most {}", name,
                                         view.ndim, launch::max_ndim));
@@ -315,6 +314,7 @@ void Arguments::read_stand_in(Item& item, launch::Argument& value, PyObject* obj
     item.stand_in = nb::object(made[0]).release().ptr();
     const bool comes_back = nb::cast<bool>(made[1]);
     read_view(item, value, item.stand_in, name);
+    if (nb::cast<bool>(made[2])) value.dtype = DType::bf16;  // its bits, as uint16
     value.readonly = !comes_back;
     item.why_readonly = comes_back ? "" : "it can only be read (through __array__)";
 }

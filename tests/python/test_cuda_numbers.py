@@ -75,3 +75,22 @@ def test_literals_without_a_finite_value_compile(dtype):
         )
     )
     assert kernel.compile((np.zeros(4, dtype),), target="sm_90")["bytes"] > 1000
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_120"])
+def test_bfloat16_kernels_compile(target):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    kernel = core.kernel(
+        make(
+            """
+        def f(x, s, o):
+            i = cuda.grid(1)
+            part = cuda.shared.array(64, B)
+            if i < len(o):
+                part[i % 64] = x[i] * s + 1
+                o[i] = np.sqrt(part[0]) if x[i] > 2 else -x[i] ** 2
+    """,
+            B=ml_dtypes.bfloat16,
+        )
+    )
+    assert kernel.compile("bfloat16[::1], bfloat16, bfloat16[::1]", target=target)["bytes"] > 1000

@@ -109,7 +109,9 @@ def _exact(name, x):
         return log - shift.ln() if name == "lgamma" else log.exp() / shift
 
 
-_PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798")
+_PI = Decimal(
+    "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798"
+)
 _BERNOULLI = ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510), (43867, 798))
 
 
@@ -118,8 +120,14 @@ _BERNOULLI = ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6)
 def test_a_special_function_is_as_accurate_as_stated(name, dtype):
     limit = ACCURACY[name][device()][np.dtype(dtype).name]
     rng = np.random.default_rng(2)
-    top = {"erf": 6, "erfc": 9 if dtype == np.float32 else 25, "gamma": 30 if dtype == np.float32 else 170}.get(name, 200)
-    x = np.concatenate([rng.uniform(0.01, top, 120), 10.0 ** rng.uniform(-6, 0, 60), rng.uniform(0.5, 3, 60)]).astype(dtype)
+    top = {
+        "erf": 6,
+        "erfc": 9 if dtype == np.float32 else 25,
+        "gamma": 30 if dtype == np.float32 else 170,
+    }.get(name, 200)
+    x = np.concatenate(
+        [rng.uniform(0.01, top, 120), 10.0 ** rng.uniform(-6, 0, 60), rng.uniform(0.5, 3, 60)]
+    ).astype(dtype)
     if name.startswith("erf"):
         x[::3] *= -1
     exact = [_exact(name, v) for v in x]

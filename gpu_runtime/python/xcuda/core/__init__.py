@@ -180,6 +180,7 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    "bfloat16",
     "float16",
     "float32",
     "float64",

@@ -474,6 +474,8 @@ def _is_numpy_scalar(value: Any) -> bool:
 
 def _numpy_scalar(value: Any) -> dict[str, Any]:
     kind = value.dtype.kind
+    if value.dtype.name == "bfloat16":
+        return {"kind": "scalar", "dtype": "bfloat16", **_constant(float(value))}
     if kind not in "biufc" or value.dtype.itemsize > 16 or value.dtype.char == "g":
         return {"kind": "host", "type": type(value).__name__, "text": describe(value)}
     plain = float(value) if kind == "f" else complex(value) if kind == "c" else value.item()
@@ -486,7 +488,8 @@ def _dtype_name(value: Any) -> str | None:
         return None
     if isinstance(value, type) and issubclass(value, numpy.generic):
         value = numpy.dtype(value) if value.__name__ not in _ABSTRACT else None
-    if isinstance(value, numpy.dtype) and value.kind in "biufc" and value.isnative:
+    known = isinstance(value, numpy.dtype) and (value.kind in "biufc" or value.name == "bfloat16")
+    if known and value.isnative:
         return value.name
     return scalar_name(value)
 
