@@ -18,7 +18,7 @@ NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh
 NUMPY |= {"atanh": "arctanh", "atan2": "arctan2", "pow": "power"}
 SERIES = ("erf", "erfc", "lgamma", "gamma")
 STATED = sorted(
-    name for name, devices in ACCURACY.items() if devices["cpu"]["float64"] and name not in SERIES
+    name for name, devices in ACCURACY.items() if devices["cpu"].get("float64") and name not in SERIES
 )
 
 
@@ -105,6 +105,27 @@ def _exact(name, x):
             z += 1
         log = (z - Decimal("0.5")) * z.ln() - z + (2 * _PI).ln() / 2
         for k, (top, bottom) in enumerate(_BERNOULLI, 1):
+            log += Decimal(top) / bottom / (2 * k * (2 * k - 1)) / z ** (2 * k - 1)
+        return log - shift.ln() if name == "lgamma" else log.exp() / shift
+
+
+def _pi(digits):
+    """Machin's sum of two arctangents."""
+    with localcontext() as context:
+        context.prec = digits
+
+        def arctan_of_inverse(n):
+            term = total = Decimal(1) / n
+            for k in range(3, 2 * digits, 2):
+                term /= -n * n
+                total += term / k
+            return total
+
+        return 16 * arctan_of_inverse(5) - 4 * arctan_of_inverse(239)
+
+
+_PI = _pi(900)
+_BERNOULLI, 1):
             log += Decimal(top) / bottom / (2 * k * (2 * k - 1)) / z ** (2 * k - 1)
         return log - shift.ln() if name == "lgamma" else log.exp() / shift
 

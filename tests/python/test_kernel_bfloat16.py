@@ -19,8 +19,8 @@ def same(got, want):
 
 
 def elementwise(expression, *arrays, dtype=B, **names):
-    values = "".join(f"        {v} = {v}s[i]\n" for v in "ab"[: len(arrays)])
-    params = ", ".join(f"{v}s" for v in "ab"[: len(arrays)])
+    values = "".join(f"        {v} = p{v}[i]\n" for v in "ab"[: len(arrays)])
+    params = ", ".join(f"p{v}" for v in "ab"[: len(arrays)])
     f = make(
         f"def f({params}, o):\n    i = cuda.grid(1)\n    if i < len(o):\n{values}        o[i] = {expression}\n",
         **names,
