@@ -115,24 +115,16 @@ def _pi(digits):
         context.prec = digits
 
         def arctan_of_inverse(n):
-            term = total = Decimal(1) / n
+            power = total = Decimal(1) / n
             for k in range(3, 2 * digits, 2):
-                term /= -n * n
-                total += term / k
+                power /= -n * n
+                total += power / k
             return total
 
         return 16 * arctan_of_inverse(5) - 4 * arctan_of_inverse(239)
 
 
 _PI = _pi(900)
-_BERNOULLI, 1):
-            log += Decimal(top) / bottom / (2 * k * (2 * k - 1)) / z ** (2 * k - 1)
-        return log - shift.ln() if name == "lgamma" else log.exp() / shift
-
-
-_PI = Decimal(
-    "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798"
-)
 _BERNOULLI = ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510), (43867, 798))
 
 
