@@ -45,6 +45,8 @@ ExprP with_args(const Expr& node, std::vector<ExprP> args) {
 }
 
 bool same_number(const Number& a, const Number& b) {
+    const auto *z = std::get_if<std::complex<double>>(&a), *w = std::get_if<std::complex<double>>(&b);
+    if (z && w) return same_number(z->real(), w->real()) && same_number(z->imag(), w->imag());
     const double *x = std::get_if<double>(&a), *y = std::get_if<double>(&b);
     return x && y ? std::bit_cast<std::uint64_t>(*x) == std::bit_cast<std::uint64_t>(*y) : a == b;
 }

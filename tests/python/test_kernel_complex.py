@@ -447,3 +447,24 @@ def test_device_arrays_hold_complex_numbers():
     f = make("def f(a):\n    i = cuda.grid(1)\n    if i < len(a):\n        a[i] *= 1j\n")
     run(f, a, grid=1, block=64)
     np.testing.assert_array_equal(a.copy_to_host(), z * np.complex64(1j))
+
+
+def test_zeros_of_either_sign_stay_apart():
+    f = make(
+        """
+        def f(flag, o):
+            z = complex(0.0, 0.0)
+            if flag:
+                z = complex(-0.0, -0.0)
+            o[0] = z
+            o[1] = ZERO
+            o[2] = -ZERO
+    """,
+        ZERO=complex(0.0, -0.0),
+    )
+    for flag in (False, True):
+        o = np.ones(3, complex)
+        run(f, flag, o)
+        assert [np.signbit(v) for v in (o[0].real, o[0].imag)] == [flag, flag]
+        assert [np.signbit(v) for v in (o[1].real, o[1].imag)] == [False, True]
+        assert [np.signbit(v) for v in (o[2].real, o[2].imag)] == [True, False]
