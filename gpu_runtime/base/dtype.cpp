@@ -84,6 +84,12 @@ bool is_floating(DType d) { return info(d).kind == DKind::floating; }
 
 bool is_signed(DType d) { return info(d).kind == DKind::signed_int; }
 
+bool is_half(DType d) { return d == DType::f16 || d == DType::bf16; }
+
+bool is_complex(DType d) { return info(d).kind == DKind::complex; }
+
+DType part_of(DType d) { return d == DType::c64 ? DType::f32 : d == DType::c128 ? DType::f64 : d; }
+
 DType promote(DType a, DType b) {
     if (a == b) return a;
     if (a == DType::b1) return b;

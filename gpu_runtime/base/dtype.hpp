@@ -48,6 +48,10 @@ XCUDA_API std::optional<DType> dtype_from_typestr(std::string_view typestr);  //
 XCUDA_API bool is_integer(DType);   // signed or unsigned, not bool
 XCUDA_API bool is_floating(DType);  // real floating
 XCUDA_API bool is_signed(DType);
+XCUDA_API bool is_half(DType);  // float16 or bfloat16
+XCUDA_API bool is_complex(DType);
+/// The real floating type of a complex type's parts; another type itself.
+XCUDA_API DType part_of(DType);
 
 /// numpy.promote_types(a, b).
 XCUDA_API DType promote(DType a, DType b);

@@ -9,7 +9,9 @@ ArgumentLayout argument_layout(const ir::Function& kernel) {
         const ir::Type& type = kernel.vars[static_cast<std::size_t>(p)].type;
         const int ndim = type.is_array() ? type.ndim : -1;
         layout.slots.push_back({layout.bytes, ndim});
-        layout.bytes += word * (type.is_array() ? 1 + 2 * static_cast<std::size_t>(ndim) : 1);
+        layout.bytes += word * (type.is_array()             ? 1 + 2 * static_cast<std::size_t>(ndim)
+                                : type.dtype == DType::c128 ? 2
+                                                            : 1);
     }
     return layout;
 }

@@ -8,8 +8,8 @@
 
 namespace xcuda::emit {
 
-/// Array: address, then ndim lengths, then ndim strides in elements (Layout::bytes: in bytes), 8 bytes each. Scalar: one 8-byte slot holding the
-/// value of the parameter's dtype in its low bytes.
+/// Array: address, then ndim lengths, then ndim strides in elements (Layout::bytes: in bytes), 8 bytes each. Scalar: one
+/// 8-byte slot holding the value of the parameter's dtype in its low bytes; two for a complex128.
 struct ArgumentSlot {
     std::size_t offset = 0;  // of the address or the value
     int ndim = -1;           // -1: scalar

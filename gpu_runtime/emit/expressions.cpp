@@ -61,7 +61,7 @@ const char* named(Op op) {
 bool compares(Op op) { return op >= Op::lt && op <= Op::ne; }
 
 std::string real(double v, DType dtype) {
-    if (dtype == DType::f16) return "((f16)" + real(v, DType::f32) + ")";
+    if (is_half(dtype)) return fmt::format("(({}){})", info(dtype).cpp, real(v, DType::f32));
     if (std::isnan(v)) return dtype == DType::f32 ? "XC_NAN32" : "XC_NAN64";
     if (std::isinf(v))
         return std::string(v < 0 ? "(-" : "(") + (dtype == DType::f32 ? "XC_INF32)" : "XC_INF64)");
@@ -85,6 +85,12 @@ std::string integer(std::int64_t v, DType dtype) {
 }
 
 std::string number(const Number& n, DType dtype) {
+    if (is_complex(dtype)) {
+        const auto* z = std::get_if<std::complex<double>>(&n);
+        const DType part = part_of(dtype);
+        return fmt::format("{}({}, {})", info(dtype).cpp, real(z ? z->real() : real_of(n), part),
+                           real(z ? z->imag() : 0.0, part));
+    }
     if (const auto* b = std::get_if<bool>(&n)) {
         if (dtype == DType::b1) return *b ? "true" : "false";
         return is_floating(dtype) ? real(*b, dtype) : integer(*b, dtype);
@@ -258,16 +264,24 @@ constexpr std::array atomic_names{
     AtomicName{Atomic::Kind::nanmin, "<xc_op_nanmin>"},
 };
 
+// Part by part: the sum is whole, a reader may see half of it.
+const char* complex_atomic(Atomic::Kind kind) {
+    return kind == Atomic::Kind::sub ? "xc_atomic_sub_complex" : "xc_atomic_add_complex";
+}
+
 std::string atomic(Writer& w, const Expr& e) {
     const Atomic& a = std::get<Atomic>(e.payload);
     const Type& array = e.args[0]->type;
+    const bool local = array.space == Space::local, complex = is_complex(e.type.dtype);
     std::string values;
     for (std::size_t i = 1 + static_cast<std::size_t>(array.ndim); i < e.args.size(); ++i)
         values +=
             fmt::format(", ({}){}", w.type(e.type), w.expr(*e.args[i]));  // told: a literal's C++ type is int
     for (const AtomicName& row : atomic_names)
         if (row.kind == a.kind)
-            return fmt::format("xc_{}{}(&{}{})", array.space == Space::local ? "local" : "atomic", row.text,
+            return fmt::format("{}(&{}{})",
+                               complex && !local ? complex_atomic(a.kind)
+                                                 : (local ? "xc_local" : "xc_atomic") + std::string(row.text),
                                w.element(*e.args[0], &e.args[1], a.access, Writer::Touch::atomic), values);
     return {};
 }

@@ -65,7 +65,8 @@ std::string argument_struct(const Module& module) {
         const Type& t = f.vars[p].type;
         const std::string& name = names[p];
         if (!t.is_array())
-            out += fmt::format("    alignas(8) {} {};\n", element_type(t), name);
+            out += t.dtype == DType::c128 ? fmt::format("    f64 {}[2];\n", name)  // at any multiple of 8
+                                          : fmt::format("    alignas(8) {} {};\n", element_type(t), name);
         else if (t.ndim == 0)
             out += fmt::format("    {}* {};\n", element_type(t), name);
         else
@@ -82,7 +83,8 @@ void unpack(Writer& w, const char* from) {
         const Type& t = w.function.vars[p].type;
         const std::string& name = w.name(p);
         if (!t.is_array()) {
-            w.line(fmt::format("{} {} = {}{};", element_type(t), name, from, name));
+            w.line(t.dtype == DType::c128 ? fmt::format("c128 {0}({1}{0}[0], {1}{0}[1]);", name, from)
+                                          : fmt::format("{} {} = {}{};", element_type(t), name, from, name));
             continue;
         }
         w.line(fmt::format("{}* const {} = {}{};", element_type(t), name, from, name));

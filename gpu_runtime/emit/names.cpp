@@ -11,17 +11,17 @@ namespace {
 
 // C++ keywords that Python allows as names, and words the preludes and the emitter use.
 constexpr std::string_view taken[] = {
-    "alignas",   "alignof",   "asm",      "auto",     "b1",      "bf16",      "bool",      "case",
-    "catch",     "char",      "compl",    "concept",  "const",   "constexpr", "consteval", "constinit",
-    "decltype",  "default",   "delete",   "do",       "double",  "enum",      "explicit",  "export",
-    "extern",    "f16",       "f32",      "f64",      "false",   "float",     "friend",    "goto",
-    "i16",       "i32",       "i64",      "i8",       "inline",  "int",       "long",      "main",
-    "mutable",   "namespace", "new",      "noexcept", "nullptr", "operator",  "private",   "protected",
-    "public",    "register",  "requires", "short",    "signed",  "sizeof",    "static",    "struct",
-    "switch",    "template",  "this",     "throw",    "true",    "typedef",   "typeid",    "typename",
-    "u16",       "u32",       "u64",      "u8",       "union",   "unsigned",  "using",     "virtual",
-    "void",      "volatile",  "wchar_t",  "xor",      "L",       "P",         "W",         "F",
-    "threadIdx", "blockIdx",  "blockDim", "gridDim"};
+    "alignas",   "alignof",   "asm",       "auto",      "b1",       "bf16",     "bool",    "case",
+    "c64",       "c128",      "catch",     "char",      "compl",    "concept",  "const",   "constexpr",
+    "consteval", "constinit", "decltype",  "default",   "delete",   "do",       "double",  "enum",
+    "explicit",  "export",    "extern",    "f16",       "f32",      "f64",      "false",   "float",
+    "friend",    "goto",      "i16",       "i32",       "i64",      "i8",       "inline",  "int",
+    "long",      "main",      "mutable",   "namespace", "new",      "noexcept", "nullptr", "operator",
+    "private",   "protected", "public",    "register",  "requires", "short",    "signed",  "sizeof",
+    "static",    "struct",    "switch",    "template",  "this",     "throw",    "true",    "typedef",
+    "typeid",    "typename",  "u16",       "u32",       "u64",      "u8",       "union",   "unsigned",
+    "using",     "virtual",   "void",      "volatile",  "wchar_t",  "xor",      "L",       "P",
+    "W",         "F",         "threadIdx", "blockIdx",  "blockDim", "gridDim"};
 
 }  // namespace
 

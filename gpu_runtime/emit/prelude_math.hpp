@@ -12,8 +12,10 @@ XC_DEVICE f32 xc_fast_powf(f32 x, f32 y) {
 #define powf xc_fast_powf
 #endif
 #ifdef XC_CUDA
+#define XC_MEMBER __device__ __forceinline__
 #define XC_LIBM(name) name
 #else
+#define XC_MEMBER __attribute__((always_inline))
 #define XC_LIBM(name) __builtin_##name
 #endif
 template <class T>

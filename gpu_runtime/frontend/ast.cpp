@@ -105,6 +105,10 @@ Literal literal_from_json(const nlohmann::json& value) {
         literal.number = std::strtod(value["value"].get<std::string>().c_str(), nullptr);
     } else if (type == "complex") {
         literal.kind = Constant::imaginary;
+        const auto part = [&](const char* key) {
+            return std::strtod(value[key].get<std::string>().c_str(), nullptr);
+        };
+        literal.number = std::complex<double>(part("real"), part("imag"));
     } else if (type == "str") {
         literal.kind = Constant::string;
         literal.text = value["value"].get<std::string>();

@@ -1,6 +1,7 @@
 #include "frontend/fold.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -10,6 +11,7 @@ namespace {
 using ir::Number;
 using ir::Op;
 using Wide = __int128;
+using Complex = std::complex<double>;
 using Result = Folded::Result;
 
 Wide wide(const Number& n) {
@@ -120,19 +122,38 @@ Folded fold_reals(Op op, double a, double b) {
     }
 }
 
+// Written out: std::complex's product mends infinities, Python's does not. Quotients and powers are the kernel's.
+Folded fold_complex(Op op, const Complex& a, const Complex& b) {
+    const auto done = [](double re, double im) { return Folded{Result::done, Complex(re, im)}; };
+    switch (op) {
+        case Op::add: return done(a.real() + b.real(), a.imag() + b.imag());
+        case Op::sub: return done(a.real() - b.real(), a.imag() - b.imag());
+        case Op::mul:
+            return done(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+        case Op::eq: return boolean(a == b);
+        case Op::ne: return boolean(a != b);
+        default: return {};
+    }
+}
+
 }  // namespace
 
-double as_double(const Number& n) {
-    if (const double* d = std::get_if<double>(&n)) return *d;
-    return static_cast<double>(wide(n));
+double as_double(const Number& n) { return ir::real_of(n); }
+
+std::complex<double> as_complex(const Number& n) {
+    if (const auto* z = std::get_if<Complex>(&n)) return *z;
+    return {ir::real_of(n), 0.0};
 }
 
 bool truthy(const Number& n) {
+    if (const auto* z = std::get_if<Complex>(&n)) return *z != 0.0;
     if (const double* d = std::get_if<double>(&n)) return *d != 0;
     return wide(n) != 0;
 }
 
-bool is_integral(const Number& n) { return !std::holds_alternative<double>(n); }
+bool is_integral(const Number& n) {
+    return !std::holds_alternative<double>(n) && !std::holds_alternative<Complex>(n);
+}
 
 bool fits(const Number& n, DType dtype) {
     const DTypeInfo& d = info(dtype);
@@ -155,12 +176,26 @@ double rounded_to_half(double x) {
     return std::abs(rounded) > 65504.0 ? std::copysign(INFINITY, x) : rounded;
 }
 
+// The upper half of a float32, ties to even.
+double rounded_to_bfloat(float x) {
+    if (std::isnan(x)) return x;
+    auto bits = std::bit_cast<std::uint32_t>(x);
+    bits += 0x7fff + (bits >> 16 & 1);
+    return std::bit_cast<float>(bits & 0xffff0000u);
+}
+
 }  // namespace
 
 Number to_dtype(const Number& n, DType dtype) {
     const DTypeInfo& d = info(dtype);
     if (d.kind == DKind::boolean) return truthy(n);
+    if (d.kind == DKind::complex) {
+        const Complex z = as_complex(n);
+        if (dtype == DType::c128) return z;
+        return Complex(static_cast<float>(z.real()), static_cast<float>(z.imag()));
+    }
     if (dtype == DType::f16) return rounded_to_half(as_double(n));
+    if (dtype == DType::bf16) return rounded_to_bfloat(static_cast<float>(as_double(n)));
     if (d.kind == DKind::floating)
         return d.size == 4 ? static_cast<double>(static_cast<float>(as_double(n))) : as_double(n);
     Wide value = wide(n);
@@ -176,12 +211,16 @@ Number to_dtype(const Number& n, DType dtype) {
 
 Folded fold(Op op, const Number& a, const Number& b) {
     if (is_integral(a) && is_integral(b)) return fold_integers(op, a, b);
+    if (std::holds_alternative<Complex>(a) || std::holds_alternative<Complex>(b))
+        return fold_complex(op, as_complex(a), as_complex(b));
     return fold_reals(op, as_double(a), as_double(b));
 }
 
 Folded fold(Op op, const Number& a) {
     switch (op) {
-        case Op::neg: return is_integral(a) ? integer(-wide(a)) : real(-std::get<double>(a));
+        case Op::neg:
+            if (const auto* z = std::get_if<Complex>(&a)) return {Result::done, -*z};
+            return is_integral(a) ? integer(-wide(a)) : real(-std::get<double>(a));
         case Op::bit_not: return is_integral(a) ? integer(~wide(a)) : Folded{};
         case Op::logic_not: return boolean(!truthy(a));
         default: return {};

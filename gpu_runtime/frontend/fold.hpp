@@ -13,7 +13,8 @@ struct Folded {
 Folded fold(ir::Op op, const ir::Number& a, const ir::Number& b);
 Folded fold(ir::Op op, const ir::Number& a);
 
-double as_double(const ir::Number& n);
+double as_double(const ir::Number& n);  // of a complex number its real part
+std::complex<double> as_complex(const ir::Number& n);
 bool truthy(const ir::Number& n);
 bool is_integral(const ir::Number& n);  // bool or int
 /// Whether an integer lies in the range of an integer dtype.

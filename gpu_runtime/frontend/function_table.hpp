@@ -32,6 +32,14 @@ struct FunctionTable {
     void add(std::vector<DType> in, DType out, std::string both, std::string vector = {}) {
         add(std::move(in), out, both, both, std::move(vector));
     }
+    /// Of the function's float32 and float64 overloads.
+    struct Ulp {
+        float cpu32, cuda32, cpu64, cuda64;
+    };
+    void within(const Ulp& ulp);
+    enum class Complex { same, part, boolean };
+    /// complex64 and complex128, after the real overloads: the same text for both devices, lane by lane.
+    void add_complex(std::string text, Complex gives = Complex::same);
 };
 
 void add_math(FunctionTable&);      // libm: sin, exp, hypot, ...
@@ -40,6 +48,7 @@ void add_numbers(FunctionTable&);   // min, maximum, abs, sign, where, ...
 void add_warps(FunctionTable&);     // shuffles, votes, barriers with a value, fences, clocks
 void add_bits(FunctionTable&);      // popc, clz, fma, mulhi, ...
 void add_named(FunctionTable&);     // cuda.libdevice.*
+void add_complex(FunctionTable&);   // real, imag, conjugate, angle
 void add_internal(FunctionTable&);  // what operators lower to and no user writes
 
 /// By its name alone, for functions that the lowering itself calls.

@@ -20,6 +20,7 @@ struct Index {
         add_warps(table);
         add_bits(table);
         add_named(table);
+        add_complex(table);
         add_internal(table);
         owner.resize(table.overloads.size());
         for (std::size_t i = 0; i < table.functions.size(); ++i) {
@@ -73,6 +74,17 @@ void FunctionTable::add(std::vector<DType> in, DType out, std::string cpu, std::
     overloads.push_back(
         {std::move(in), out, keep(std::move(cpu)), keep(std::move(cuda)), keep(std::move(vector))});
     ++functions.back().overloads;
+}
+
+void FunctionTable::within(const Ulp& ulp) {
+    const auto first = static_cast<std::size_t>(functions.back().first_overload);
+    for (std::size_t i = first; i < overloads.size(); ++i) {
+        Overload& o = overloads[i];
+        const bool narrow = o.out == DType::f32;
+        if (!is_floating(o.in[0]) || !is_floating(o.out)) continue;
+        o.cpu_ulp = narrow ? ulp.cpu32 : ulp.cpu64;
+        o.cuda_ulp = narrow ? ulp.cuda32 : ulp.cuda64;
+    }
 }
 
 }  // namespace xcuda::frontend

@@ -20,6 +20,8 @@ struct Overload {
     std::string_view cuda;        // C++ for CUDA: "sinf($0)"
     std::string_view cpu_vector;  // over ext_vector_type values; "" where it must be taken lane by lane;
                                   // "libmvec:sinf" where glibc's vector twin serves
+    // The most units in the last place that a result is off; 0: correctly rounded or exact.
+    float cpu_ulp = 0, cuda_ulp = 0;
 };
 
 struct KernelFunction {

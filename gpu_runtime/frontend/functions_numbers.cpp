@@ -51,16 +51,21 @@ void add_numbers(FunctionTable& t) {
               is_signed(d)    ? ""
               : is_integer(d) ? "$0"
                               : "__builtin_elementwise_abs($0)");
+    t.add_complex("xc_z_abs($0)", FunctionTable::Complex::part);
 
     t.begin("sign", {"numpy.sign"}, "numpy.sign", "-1, 0 or 1 in x's dtype; nan stays nan.");
     for (const DType d : numbers) t.add({d}, d, typed("xc_sign($0)", d));
+    t.add_complex("xc_z_sign($0)");
 
     t.begin("square", {"numpy.square"}, "numpy.square", "x * x.");
     for (const DType d : numbers) t.add({d}, d, typed("xc_square($0)", d), "xc_square($0)");
+    t.add_complex("xc_square($0)");
 
     t.begin("reciprocal", {"numpy.reciprocal"}, "numpy.reciprocal", "1 / x in floating point.");
     for (const DType d : {DType::f32, DType::f64})
         t.add({d}, d, typed("xc_reciprocal($0)", d), "xc_reciprocal($0)");
+    t.add({DType::c64}, DType::c64, "(c64(1, 0) / $0)");
+    t.add({DType::c128}, DType::c128, "(c128(1, 0) / $0)");
 
     t.begin("where", {"numpy.where"}, "numpy.where",
             "x where the condition holds, else y; both are evaluated.");
@@ -71,6 +76,7 @@ void add_numbers(FunctionTable& t) {
 void add_internal(FunctionTable& t) {
     t.begin("cube", {}, "", "x * x * x: x ** 3.");
     for (const DType d : numbers) t.add({d}, d, typed("xc_cube($0)", d), "xc_cube($0)");
+    t.add_complex("xc_cube($0)");
 
     t.begin("pow_int", {}, "", "x ** n by multiplications, n >= 0.");
     for (const DType d : numbers) t.add({d, DType::i64}, d, typed("xc_pow_int($0, $1)", d));

@@ -36,6 +36,8 @@ void test(FunctionTable& t, const char* name, std::vector<std::string_view> spel
     const std::string_view twin = spellings.back();
     t.begin(name, std::move(spellings), twin, doc);
     for (const DType d : {DType::f32, DType::f64}) t.add({d}, DType::b1, text);
+    if (std::string_view(name) != "signbit")
+        t.add_complex("xc_z_" + std::string(text).substr(3), FunctionTable::Complex::boolean);
 }
 
 }  // namespace
@@ -47,6 +49,7 @@ void add_rounding(FunctionTable& t) {
              "x without its fraction, in x's dtype.");
     rounding(t, "rint", {"numpy.rint"}, "numpy.rint",
              "The nearest whole number, ties to even, in floating point.", false);
+    t.add_complex("xc_z_rint($0)");
     to_int(t, "math_floor", "math.floor", "floor", "The largest int <= x.");
     to_int(t, "math_ceil", "math.ceil", "ceil", "The smallest int >= x.");
     to_int(t, "math_trunc", "math.trunc", "trunc", "x without its fraction, as an int.");
@@ -58,9 +61,10 @@ void add_rounding(FunctionTable& t) {
         t.add({d, DType::i64}, d,
               d == DType::f32 ? "xc_round_digits<f32>($0, $1)" : "xc_round_digits<f64>($0, $1)");
 
-    test(t, "isnan", {"math.isnan", "numpy.isnan"}, "True for nan; never optimised away.", "xc_isnan($0)");
-    test(t, "isinf", {"math.isinf", "numpy.isinf"}, "True for inf and -inf.", "xc_isinf($0)");
-    test(t, "isfinite", {"math.isfinite", "numpy.isfinite"}, "False for nan, inf and -inf.",
+    test(t, "isnan", {"math.isnan", "cmath.isnan", "numpy.isnan"}, "True for nan; never optimised away.",
+         "xc_isnan($0)");
+    test(t, "isinf", {"math.isinf", "cmath.isinf", "numpy.isinf"}, "True for inf and -inf.", "xc_isinf($0)");
+    test(t, "isfinite", {"math.isfinite", "cmath.isfinite", "numpy.isfinite"}, "False for nan, inf and -inf.",
          "xc_isfinite($0)");
     test(t, "signbit", {"numpy.signbit"}, "True where the sign bit is set, -0.0 included.", "xc_signbit($0)");
 

@@ -54,13 +54,6 @@ ir::Module link(Lowered kernel, Unit& unit) {
 }
 
 void expect_known(const Source& source, const std::string& name, const ir::Type& type) {
-    const DTypeInfo& d = info(type.dtype);
-    const bool later = d.kind == DKind::complex || d.dtype == DType::bf16;
-    if (later)
-        throw Error(Fault::user, "TypeError",
-                    fmt::format("{}(): argument '{}' is {}, which the kernel language does not have yet",
-                                source.name, name, d.name),
-                    source.function->place, "convert it, as A.astype(np.float32)");
     if (type.is_array() && type.ndim > 8)
         throw Error(Fault::user, "TypeError",
                     fmt::format("{}(): argument '{}' has {} dimensions, a kernel takes at most 8",

@@ -124,7 +124,12 @@ Value Lowering::call(const Node& node) {
         std::string written;
         if (!meaning_of(function, &written)) {
             const Value base = value(function.one("value"));
-            if (base.is_indexed() && function.text("attr") == "reshape") return reshaped(base, node);
+            const std::string& attr = function.text("attr");
+            if (base.is_indexed() && attr == "reshape") return reshaped(base, node);
+            if (base.is_scalar() && (attr == "conjugate" || attr == "conj")) {
+                bind(node, attr, {}, 0);
+                return part("conjugate", base.expr, node.place);
+            }
             if (base.is_array() || base.is_scalar() || base.is_tuple() || base.kind == Value::Kind::view ||
                 base.kind == Value::Kind::string)
                 throw refused(node.place,
@@ -190,11 +195,20 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
     if (spelling == "numpy.round" || spelling == "numpy.around") return call_round(node, false);
     if (spelling == "builtins.int") return call_number(node, DType::i64);
     if (spelling == "builtins.float") return call_number(node, DType::f64);
+    if (spelling == "builtins.complex") return call_complex(node, DType::c128, true);
     if (spelling == "builtins.bool") return call_number(node, DType::b1);
     if (spelling == "builtins.pow") return call_pow(node);
     if (spelling == "builtins.divmod" || spelling == "numpy.divmod") return call_divmod(node);
-    if (spelling == "math.log") return call_log(node);
+    if (spelling == "math.log" || spelling == "cmath.log") return call_log(node, spelling);
     if (spelling == "numpy.where") return call_where(node);
+    if (spelling == "cmath.polar") {
+        ExprP z = number(*bind(node, "polar", {"z"}, 1)[0]);
+        if (!repeatable(*z)) z = spill(z);
+        const KernelFunction& size = *find_function("builtins.abs");
+        return tuple_value(
+            {scalar_value(table_apply(size, "builtins.abs", {z}, node.place)),
+             scalar_value(table_apply(*find_function("cmath.phase"), "cmath.phase", {z}, node.place))});
+    }
     if (spelling == "builtins.slice") return call_slice(node);
     if (spelling == "builtins.tuple") {
         const Value v = value(*bind(node, "tuple", {"items"}, 1)[0]);
@@ -287,16 +301,21 @@ ExprP Lowering::table_apply(const KernelFunction& function, const std::string& s
     bool half = false;
     for (const ExprP& a : args) {
         all = ir::join(all, a->type);
-        half = half || a->type.dtype == DType::f16;
+        half = half || is_half(a->type.dtype);
     }
     if (half) {  // computed in float32, and rounded where every argument is of half precision
-        const bool rounded = all.dtype == DType::f16;
+        const bool rounded = is_half(all.dtype);
         for (ExprP& a : args)
-            if (rounded || a->type.dtype == DType::f16)
+            if (rounded || is_half(a->type.dtype))
                 a = convert(rounded ? convert(a, all) : a, ir::scalar(DType::f32, a->type.weak));
         ExprP result = table_apply(function, spelling, std::move(args), place);
         return rounded && result->type.dtype == DType::f32 ? convert(std::move(result), all) : result;
     }
+    const bool real_only = spelling.starts_with("math.");
+    if (spelling.starts_with("cmath."))  // its functions take every number for a complex one
+        for (ExprP& a : args)
+            if (function.name != "rect" && !is_complex(a->type.dtype))
+                a = convert(a, ir::join(a->type, ir::scalar(DType::c128, true)));
     const bool python = spelling.starts_with("math.") || spelling.starts_with("builtins.");
     // The overload of just the join of the arguments that share a type in it; else the first that holds it.
     for (const bool exactly : {true, false}) {
@@ -304,6 +323,7 @@ ExprP Lowering::table_apply(const KernelFunction& function, const std::string& s
             const int id = function.first_overload + i;
             const Overload& o = all_overloads()[id];
             if (o.in.size() != args.size()) continue;
+            if (real_only && is_complex(o.in[0])) continue;
             std::vector<Type> types(args.size());
             bool holds = true;
             for (std::size_t k = 0; k < args.size() && holds; ++k) {
@@ -333,11 +353,7 @@ ExprP Lowering::table_apply(const KernelFunction& function, const std::string& s
 }
 
 Value Lowering::dtype_call(DType dtype, const Node& node) {
-    if (info(dtype).kind == DKind::complex || dtype == DType::bf16)
-        throw refused(node.place, std::string(info(dtype).name) + " is not part of the kernel language yet",
-                      dtype == DType::c64 || dtype == DType::c128
-                          ? "keep real and imaginary parts in two arrays"
-                          : "use np.float32");
+    if (is_complex(dtype)) return call_complex(node, dtype, false);
     const auto args = bind(node, std::string(info(dtype).name), {"x"}, 0);
     if (!args[0])
         return scalar_value(ir::constant(to_dtype(std::int64_t{0}, dtype), ir::scalar(dtype), node.place));
@@ -368,6 +384,34 @@ Value Lowering::call_number(const Node& node, DType dtype) {
     // A uint64 keeps its type: a Python int would hold it, int64 does not.
     if (dtype == DType::i64 && x->type.is_scalar() && x->type.dtype == DType::u64) return scalar_value(x);
     return scalar_value(python_cast(dtype, true, x, node.place));
+}
+
+// complex(re, im), np.complex64(re, im), or of one number.
+Value Lowering::call_complex(const Node& node, DType dtype, bool weak) {
+    const auto args = bind(node, std::string(info(dtype).name), {"real", "imag"}, 0);
+    const DType part = part_of(dtype);
+    const Type type = ir::scalar(dtype, weak);
+    if (!args[0] && !args[1])
+        return scalar_value(ir::constant(to_dtype(std::int64_t{0}, dtype), type, node.place));
+    if (!args[1]) return scalar_value(python_cast(dtype, weak, number(*args[0]), node.place));
+    std::vector<const Node*> given = {args[1]};
+    if (args[0]) given.insert(given.begin(), args[0]);
+    const std::vector<Value> values = operands(given);
+    std::vector<ExprP> parts;
+    if (!args[0]) parts.push_back(ir::constant(0.0, ir::scalar(part, weak), node.place));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const ExprP x = number(values[i], given[i]->place);
+        if (x->type.is_scalar() && is_complex(x->type.dtype))
+            throw refused(given[i]->place, "a complex number as a part of a complex number",
+                          "write a + 1j * b");
+        parts.push_back(python_cast(part, weak, x, node.place));
+    }
+    if (is_constant(*parts[0]) && is_constant(*parts[1])) {
+        const std::complex<double> z(as_double(ir::number_of(*parts[0])),
+                                     as_double(ir::number_of(*parts[1])));
+        return scalar_value(ir::constant(to_dtype(z, dtype), type, node.place));
+    }
+    return scalar_value(table_apply(internal_function("complex"), "complex", std::move(parts), node.place));
 }
 
 Value Lowering::call_len(const Node& node) {
@@ -430,6 +474,9 @@ Value Lowering::call_round(const Node& node, bool builtin) {
     const ExprP x = number(values[0], args[0]->place);
     if (x->type.is_none()) return values[0];
     const bool real = is_floating(x->type.dtype);
+    if (is_complex(x->type.dtype) && (builtin || values.size() > 1))
+        throw refused(node.place, "round() does not take " + spoken(x->type),
+                      "round z.real and z.imag, or write numpy.rint(z)");
     const bool digits = values.size() > 1 && values[1].kind != Value::Kind::none;
     if (digits) {
         const ExprP n = number(values[1], args[1]->place);
@@ -445,6 +492,8 @@ Value Lowering::call_round(const Node& node, bool builtin) {
         return scalar_value(table_apply(*find_function("builtins.round"), "numpy.round",
                                         {x, convert(n, ir::scalar(DType::i64, n->type.weak))}, node.place));
     }
+    if (is_complex(x->type.dtype))
+        return scalar_value(table_apply(*find_function("numpy.rint"), "numpy.rint", {x}, node.place));
     if (!real) return builtin ? scalar_value(python_cast(DType::i64, true, x, node.place)) : scalar_value(x);
     const ExprP whole = table_apply(*find_function("numpy.rint"), "numpy.rint", {x}, node.place);
     return scalar_value(builtin ? python_cast(DType::i64, true, whole, node.place) : whole);
@@ -473,13 +522,13 @@ Value Lowering::call_pow(const Node& node) {
         arithmetic(Op::pow, number(v[0], args[0]->place), number(v[1], args[1]->place), node.place));
 }
 
-Value Lowering::call_log(const Node& node) {
-    const KernelFunction& log = *find_function("math.log");
+Value Lowering::call_log(const Node& node, const std::string& spelling) {
+    const KernelFunction& log = *find_function(spelling);
     const auto args = bind(node, "log", {"x", "base"}, 1);
-    if (!args[1]) return scalar_value(table_apply(log, "math.log", {number(*args[0])}, node.place));
+    if (!args[1]) return scalar_value(table_apply(log, spelling, {number(*args[0])}, node.place));
     const std::vector<Value> v = operands({args[0], args[1]});
-    const ExprP x = table_apply(log, "math.log", {number(v[0], args[0]->place)}, node.place);
-    const ExprP base = table_apply(log, "math.log", {number(v[1], args[1]->place)}, node.place);
+    const ExprP x = table_apply(log, spelling, {number(v[0], args[0]->place)}, node.place);
+    const ExprP base = table_apply(log, spelling, {number(v[1], args[1]->place)}, node.place);
     return scalar_value(arithmetic(Op::truediv, x, base, node.place));
 }
 
@@ -491,7 +540,7 @@ Value Lowering::call_where(const Node& node) {
     if (test->type.is_none() || x->type.is_none() || y->type.is_none())
         return scalar_value(ir::make(Op::constant, Type{}, {}, node.place));
     const Type type = ir::join(x->type, y->type);
-    if (type.dtype == DType::f16)
+    if (is_half(type.dtype) || is_complex(type.dtype))
         return scalar_value(
             ir::make(Op::select, type, {test, convert(x, type), convert(y, type)}, node.place));
     const KernelFunction& where = *find_function("numpy.where");

@@ -187,9 +187,7 @@ Value Lowering::literal(const Node& node) {
         }
         case Constant::big_integer:
             throw refused(node.place, "this integer does not fit 64 bits", "write a float, as 1e20");
-        case Constant::imaginary:
-            throw refused(node.place, "complex numbers are not part of the kernel language yet",
-                          "keep real and imaginary parts in two arrays");
+        case Constant::imaginary: return weak(DType::c128);
         case Constant::ellipsis: {
             Value v;
             v.kind = Value::Kind::ellipsis;
@@ -290,7 +288,15 @@ Value Lowering::attribute(const Node& node) {
             return coordinates(base.meaning->text, attr, node.place);
         refuse_meaning(*base.meaning, base.text, node.one("value").place);
     }
-    throw refused(node.place, spoken(base) + " has no '" + attr + "' in a kernel");
+    if (base.is_scalar() && (attr == "real" || attr == "imag")) return part(attr, base.expr, node.place);
+    throw refused(node.place, spoken(base) + " has no '" + attr + "' in a kernel",
+                  base.is_scalar() && attr == "conjugate" ? "call it: z.conjugate()" : "");
+}
+
+// z.real, z.imag and z.conjugate(), of real numbers too.
+Value Lowering::part(const std::string& name, ExprP z, const Place& place) {
+    const std::string spelling = "numpy." + name;
+    return scalar_value(table_apply(*find_function(spelling), spelling, {std::move(z)}, place));
 }
 
 Value Lowering::walrus(const Node& node) {

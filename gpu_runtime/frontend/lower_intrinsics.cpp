@@ -23,15 +23,15 @@ constexpr std::array coordinate_names{
     CoordinateName{"gridDim", Kind::grid_dim},
 };
 
-enum class On { numbers, integers, unsigned_integers };
+enum class On { sums, numbers, integers, unsigned_integers };  // sums: numbers, and complex ones
 struct AtomicName {
     const char* name;
     ir::Atomic::Kind kind;
     On on = On::numbers;
 };
 constexpr std::array atomic_names{
-    AtomicName{"atomic.add", ir::Atomic::Kind::add},
-    AtomicName{"atomic.sub", ir::Atomic::Kind::sub},
+    AtomicName{"atomic.add", ir::Atomic::Kind::add, On::sums},
+    AtomicName{"atomic.sub", ir::Atomic::Kind::sub, On::sums},
     AtomicName{"atomic.max", ir::Atomic::Kind::max},
     AtomicName{"atomic.min", ir::Atomic::Kind::min},
     AtomicName{"atomic.nanmax", ir::Atomic::Kind::nanmax},
@@ -47,11 +47,15 @@ constexpr std::array atomic_names{
 
 bool takes(On on, DType d) {
     if (is_integer(d) && d != DType::b1) return on != On::unsigned_integers || !is_signed(d);
-    return on == On::numbers && (d == DType::f16 || d == DType::f32 || d == DType::f64);
+    if (is_complex(d)) return on == On::sums;
+    return (on == On::numbers || on == On::sums) && (d == DType::f16 || d == DType::f32 || d == DType::f64);
 }
 
 const char* taken(On on) {
-    return on == On::numbers    ? "use an integer type, float16, float32 or float64"
+    return on == On::sums ? "use an integer type, float16, float32, float64, complex64 or complex128"
+           : on == On::numbers
+               ? "use an integer type, float16, float32 or float64; complex numbers have atomic.add "
+                 "and atomic.sub"
            : on == On::integers ? "use an integer type"
                                 : "use uint8, uint16, uint32 or uint64";
 }
@@ -131,6 +135,7 @@ std::optional<DType> Lowering::dtype_from(const Value& v) const {
         if (v.meaning->text == "builtins.float") return DType::f64;
         if (v.meaning->text == "builtins.int") return DType::i64;
         if (v.meaning->text == "builtins.bool") return DType::b1;
+        if (v.meaning->text == "builtins.complex") return DType::c128;
     }
     return std::nullopt;
 }
@@ -173,10 +178,6 @@ Value Lowering::make_array(const Node& node, const std::string& name, ir::Space 
     if (!dtype)
         throw refused(args[1]->place, "expected a dtype, found " + spoken(type),
                       "write np.float32 or \"float32\"");
-    if (info(*dtype).kind == DKind::complex || *dtype == DType::bf16)
-        throw refused(args[1]->place,
-                      std::string(info(*dtype).name) + " is not part of the kernel language yet",
-                      "use float32");
     const auto role = space == ir::Space::shared ? ir::Var::Role::shared : ir::Var::Role::local_array;
     const ir::Type t = ir::fixed_array(*dtype, extents, space);
     // The same line is lowered again in each pass, and once more in each written-out item: an array each.

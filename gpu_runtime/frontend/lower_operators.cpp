@@ -57,7 +57,10 @@ ExprP retyped(const ExprP& e, const Type& type) {
 }
 
 ExprP literal_of(const ir::Number& n, const Place& place) {
-    const DType d = std::holds_alternative<bool>(n) ? DType::b1 : is_integral(n) ? DType::i64 : DType::f64;
+    const DType d = std::holds_alternative<bool>(n)                   ? DType::b1
+                    : is_integral(n)                                  ? DType::i64
+                    : std::holds_alternative<std::complex<double>>(n) ? DType::c128
+                                                                      : DType::f64;
     return ir::constant(n, ir::scalar(d, true), place);
 }
 
@@ -70,17 +73,28 @@ std::string plain(const ir::Number& n) {
     if (const auto* u = std::get_if<std::uint64_t>(&n)) return std::to_string(*u);
     if (const auto* i = std::get_if<std::int64_t>(&n)) return std::to_string(*i);
     if (const auto* b = std::get_if<bool>(&n)) return *b ? "True" : "False";
-    return std::to_string(std::get<double>(n));
+    return std::to_string(as_double(n));
+}
+
+// A complex number becomes another complex one, or a bool by its truth; nothing drops its imaginary part.
+void expect_no_loss(const ExprP& value, DType to) {
+    if (!is_complex(value->type.dtype) || is_complex(to)) return;
+    throw refused(value->place, spoken(value->type) + " can't become " + std::string(info(to).name),
+                  "write z.real, or abs(z)");
 }
 
 }  // namespace
 
-// Half precision lives in memory and variables; what is computed with it is computed in float32 and rounded each time, as
-// NumPy does. The IR has no other operation on it than casts from and to float32, and from float64.
+// Half precision (float16, bfloat16) lives in memory and variables; what is computed with it is computed in float32 and
+// rounded each time, as NumPy and ml_dtypes do. The IR has no other operation on it than casts from and to float32, and
+// from float64 to float16.
 ir::ExprP recast(ExprP value, const Type& type) {
     const DType from = value->type.dtype, to = type.dtype;
-    const bool to_half = to == DType::f16 && from != DType::f32 && from != DType::f64 && from != DType::f16;
-    const bool from_half = from == DType::f16 && to != DType::f32 && to != DType::f16;
+    if (is_complex(to) && !is_complex(from) && from != part_of(to))
+        value = recast(std::move(value), ir::scalar(part_of(to), value->type.weak));
+    const bool at_once = to == DType::f16 && from == DType::f64;  // ml_dtypes rounds float64 twice
+    const bool to_half = is_half(to) && from != DType::f32 && from != to && !at_once;
+    const bool from_half = is_half(from) && to != DType::f32 && to != from;
     if (to_half || from_half) value = ir::cast(std::move(value), ir::scalar(DType::f32, value->type.weak));
     const Place place = value->place;
     return ir::make(Op::cast, type, {std::move(value)}, place);
@@ -96,6 +110,7 @@ std::optional<Op> Lowering::operator_named(const std::string& ast_name) {
 
 ExprP Lowering::convert(ExprP value, const Type& type) {
     if (unknown(value) || type.is_none()) return value;
+    expect_no_loss(value, type.dtype);
     if (is_constant(*value)) {
         const ir::Number& n = ir::number_of(*value);
         const bool whole = is_integral(n) && !std::holds_alternative<bool>(n);
@@ -115,7 +130,7 @@ ExprP Lowering::truth(ExprP value) {
     if (is_constant(*value))
         return ir::constant(truthy(ir::number_of(*value)), ir::scalar(DType::b1, true), value->place);
     const Place place = value->place;
-    if (value->type.dtype == DType::f16)
+    if (is_half(value->type.dtype))
         value = convert(std::move(value), ir::scalar(DType::f32, value->type.weak));
     ExprP zero = ir::constant(to_dtype(std::int64_t{0}, value->type.dtype), value->type, place);
     return ir::make(Op::ne, ir::scalar(DType::b1, true), {std::move(value), std::move(zero)}, place);
@@ -130,12 +145,17 @@ ExprP Lowering::arithmetic(Op op, ExprP a, ExprP b, const Place& place) {
             throw refused(place, "this integer does not fit 64 bits", "write a float, as 2.0**64");
     }
     Type type = ir::join(a->type, b->type);
-    if (type.dtype == DType::f16) {
+    if (is_half(type.dtype)) {
         const Type half = type, full = ir::scalar(DType::f32);
         a = convert(convert(std::move(a), half), full);
         b = convert(convert(std::move(b), half), full);
         return convert(arithmetic(op, std::move(a), std::move(b), place), half);
     }
+    if (is_complex(type.dtype) && (op == Op::floordiv || op == Op::mod))
+        throw refused(place,
+                      std::string(symbol(op)) + " has no meaning for complex numbers, found " +
+                          spoken(a->type) + " and " + spoken(b->type),
+                      "work on z.real and z.imag");
     if (op == Op::pow) return power(std::move(a), std::move(b), place);
     if (type.dtype == DType::b1 && !is_bits(op)) {
         if (!type.weak && op == Op::sub)
@@ -152,7 +172,8 @@ ExprP Lowering::arithmetic(Op op, ExprP a, ExprP b, const Place& place) {
             std::string(symbol(op)) + " needs integers, found " + spoken(a->type) + " and " + spoken(b->type),
             mixed ? "convert one: np.uint64(x) or np.int64(x)" : "write int(...)");
     }
-    if (op == Op::truediv && !is_floating(type.dtype)) type = ir::scalar(DType::f64, type.weak);
+    if (op == Op::truediv && !is_floating(type.dtype) && !is_complex(type.dtype))
+        type = ir::scalar(DType::f64, type.weak);
     a = convert(std::move(a), type);
     b = convert(std::move(b), type);
     if (is_constant(*a) && is_constant(*b) &&
@@ -212,10 +233,21 @@ ExprP Lowering::whole_power(ExprP a, std::int64_t n, const Place& place) {
     return apply("pow_int", {a, ir::int_constant(n, place)});
 }
 
+ExprP Lowering::complex_power(ExprP a, ExprP b, const Place& place) {
+    if (is_constant(*b)) {
+        const std::complex<double> n = as_complex(ir::number_of(*b));
+        for (const int whole : {0, 1, 2, 3, 4})
+            if (n == static_cast<double>(whole)) return whole_power(std::move(a), whole, place);
+        if (n == 0.5) return table_apply(*find_function("numpy.sqrt"), "numpy.sqrt", {std::move(a)}, place);
+    }
+    return table_apply(internal_function("complex_pow"), "complex_pow", {std::move(a), std::move(b)}, place);
+}
+
 ExprP Lowering::power(ExprP a, ExprP b, const Place& place) {
     Type type = ir::join(a->type, b->type);
     if (type.dtype == DType::b1) type = type.weak ? weak_int : ir::scalar(DType::i8);
     const bool real = is_floating(type.dtype);
+    if (is_complex(type.dtype)) return complex_power(convert(a, type), convert(b, type), place);
     if (weak_literal(b)) {
         const ir::Number& n = ir::number_of(*b);
         const double exponent = as_double(n);
@@ -266,8 +298,13 @@ ExprP Lowering::comparison(Op op, ExprP a, ExprP b, const Place& place) {
     }
     if (!integral(a->type.dtype) || !integral(b->type.dtype)) {
         Type type = ir::join(a->type, b->type);
+        if (is_complex(type.dtype) && op < Op::eq)
+            throw refused(place,
+                          std::string("complex numbers have no order: ") + symbol(op) + " between " +
+                              spoken(a->type) + " and " + spoken(b->type),
+                          "compare abs(z), or z.real");
         ExprP x = convert(a, type), y = convert(b, type);
-        if (type.dtype == DType::f16) {
+        if (is_half(type.dtype)) {
             type.dtype = DType::f32;
             x = convert(x, type), y = convert(y, type);
         }
@@ -306,7 +343,7 @@ ExprP Lowering::negate(Op op, ExprP a, const Place& place) {
         const Folded folded = fold(op, ir::number_of(*a));
         if (folded.result == Folded::Result::done) return literal_of(folded.number, place);
     }
-    if (op == Op::bit_not && is_floating(a->type.dtype))
+    if (op == Op::bit_not && !integral(a->type.dtype))
         throw refused(place, "~ needs an integer, found " + spoken(a->type), "write int(...)");
     if (a->type.dtype == DType::b1) {
         if (a->type.weak)
@@ -317,7 +354,7 @@ ExprP Lowering::negate(Op op, ExprP a, const Place& place) {
             throw refused(place, "a bool has no negative", "write not x");
     }
     const Type type = a->type;
-    if (type.dtype == DType::f16)
+    if (is_half(type.dtype))
         return convert(negate(op, convert(std::move(a), ir::scalar(DType::f32, type.weak)), place), type);
     return ir::make(op, type, {std::move(a)}, place);
 }
@@ -343,6 +380,7 @@ Value Lowering::tuple_arithmetic(Op op, const Value& a, const Value& b, const Pl
 
 ExprP Lowering::python_cast(DType dtype, bool weak, ExprP value, const Place& place) {
     if (unknown(value)) return value;
+    expect_no_loss(value, dtype);
     const Type type = ir::scalar(dtype, weak);
     if (is_constant(*value)) {
         const ir::Number& n = ir::number_of(*value);

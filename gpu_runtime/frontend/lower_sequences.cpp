@@ -363,7 +363,7 @@ ExprP Lowering::reduce(const Value& v, ExprP first, const Place& place,
                     const ExprP result = step(ir::var(acc, type, place),
                                               number(item, item.place.known() ? item.place : place));
                     met = result->type.is_none() || met.is_none() ? ir::Type{} : ir::join(met, result->type);
-                    if (!met.is_none()) emit(ir::assign(acc, convert(result, type), place));
+                    if (met == type) emit(ir::assign(acc, convert(result, type), place));  // else again
                 },
                 going ? going(ir::var(acc, type, place)) : nullptr);
             return Value{};

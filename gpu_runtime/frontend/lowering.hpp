@@ -204,6 +204,8 @@ private:
     ExprP negate(ir::Op op, ExprP a, const Place& place);
     ExprP divide(ir::Op op, ExprP a, ExprP b, ir::Type type, const Place& place);
     ExprP power(ExprP a, ExprP b, const Place& place);
+    ExprP complex_power(ExprP a, ExprP b, const Place& place);
+    Value part(const std::string& name, ExprP z, const Place& place);
     ExprP whole_power(ExprP a, std::int64_t n, const Place& place);
     Value tuple_arithmetic(ir::Op op, const Value& a, const Value& b, const Place& place);
     static std::optional<ir::Op> operator_named(const std::string& ast_name);
@@ -298,9 +300,10 @@ private:
     Value call_least(const Node& node, const KernelFunction& function, const std::string& spelling);
     Value call_round(const Node& node, bool builtin);
     Value call_number(const Node& node, DType dtype);
+    Value call_complex(const Node& node, DType dtype, bool weak);
     Value call_divmod(const Node& node);
     Value call_pow(const Node& node);
-    Value call_log(const Node& node);
+    Value call_log(const Node& node, const std::string& spelling);
     Value call_where(const Node& node);
     Value call_operator(const Node& node, const std::string& spelling);
 

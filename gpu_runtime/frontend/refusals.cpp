@@ -60,8 +60,6 @@ constexpr Refusal functions[] = {
      "leave it out: types are known when the kernel is compiled"},
     {"builtins.type", "type() is not part of the kernel language",
      "leave it out: types are known when the kernel is compiled"},
-    {"builtins.complex", "complex numbers are not part of the kernel language yet",
-     "keep real and imaginary parts in two arrays"},
     {"numpy.dot", "numpy.dot() can't run in a kernel",
      "write the sum in a for loop, or call it outside the kernel"},
     {"numpy.matmul", "numpy.matmul() can't run in a kernel",
@@ -179,6 +177,7 @@ void refuse_meaning(const Meaning& m, const std::string& written, const Place& p
 std::string spoken(const ir::Type& type) {
     if (type.is_scalar() && type.weak)
         return type.dtype == DType::b1   ? "a bool"
+               : is_complex(type.dtype)  ? "a Python complex"
                : is_floating(type.dtype) ? "a Python float"
                                          : "a Python int";
     return ir::to_string(type);

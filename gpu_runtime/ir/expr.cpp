@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "frontend/functions.hpp"
 
@@ -44,6 +45,8 @@ ExprP with_args(const Expr& node, std::vector<ExprP> args) {
 }
 
 bool same_number(const Number& a, const Number& b) {
+    const auto *z = std::get_if<std::complex<double>>(&a), *w = std::get_if<std::complex<double>>(&b);
+    if (z && w) return same_number(z->real(), w->real()) && same_number(z->imag(), w->imag());
     const double *x = std::get_if<double>(&a), *y = std::get_if<double>(&b);
     return x && y ? std::bit_cast<std::uint64_t>(*x) == std::bit_cast<std::uint64_t>(*y) : a == b;
 }
@@ -73,6 +76,17 @@ bool divides_by_zero_maybe(const Expr& e) {
 Effect effect_of(const Expr& e) {
     if (e.op == Op::print) return Effect::order;
     return e.op == Op::call ? frontend::function_of(std::get<OverloadId>(e.payload)).effect : Effect::none;
+}
+
+double real_of(const Number& n) {
+    return std::visit(
+        [](auto v) {
+            if constexpr (std::is_same_v<decltype(v), std::complex<double>>)
+                return v.real();
+            else
+                return static_cast<double>(v);
+        },
+        n);
 }
 
 bool has_effect(const Expr& e) {

@@ -1,6 +1,7 @@
 // Expressions: immutable trees, each node an operation, a type, a place in the user's source and a payload.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -55,7 +56,7 @@ enum class Op : std::uint8_t {
     splat,  // (scalar): the same in each lane
 };
 
-using Number = std::variant<bool, std::int64_t, std::uint64_t, double>;
+using Number = std::variant<bool, std::int64_t, std::uint64_t, double, std::complex<double>>;
 struct OverloadId {
     int value;
     bool operator==(const OverloadId&) const = default;
@@ -149,5 +150,7 @@ inline VarId var_of(const Expr& e) { return std::get<VarId>(e.payload); }
 inline const Access& access_of(const Expr& e) { return std::get<Access>(e.payload); }
 inline const Coord& coord_of(const Expr& e) { return std::get<Coord>(e.payload); }
 inline const Number& number_of(const Expr& e) { return std::get<Number>(e.payload); }
+/// As a double; of a complex number its real part.
+XCUDA_API double real_of(const Number& n);
 
 }  // namespace xcuda::ir

@@ -66,6 +66,10 @@ struct Printer {
         if (const auto* i = std::get_if<std::int64_t>(&n)) text = std::to_string(*i);
         if (const auto* u = std::get_if<std::uint64_t>(&n)) text = std::to_string(*u);
         if (const double* d = std::get_if<double>(&n)) text = real_text(*d, e.type.dtype == DType::f32);
+        if (const auto* z = std::get_if<std::complex<double>>(&n)) {
+            const bool single = e.type.dtype == DType::c64;
+            text = "complex(" + real_text(z->real(), single) + ", " + real_text(z->imag(), single) + ")";
+        }
         return e.type.weak || e.type.dtype == DType::b1 ? text : to_string(e.type) + "(" + text + ")";
     }
 

@@ -34,12 +34,13 @@ const char* same_arguments(const Checker& c, const Expr& e) {
 }
 
 const char* bits(const Checker& c, const Expr& e) {
-    if (is_floating(e.type.dtype)) return "bits belong to integers";
+    if (is_floating(e.type.dtype) || is_complex(e.type.dtype)) return "bits belong to integers";
     return same_arguments(c, e);
 }
 
 const char* reals(const Checker& c, const Expr& e) {
-    return is_floating(e.type.dtype) ? same_arguments(c, e) : "true division gives a floating type";
+    const bool divides = is_floating(e.type.dtype) || is_complex(e.type.dtype);
+    return divides ? same_arguments(c, e) : "true division gives a floating or complex type";
 }
 
 const char* numbers(const Checker& c, const Expr& e) {
@@ -48,6 +49,8 @@ const char* numbers(const Checker& c, const Expr& e) {
 
 const char* comparison(const Checker& c, const Expr& e) {
     if (!is_bool(e.type)) return "a comparison is a bool";
+    if (e.op < Op::eq && c.arg(e, 0).is_scalar() && is_complex(c.arg(e, 0).dtype))
+        return "complex numbers have no order";
     return c.arg(e, 0).is_scalar() && c.arg(e, 0).dtype == c.arg(e, 1).dtype &&
                    c.arg(e, 0).lanes == c.arg(e, 1).lanes
                ? nullptr
@@ -77,6 +80,7 @@ const char* constant(const Checker&, const Expr& e) {
     const bool fits = e.type.dtype == DType::b1  ? std::holds_alternative<bool>(n)
                       : is_integer(e.type.dtype) ? std::holds_alternative<std::int64_t>(n) ||
                                                        std::holds_alternative<std::uint64_t>(n)
+                      : is_complex(e.type.dtype) ? std::holds_alternative<std::complex<double>>(n)
                                                  : std::holds_alternative<double>(n);
     return e.type.is_scalar() && fits ? nullptr : "a constant's number is of its type";
 }
@@ -155,6 +159,7 @@ const char* atomic(const Checker& c, const Expr& e) {
 }
 
 const char* division(const Checker& c, const Expr& e) {
+    if (is_complex(e.type.dtype)) return "complex numbers have no floor division";
     if (const Access* a = std::get_if<Access>(&e.payload))
         if (const char* broken = access_known(c, *a)) return broken;
     return numbers(c, e);

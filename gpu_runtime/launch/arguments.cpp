@@ -10,6 +10,7 @@ void pack(const emit::ArgumentLayout& layout, std::span<const Argument> argument
         std::byte* slot = to + layout.slots[i].offset;
         if (!a.is_array) {
             std::memcpy(slot, &a.bits, 8);
+            if (a.dtype == DType::c128) std::memcpy(slot + 8, &a.more_bits, 8);
             continue;
         }
         const auto lengths = static_cast<std::size_t>(a.ndim) * 8;

@@ -60,7 +60,8 @@ struct Evaluator {
     Value value(const ir::Expr& e) const {
         using enum ir::Op;
         switch (e.op) {
-            case constant: return std::visit([](auto v) { return static_cast<double>(v); }, ir::number_of(e));
+            case constant:
+                return is_complex(e.type.dtype) ? std::nullopt : std::optional(ir::real_of(ir::number_of(e)));
             case var: {
                 const Argument* a = argument(ir::var_of(e));
                 return a ? number(*a) : Value{};

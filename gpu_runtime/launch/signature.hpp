@@ -22,7 +22,7 @@ struct Argument {
     DType dtype = DType::i64;
     ir::Layout layout = ir::Layout::contiguous;
     std::int8_t ndim = 0;
-    std::uint64_t bits = 0;
+    std::uint64_t bits = 0, more_bits = 0;  // more: the imaginary part of a complex128
     void* address = nullptr;
     std::array<std::int64_t, max_ndim> lengths, strides;
 

@@ -253,8 +253,7 @@ private:
     // Values of whole-number expressions.
     Linear value(const Expr& e, const State& state) {
         switch (e.op) {
-            case Op::constant:
-                return number(std::visit([](auto n) { return static_cast<double>(n); }, ir::number_of(e)));
+            case Op::constant: return number(ir::real_of(ir::number_of(e)));
             case Op::var: return state.values[ir::var_of(e)];
             case Op::cast:
                 return is_floating(e.type.dtype) == is_floating(e.args[0]->type.dtype)

@@ -70,13 +70,6 @@ How how_to_read(PyObject* object) {
     return how;
 }
 
-void expect_in_kernels(DType dtype, const std::string& name, const char* what) {
-    if (!in_kernels(dtype))
-        wrong("TypeError",
-              fmt::format("'{}' is {} of {}, which kernels don't take yet", name, what, info(dtype).name),
-              "use bool, int8 to int64, uint8 to uint64, float16, float32 or float64");
-}
-
 bool has_fields(PyObject* array) {
     const nb::object dtype = nb::getattr(nb::handle(array), "dtype", nb::none());
     return !nb::object(nb::getattr(dtype, "names", nb::none())).is_none();
@@ -189,6 +182,20 @@ bool Arguments::read_scalar(launch::Argument& value, PyObject* object, const std
         value.bits = large;
         return true;
     }
+    if (PyComplex_CheckExact(object)) {
+        value.dtype = DType::c128;
+        value.bits = std::bit_cast<std::uint64_t>(PyComplex_RealAsDouble(object));
+        value.more_bits = std::bit_cast<std::uint64_t>(PyComplex_ImagAsDouble(object));
+        return true;
+    }
+    if (how_to_read(object) == How::numpy_scalar && type_name(object) == "bfloat16") {  // exports no format
+        value.dtype = DType::bf16;
+        value.weak = false;
+        const auto whole =
+            static_cast<float>(PyFloat_AsDouble(nb::object(nb::float_(nb::handle(object))).ptr()));
+        value.bits = std::bit_cast<std::uint32_t>(whole) >> 16;
+        return true;
+    }
     if (how_to_read(object) == How::numpy_scalar) {
         Py_buffer view;
         if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) {
@@ -199,11 +206,14 @@ bool Arguments::read_scalar(launch::Argument& value, PyObject* object, const std
         const Format format = from_format(view.format, static_cast<std::size_t>(view.itemsize));
         if (format.dtype && view.len <= 8)
             value.bits = zero_extended(view.buf, static_cast<std::size_t>(view.len));
+        if (format.dtype && view.len == 16) {
+            value.bits = zero_extended(view.buf, 8);
+            value.more_bits = zero_extended(static_cast<const char*>(view.buf) + 8, 8);
+        }
         PyBuffer_Release(&view);
         if (!format.dtype)
             wrong("TypeError",
                   fmt::format("'{}' is a NumPy {}, which kernels don't take", name, type_name(object)));
-        expect_in_kernels(*format.dtype, name, "a scalar");
         value.weak = false;
         value.dtype = *format.dtype;
         return true;
@@ -239,7 +249,6 @@ bool Arguments::read_view(Item& item, launch::Argument& value, PyObject* object,
         read_stand_in(item, value, object, name);
         return true;
     }
-    expect_in_kernels(*format.dtype, name, "an array");
     if (view.ndim > launch::max_ndim)
         wrong("ValueError", fmt::format("'{}' has {} dimensions; kernels take arrays of at most {}", name,
                                         view.ndim, launch::max_ndim));
@@ -329,6 +338,7 @@ void Arguments::read_stand_in(Item& item, launch::Argument& value, PyObject* obj
     item.stand_in = nb::object(made[0]).release().ptr();
     const bool comes_back = nb::cast<bool>(made[1]);
     read_view(item, value, item.stand_in, name);
+    if (nb::cast<bool>(made[2])) value.dtype = DType::bf16;  // its bits, as uint16
     value.readonly = !comes_back;
     item.why_readonly = comes_back ? "" : "it can only be read (through __array__)";
 }

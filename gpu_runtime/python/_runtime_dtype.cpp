@@ -16,12 +16,6 @@ DType unsigned_of(std::size_t size) {
 
 }  // namespace
 
-bool in_kernels(DType dtype) {
-    const DKind kind = info(dtype).kind;
-    return kind == DKind::boolean || is_integer(dtype) || dtype == DType::f16 || dtype == DType::f32 ||
-           dtype == DType::f64;
-}
-
 Format from_format(const char* format, std::size_t itemsize) {
     Format out;
     if (!format) format = "B";
@@ -78,9 +72,11 @@ const char* to_format(DType dtype) {
 
 DType dtype_named(std::string_view name) {
     const auto dtype = dtype_from_name(name);
-    if (dtype && in_kernels(*dtype)) return *dtype;
-    raise("TypeError", "device arrays can't hold " + std::string(name) +
-                           "; there are bool, int8 to int64, uint8 to uint64, float16, float32 and float64");
+    if (dtype) return *dtype;
+    raise("TypeError",
+          "device arrays can't hold " + std::string(name) +
+              "; there are bool, int8 to int64, uint8 to uint64, bfloat16, float16 to float64, complex64 and "
+              "complex128");
 }
 
 }  // namespace xcuda::python

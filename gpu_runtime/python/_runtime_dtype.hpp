@@ -8,9 +8,6 @@
 
 namespace xcuda::python {
 
-/// The element types that kernels take so far.
-bool in_kernels(DType dtype);
-
 struct Format {
     std::optional<DType> dtype;  // nothing: no element type of ours
     bool swapped = false;        // not the machine's byte order

@@ -70,7 +70,7 @@ DType element_type(PyObject* typestr, const std::string& who) {
     if (text[0] == '>')
         wrong("TypeError", fmt::format("{} has another byte order than the machine ({})", who, text));
     for (const DTypeInfo& d : all_dtypes())
-        if (d.typestr.substr(1) == text + 1 && in_kernels(d.dtype)) return d.dtype;
+        if (d.typestr.substr(1) == text + 1 && d.dtype != DType::bf16) return d.dtype;
     wrong("TypeError", fmt::format("{} has elements of type {}, which kernels don't take", who, text));
 }
 
@@ -165,11 +165,9 @@ void take_tensor(Foreign& to, const dlpack::Tensor& tensor, const std::string& w
         if (tensor.dtype.lanes == 1 && tensor.dtype.code == code && tensor.dtype.bits == d.size * 8)
             dtype = d.dtype;
     }
-    if (!dtype || !in_kernels(*dtype))
-        wrong("TypeError",
-              fmt::format("{} has elements of type {}, which kernels don't take", who,
-                          dtype ? std::string(info(*dtype).name)
-                                : fmt::format("{}:{} of DLPack", tensor.dtype.code, tensor.dtype.bits)));
+    if (!dtype)
+        wrong("TypeError", fmt::format("{} has elements of type {}:{} of DLPack, which kernels don't take",
+                                       who, tensor.dtype.code, tensor.dtype.bits));
     check_dimensions(tensor.ndim, who);
     launch::Argument& view = to.view;
     view.is_array = true;

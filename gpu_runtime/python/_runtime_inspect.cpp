@@ -242,6 +242,25 @@ void bind_kernel(nb::module_& module) {
         }
         return out;
     });
+    module.def("kernel_accuracy", [] {  // {name: {device: {dtype: most ulp}}} of what gives floating numbers
+        nb::dict out;
+        for (const auto& f : frontend::all_functions()) {
+            nb::dict cpu, cuda;
+            for (const auto& o : frontend::all_overloads().subspan(static_cast<std::size_t>(f.first_overload),
+                                                                   static_cast<std::size_t>(f.overloads))) {
+                if (o.in.empty() || !is_floating(o.in[0]) || !is_floating(o.out)) continue;
+                const std::string dtype(info(o.out).name);
+                cpu[dtype.c_str()] = o.cpu_ulp;
+                cuda[dtype.c_str()] = o.cuda_ulp;
+            }
+            if (nb::len(cpu) == 0) continue;
+            nb::dict devices;
+            devices["cpu"] = cpu;
+            devices["cuda"] = cuda;
+            out[std::string(f.name).c_str()] = devices;
+        }
+        return out;
+    });
     module.def("cache_stats", [] {
         const launch::CacheStats s = launch::cache_stats();
         nb::dict out;

@@ -65,7 +65,7 @@ def test_names_of_a_file():
         (math, {"kind": "module", "name": "math"}),
         ([1], {"kind": "host", "type": "list", "text": "a list of 1 item"}),
         (np.zeros((2, 3)), {"kind": "host", "type": "ndarray", "text": "a float64 array of shape (2, 3)"}),
-        (1j, {"kind": "host", "type": "complex", "text": "a complex"}),
+        (1j, {"kind": "constant", "type": "complex", "real": (0.0).hex(), "imag": (1.0).hex()}),
         (Mode, {"kind": "class", "name": "Mode"}),
     ],
 )

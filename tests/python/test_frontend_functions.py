@@ -1,5 +1,6 @@
 """Every function of the table against its NumPy or math twin: values, result types, spellings that exist."""
 
+import cmath
 import math
 
 import numpy as np
@@ -32,7 +33,7 @@ def resolve(spelling):
         return None
     if module == "builtins":
         return 1
-    value = {"math": math, "numpy": np, "cuda": cuda}[module]
+    value = {"math": math, "cmath": cmath, "numpy": np, "cuda": cuda}[module]
     for name in names:
         value = getattr(value, name, None)
     return value

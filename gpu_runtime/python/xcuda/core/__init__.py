@@ -169,6 +169,7 @@ __all__ = [
     "current_context",
     "is_available",
     "detect",
+    "kernel_accuracy",
     "kernel_names",
     "reduce",
     "Reduce",
@@ -193,9 +194,12 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    "bfloat16",
     "float16",
     "float32",
     "float64",
+    "complex64",
+    "complex128",
     "bool_",
     "boolean",
     "intp",
@@ -242,6 +246,14 @@ def is_float16_supported():
 def is_bfloat16_supported():
     """True where kernels take bfloat16."""
     return "bfloat16" in _DTYPES
+
+
+def kernel_accuracy():
+    """How far results may be off, in units in the last place: {name: {"cpu" or "cuda": {"float32": ulp, ...}}}.
+
+    0 stands for correctly rounded or exact. Without fast math; complex results are not in it.
+    """
+    return _runtime.kernel_accuracy()
 
 
 def kernel_names():

@@ -1,7 +1,7 @@
 """Arrays in a device's memory: making them, views of them, copies to and from the host."""
 
 from xcuda import _runtime
-from xcuda.core.dtypes import name_of
+from xcuda.core.dtypes import name_of, numpy_dtype, plain
 from xcuda.core.records import DeviceRecords
 from xcuda.core.views import check_broadcast, indexed, reshaped
 
@@ -16,9 +16,8 @@ class DeviceArray(_runtime.ArrayBase):
     @property
     def dtype(self):
         """The NumPy dtype."""
-        import numpy
 
-        return numpy.dtype(self._dtype_name)
+        return numpy_dtype(self._dtype_name)
 
     @property
     def device(self):
@@ -62,9 +61,8 @@ class DeviceArray(_runtime.ArrayBase):
     def view(self, dtype):
         """The same memory as elements of another dtype; another item size needs a contiguous last axis."""
         name = name_of(dtype)
-        import numpy
 
-        old, new = self.itemsize, numpy.dtype(name).itemsize
+        old, new = self.itemsize, numpy_dtype(name).itemsize
         shape, steps = list(self.shape), list(self._steps)
         if old != new:
             if not self.ndim or steps[-1] != 1 or shape[-1] * old % new:
@@ -119,7 +117,7 @@ class DeviceArray(_runtime.ArrayBase):
             raise TypeError(f"'out' is of {out.dtype}, the array of {self.dtype}")
         with _on(stream) as given:
             if self._contiguous and out.flags.c_contiguous:
-                self._to_host(out, given is None)
+                self._to_host(plain(out), given is None)
             else:
                 out[...] = self._host_view()
         return out
@@ -141,7 +139,11 @@ class DeviceArray(_runtime.ArrayBase):
             import numpy
 
             values = numpy.asarray(values)
-            if not numpy.can_cast(values.dtype, self.dtype, "same_kind") and values.dtype.kind not in "biuf":
+            if (
+                not numpy.can_cast(values.dtype, self.dtype, "same_kind")
+                and values.dtype.kind not in "biufc"
+                and self._dtype_name != "bfloat16"
+            ):
                 raise TypeError(f"{values.dtype} values don't fit into an array of {self.dtype}")
             check_broadcast(values.shape, self.shape)
             if self._contiguous:
@@ -150,11 +152,11 @@ class DeviceArray(_runtime.ArrayBase):
                     full = numpy.empty(self.shape, self.dtype)
                     full[...] = values
                     values = full
-                self._from_host(values, given is None)
+                self._from_host(plain(values), given is None)
             else:
                 host, memory = self._host_memory()
                 host[...] = values
-                self._from_host(memory)
+                self._from_host(plain(memory))
 
     def copy(self):
         """A contiguous copy on the same device."""
@@ -187,7 +189,11 @@ class DeviceArray(_runtime.ArrayBase):
             raise ValueError("the array lives on a GPU: NumPy can only have a copy of it")
         import numpy
 
-        host = numpy.asarray(memoryview(self)) if self._host_accessible and not copy else self.copy_to_host()
+        host = (
+            numpy.asarray(memoryview(self)).view(self.dtype)
+            if self._host_accessible and not copy
+            else self.copy_to_host()
+        )
         return host if dtype is None else host.astype(dtype, copy=False)
 
     @property
@@ -261,17 +267,15 @@ class DeviceArray(_runtime.ArrayBase):
 
         before, size = self._extent()
         memory = numpy.empty(size, numpy.uint8)
-        self._to_host(memory)
-        return numpy.ndarray(
-            self.shape, self._dtype_name, memory, before if size else 0, self.strides
-        ), memory
+        self._to_host(plain(memory))
+        return numpy.ndarray(self.shape, self.dtype, memory, before if size else 0, self.strides), memory
 
     def _host_view(self):
         import numpy
 
         if self._contiguous:
-            host = numpy.empty(self.shape, self._dtype_name)
-            self._to_host(host)
+            host = numpy.empty(self.shape, self.dtype)
+            self._to_host(plain(host))
             return host
         return self._host_memory()[0].copy()
 

@@ -2,8 +2,24 @@
 
 NAMES = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "float32", "float64"),
+    *("bfloat16", "float16", "float32", "float64", "complex64", "complex128"),
 )
+
+
+def numpy_dtype(name):
+    """The NumPy dtype of one of NAMES; bfloat16 is ml_dtypes'. Raises ImportError where that is not installed."""
+    import numpy
+
+    if name == "bfloat16":
+        import ml_dtypes
+
+        return numpy.dtype(ml_dtypes.bfloat16)
+    return numpy.dtype(name)
+
+
+def plain(array):
+    """An array that has a buffer: a bfloat16 array as the uint16 of its bits, without a copy."""
+    return array.view("uint16") if array.dtype.name == "bfloat16" else array
 
 
 def name_of(dtype):

@@ -4,7 +4,7 @@ import contextlib
 
 from xcuda import _runtime
 from xcuda.core.arrays import order_of
-from xcuda.core.dtypes import name_of
+from xcuda.core.dtypes import name_of, numpy_dtype
 
 
 def pinned_array(shape, dtype=None, strides=None, order="C"):
@@ -14,7 +14,7 @@ def pinned_array(shape, dtype=None, strides=None, order="C"):
     """
     import numpy
 
-    dtype = numpy.dtype(name_of(dtype))
+    dtype = numpy_dtype(name_of(dtype))
     lengths = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     lengths = tuple(length.__index__() for length in lengths)
     if any(length < 0 for length in lengths):

@@ -71,7 +71,7 @@ def split(text):
 
 
 _TEXT = re.compile(r"(\w+)\s*(?:\[([:\s,1]*)\])?(\s*\(weak\))?")
-_SHORT = {"int": "int64", "float": "float64"}
+_SHORT = {"int": "int64", "float": "float64", "complex": "complex128"}
 
 
 def _from_text(text):
@@ -82,7 +82,7 @@ def _from_text(text):
             f'"{text}" is no argument type; write "float32[:, ::1]" for arrays, "int64" for numbers'
         )
     if found[2] is None:
-        return ("scalar", dtype, bool(found[3]) or found[1] in ("int", "float"))
+        return ("scalar", dtype, bool(found[3]) or found[1] in ("int", "float", "complex"))
     axes = [axis.strip() for axis in found[2].split(",")] if found[2].strip() else []
     inside = [axis for axis in axes[1:-1] if axis == "::1"]
     if any(axis not in (":", "::", "::1") for axis in axes) or inside or axes.count("::1") > 1:
@@ -114,8 +114,8 @@ def _from_type(given):
 def _from_value(value):
     if isinstance(value, bool):
         return ("scalar", "bool", True)
-    if isinstance(value, (int, float)) and type(value).__module__ == "builtins":
-        return ("scalar", "int64" if isinstance(value, int) else "float64", True)
+    if isinstance(value, (int, float, complex)) and type(value).__module__ == "builtins":
+        return ("scalar", {int: "int64", float: "float64", complex: "complex128"}[type(value)], True)
     # NumPy's scalars have a shape too, but no items to set.
     if hasattr(value, "strides") and hasattr(value, "shape") and hasattr(type(value), "__setitem__"):
         return ("array", name_of(value.dtype), len(value.shape), _layout(value))

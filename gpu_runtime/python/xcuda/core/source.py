@@ -211,6 +211,8 @@ def _constant(value: Any) -> dict[str, Any]:
         return {"type": "int", "value": str(value) if value.bit_length() < 1000 else "9" * 300}
     if isinstance(value, float):
         return {"type": "float", "value": value.hex()}
+    if isinstance(value, complex):
+        return {"type": "complex", "real": value.real.hex(), "imag": value.imag.hex()}
     if isinstance(value, str):
         return {"type": "str", "value": value}
     return {"type": type(value).__name__}
@@ -436,9 +438,9 @@ def _named_tuple_new(value: type) -> Any:
 
 
 def _simple_meaning(value: Any) -> dict[str, Any] | None:
-    if value is None or isinstance(value, (bool, int, float, str)) and not _is_numpy_scalar(value):
+    if value is None or isinstance(value, (bool, int, float, complex, str)) and not _is_numpy_scalar(value):
         plain = value
-        for base in (bool, int, float, str):  # IntEnum and other subclasses as their number
+        for base in (bool, int, float, complex, str):  # IntEnum and other subclasses as their number
             if isinstance(value, base):
                 plain = value if base is bool else base(value)
                 break
@@ -452,7 +454,7 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
         return {"kind": "module", "name": f"cuda.{value.name}"}
     if isinstance(value, types.ModuleType):
         return {"kind": "module", "name": value.__name__}
-    if isinstance(value, type) and value in (bool, int, float):
+    if isinstance(value, type) and value in (bool, int, float, complex):
         return {"kind": "function", "name": f"builtins.{value.__name__}"}
     if _is_record_dtype(value):
         return dtype_meaning(value)
@@ -483,9 +485,11 @@ def _is_numpy_scalar(value: Any) -> bool:
 
 def _numpy_scalar(value: Any) -> dict[str, Any]:
     kind = value.dtype.kind
-    if kind not in "biuf":
+    if value.dtype.name == "bfloat16":
+        return {"kind": "scalar", "dtype": "bfloat16", **_constant(float(value))}
+    if kind not in "biufc" or value.dtype.itemsize > 16 or value.dtype.char == "g":
         return {"kind": "host", "type": type(value).__name__, "text": describe(value)}
-    plain = value.item() if kind != "f" else float(value)
+    plain = float(value) if kind == "f" else complex(value) if kind == "c" else value.item()
     return {"kind": "scalar", "dtype": value.dtype.name, **_constant(plain)}
 
 
@@ -500,7 +504,8 @@ def _dtype_name(value: Any) -> str | None:
         return None
     if isinstance(value, type) and issubclass(value, numpy.generic):
         value = numpy.dtype(value) if value.__name__ not in _ABSTRACT else None
-    if isinstance(value, numpy.dtype) and value.kind in "biufc" and value.isnative:
+    known = isinstance(value, numpy.dtype) and (value.kind in "biufc" or value.name == "bfloat16")
+    if known and value.isnative:
         return value.name
     return scalar_name(value)
 

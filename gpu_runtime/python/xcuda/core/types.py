@@ -3,7 +3,7 @@
 A scalar type is also a dtype: `numpy.zeros(n, types.float32)`, `cuda.shared.array(n, types.float32)`.
 """
 
-from xcuda.core.dtypes import NAMES
+from xcuda.core.dtypes import NAMES, numpy_dtype
 
 
 class Type:
@@ -56,9 +56,7 @@ class Scalar(Type):
     @property
     def dtype(self):
         """The NumPy dtype."""
-        import numpy
-
-        return numpy.dtype(self.name)
+        return numpy_dtype(self.name)
 
     @property
     def bitwidth(self):
