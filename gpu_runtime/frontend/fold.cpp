@@ -186,6 +186,20 @@ double rounded_to_bfloat(float x) {
 
 }  // namespace
 
+namespace {
+
+// A float as an integer of the dtype, before it is cut to its width: out of range what the preludes' xc_cast leaves.
+std::int64_t cast_bits(double x, const DTypeInfo& d) {
+    const auto to_i64 = [](double v) {
+        return v >= -0x1p63 && v < 0x1p63 ? static_cast<std::int64_t>(v) : INT64_MIN;
+    };
+    if (d.dtype == DType::u64 && x >= 0x1p63) return to_i64(x - 0x1p63) ^ INT64_MIN;
+    if (d.size == 8 || d.dtype == DType::u32) return to_i64(x);
+    return x > -2147483649.0 && x < 2147483648.0 ? static_cast<std::int64_t>(x) : INT32_MIN;
+}
+
+}  // namespace
+
 Number to_dtype(const Number& n, DType dtype) {
     const DTypeInfo& d = info(dtype);
     if (d.kind == DKind::boolean) return truthy(n);
@@ -198,11 +212,8 @@ Number to_dtype(const Number& n, DType dtype) {
     if (dtype == DType::bf16) return rounded_to_bfloat(static_cast<float>(as_double(n)));
     if (d.kind == DKind::floating)
         return d.size == 4 ? static_cast<double>(static_cast<float>(as_double(n))) : as_double(n);
-    Wide value = wide(n);
-    if (const double* real = std::get_if<double>(&n)) {
-        const bool inside = *real >= -0x1p63 && *real < 0x1p64;
-        value = inside ? static_cast<Wide>(*real) : lowest;
-    }
+    const double* real = std::get_if<double>(&n);
+    const Wide value = real ? Wide(cast_bits(*real, d)) : wide(n);
     const int shift = 64 - static_cast<int>(d.size) * 8;
     const auto low = static_cast<std::uint64_t>(value) << shift;
     if (d.kind == DKind::unsigned_int) return low >> shift;

@@ -78,6 +78,8 @@ SOURCES = [
     ("def h(*x):\n    return 1\n\ndef f(a):\n    a[0] = h(3)\n", "float32[1]"),
     ("def h(x):\n    return x\n\ndef f(a):\n    a[0] = h()\n", "float32[1]"),
     ("def h(x):\n    return x\n\ndef f(a):\n    a[0] = h(y=2)\n", "float32[1]"),
+    ("def h(x, *, y=1):\n    return x + y\n\ndef f(a):\n    a[0] = h(1, 2)\n", "float32[1]"),
+    ("def h(x, /):\n    return x\n\ndef f(a):\n    a[0] = h(x=1)\n", "float32[1]"),
     ("def h(x):\n    if x:\n        return 1\n\ndef f(a):\n    a[0] = h(a[1])\n", "float32[1]"),
     ("def h(x):\n    if x:\n        return 1\n    return\n\ndef f(a):\n    a[0] = h(a[1])\n", "float32[1]"),
     ("def h(x):\n    return x\n\ndef f(a):\n    a[0] = h(a)\n", "float32[1]"),
