@@ -42,19 +42,3 @@ XC_Z xc_complex<T> operator/(xc_complex<T> a, xc_complex<T> b) {
     const T ratio = b.re / b.im, scale = 1 / (b.im + b.re * ratio);
     return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
 }
-
-// Atomics: a complex64 is one word of 64 bits. Of a complex128 each part is one, so that the old value's parts may be of
-// two moments; only sums work so.
-template <>
-struct xc_bits<c64> {
-    typedef u64 type;
-};
-XC_FN c64 xc_atomic_add_complex(c64* p, c64 v) {
-    return xc_atomic_update(p, [v](c64 x) { return x + v; });
-}
-XC_FN c128 xc_atomic_add_complex(c128* p, c128 v) {
-    return {xc_atomic_add(&p->re, v.re), xc_atomic_add(&p->im, v.im)};
-}
-XC_Z xc_complex<T> xc_atomic_sub_complex(xc_complex<T>* p, xc_complex<T> v) {
-    return xc_atomic_add_complex(p, -v);
-}

@@ -64,7 +64,14 @@ def test_names_of_a_file():
         (language.atomic.add, {"kind": "intrinsic", "name": "atomic.add"}),
         (math, {"kind": "module", "name": "math"}),
         ([1], {"kind": "host", "type": "list", "text": "a list of 1 item"}),
-        (np.zeros((2, 3)), {"kind": "host", "type": "ndarray", "text": "a float64 array of shape (2, 3)"}),
+        (
+            np.ones((2, 1), np.int16),
+            {"kind": "array", "dtype": "int16", "shape": [2, 1], "data": "01000100"},
+        ),
+        (
+            np.zeros((2, 3), object),
+            {"kind": "host", "type": "ndarray", "text": "a object array of shape (2, 3)"},
+        ),
         (1j, {"kind": "constant", "type": "complex", "real": (0.0).hex(), "imag": (1.0).hex()}),
         (Mode, {"kind": "class", "name": "Mode"}),
     ],
@@ -84,9 +91,9 @@ def test_unknown_names_bring_the_nearest():
     assert found["np.sinn"]["close"] == ["sin"]
 
 
-def test_a_kernel_is_known_as_one():
+def test_a_kernel_is_a_helper_to_another():
     kernel = cuda.kernel(make("def k(a):\n    a[0] = 1\n"))
-    assert names(make("def f(a):\n    k(a)\n", k=kernel))["k"]["kind"] == "kernel"
+    assert names(make("def f(a):\n    k(a)\n", k=kernel))["k"]["kind"] == "helper"
 
 
 def test_annotations_and_decorators_are_not_names():
