@@ -1,9 +1,9 @@
-"""The magics themselves: options here, work in the modules they name, loaded when first used."""
+"""The magics that ask and switch: options here, work in the modules they name, loaded when first used."""
 
 from __future__ import annotations
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
 
@@ -19,24 +19,6 @@ class CudaMagics(Magics):
         from xcuda.magics.info import info
 
         return info()
-
-    @magic_arguments()
-    @argument("-o", "--output", metavar="NAME", help="keep the report in this variable")
-    @argument("-q", "--quiet", action="store_true", help="show no report, only keep it")
-    @argument(
-        "-m",
-        "--metrics",
-        nargs="+",
-        metavar="METRIC",
-        help="show only these figures: time, memory_throughput, ...",
-    )
-    @cell_magic
-    def cuda_profile(self, line, cell):
-        """Run the cell, wait for all its launches and show its report unfolded."""
-        options = parse_argstring(self.cuda_profile, line)
-        from xcuda.magics.profile_cell import profile_cell
-
-        profile_cell(self.shell, cell, options.output, options.quiet, options.metrics)
 
     @magic_arguments()
     @argument("kernel", help="a @cuda.kernel function that has been called or compiled")

@@ -1,4 +1,4 @@
-"""The kernel language's names where the cursor is inside a kernel."""
+"""What Tab offers: the kernel language's names inside a kernel, options and their values behind a magic."""
 
 from __future__ import annotations
 
@@ -105,3 +105,55 @@ def _parts(value) -> list[str]:
         if kind == "Namespace"
         else []
     )
+
+
+def option_completions(shell, line: str, word: str) -> list[str]:
+    """Options of the magic that `line` begins with, or values of the one before `word`, that go on from `word`."""
+    name, _, rest = line.lstrip().partition(" ")
+    magic = _magic(shell, name)
+    if magic is None:
+        return []
+    before = rest.split()
+    if word and before and before[-1] == word:
+        before.pop()
+    return sorted(value for value in _offers(shell, magic, before, word) if value.startswith(word))
+
+
+def _magic(shell, name: str):
+    """The magic function with its parser; None for a name that is no magic of ours."""
+    kind = "cell" if name.startswith("%%") else "line"
+    found = shell.magics_manager.magics[kind].get(name.lstrip("%"))
+    found = found.loaded() if hasattr(found, "loaded") else found
+    return found if hasattr(found, "parser") else None
+
+
+def _offers(shell, magic, before: list[str], word: str) -> list[str]:
+    options = magic.parser._option_string_actions
+    last = next((options[w] for w in reversed(before) if w in options), None)
+    # The word is the value of an option where that stands right before it, or takes several.
+    valued = last is not None and last.nargs != 0 and (before[-1] in options or last.nargs == "+")
+    if valued and not word.startswith("-"):
+        return list(last.choices or (_metrics() if last.dest == "metrics" else ()))
+    if word.startswith("-"):
+        return [name for name in options if name not in before]
+    positional = [a for a in magic.parser._actions if not a.option_strings]
+    if not positional:
+        return []
+    if positional[0].dest == "kernel" and not before:
+        return _kernels(shell)
+    return list(positional[0].choices or ())
+
+
+def _metrics() -> list[str]:
+    from xcuda.profiler import METRICS
+
+    return list(METRICS)
+
+
+def _kernels(shell) -> list[str]:
+    import sys
+
+    runtime = sys.modules.get("xcuda._runtime")
+    if runtime is None:
+        return []
+    return [name for name, value in shell.user_ns.items() if isinstance(value, runtime.Kernel)]

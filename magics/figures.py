@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 PREFIXES = ("n", "µ", "m", "", "k", "M", "G", "T", "P")
@@ -30,7 +29,7 @@ def in_unit(value: float, unit: str) -> str:
 
 def _digits(value: float) -> str:
     size = abs(value)
-    if size >= 100 or size == math.floor(size):
+    if size >= 100 or abs(size - round(size)) <= 1e-9 * size:  # whole, but for the unit's rounding
         return f"{value:.0f}"
     return f"{value:.1f}" if size >= 10 else f"{value:.2f}"
 

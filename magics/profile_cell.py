@@ -1,4 +1,4 @@
-"""%%cuda_profile: a cell under the profiler, with its report unfolded."""
+"""%%cuda_profile, %cuda_profile and %%cuda_trace: a cell or an expression under the profiler."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from IPython.core.error import UsageError
 class Unfolded:
     """A report shown with its details open."""
 
-    def __init__(self, report):
+    def __init__(self, report, pictures: tuple[str, ...] = ()):
         self.report = report
+        self.pictures = pictures
 
     def __repr__(self):
         return repr(self.report)
@@ -20,57 +21,81 @@ class Unfolded:
     def _repr_mimebundle_(self, include=None, exclude=None):
         from xcuda.magics.render import render_report
 
-        bundle, metadata = render_report(self.report.document, self.report.metrics)
-        bundle["text/html"] = bundle["text/html"].replace("<details ", "<details open ", 1)
-        return bundle, metadata
+        return render_report(self.report.document, self.report.metrics, self.pictures, unfolded=True)
 
 
-def profile_cell(shell, cell: str, output: str | None, quiet: bool, metrics: list[str] | None) -> None:
+def profile_cell(shell, cell: str, options, magic: str = "%%cuda_profile"):
+    """Runs the cell `options.number` times under one profile; gives the report, None where no device was used.
+
+    `options`: output, quiet, metrics, number, timeline, roofline. `magic`: what messages call it.
+    """
     from IPython.display import display
     from xcuda import profiler
 
-    if output is not None and not output.isidentifier():
-        raise UsageError(f"-o takes a variable's name, not {output!r}")
+    if options.output is not None and not options.output.isidentifier():
+        raise UsageError(f"-o takes a variable's name, not {options.output!r}")
+    if options.number < 1:
+        raise UsageError(f"-n is how often to run, 1 or more, not {options.number}")
+    metrics = [name for part in options.metrics or () for name in part.split(",") if name]
     try:
-        profiling = profiler.profile(metrics=metrics)
+        profiling = profiler.profile(metrics=metrics or None)
     except ValueError as unknown:
         raise UsageError(str(unknown)) from None
-    code, last = compiled(shell, cell)
-    profiling.label = f"In [{shell.execution_count}]"
+    code, last = compiled(shell, cell, magic)
+    profiling.label = cell_label(shell)
     try:
         with profiling:
-            exec(code, shell.user_ns)
-            if last is not None:
-                value = eval(last, shell.user_ns)
+            for _ in range(options.number):
+                exec(code, shell.user_ns)
+                if last is not None:
+                    value = eval(last, shell.user_ns)
         if last is not None:
             sys.displayhook(value)
     finally:
         profiler.leave_out()  # the cell's own report would repeat this one
-        if output is not None:
-            shell.user_ns[output] = profiling.report
-        if profiling.report is not None and not quiet:
-            display(Unfolded(profiling.report))
+        if options.output is not None:
+            shell.user_ns[options.output] = profiling.report
+        if profiling.report is not None and not options.quiet:
+            pictures = tuple(name for name in ("timeline", "roofline") if getattr(options, name))
+            display(Unfolded(profiling.report, pictures))
     if profiling.report is None:
         print("The cell used no device: there is nothing to profile.")
+    return profiling.report
 
 
-def compiled(shell, cell: str):
+def compiled(shell, cell: str, magic: str = "%%cuda_profile"):
     """The cell as (code, code of a last expression or None), under the name that IPython gives to cells.
 
     It runs in this very call, and not as a cell of its own, so that an error leaves as any cell's does.
     """
-    text = shell.transform_cell(cell)
-    name = shell.compile.cache(text, shell.execution_count, raw_code=cell)
-    tree = shell.compile.ast_parse(text, filename=name)
-    if any(isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)) for node in outside_functions(tree)):
-        raise UsageError(
-            "%%cuda_profile takes no top-level await; use `with xcuda.profiler.profile():` in such a cell"
-        )
-    tree = shell.transform_ast(tree)
+    text, name, tree = parsed(shell, cell, magic)
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr) and not text.rstrip().endswith(";"):
         last = compile(ast.Expression(tree.body.pop().value), name, "eval")
     return compile(tree, name, "exec"), last
+
+
+def parsed(shell, cell: str, magic: str) -> tuple[str, str, ast.Module]:
+    """(the cell as Python, the name it goes by, its tree). UsageError where it awaits at its top level."""
+    text = shell.transform_cell(cell)
+    name = shell.compile.cache(text, cell_number(shell), raw_code=cell)
+    tree = shell.compile.ast_parse(text, filename=name)
+    if any(isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)) for node in outside_functions(tree)):
+        raise UsageError(
+            f"{magic} takes no top-level await; use `with xcuda.profiler.profile():` in such a cell"
+        )
+    return text, name, shell.transform_ast(tree)
+
+
+def cell_number(shell) -> int:
+    """Of the cell that runs; IPython has counted on by then."""
+    running = getattr(shell.displayhook, "exec_result", None)
+    number = getattr(running, "execution_count", None)
+    return shell.execution_count if number is None else number
+
+
+def cell_label(shell) -> str:
+    return f"In [{cell_number(shell)}]"
 
 
 def outside_functions(node):

@@ -8,19 +8,56 @@ from textwrap import wrap
 
 from xcuda.magics import figures
 from xcuda.magics.rows import kernel_figures, shown
-from xcuda.profiler import Report
+from xcuda.profiler import Benchmark, Report, show_reports
+from xcuda.profiler.comparison import Comparison, words
 
 MIME = "application/vnd.xcuda.report.v1+json"
 
 
-def render_report(document: dict, metrics: tuple[str, ...] = ()) -> tuple[dict, dict]:
+PICTURES = ("timeline", "roofline")
+
+
+def render_report(
+    document: dict, metrics: tuple[str, ...] = (), pictures: tuple[str, ...] = (), unfolded: bool = False
+) -> tuple[dict, dict]:
+    """`pictures`: names out of PICTURES, drawn under the figures; where one can't be, the reason stands there.
+
+    Cells' own reports are unfolded and have the pictures that can be drawn where `%cuda_report full` asks for it.
+    """
     keep = shown(metrics)
-    bundle = {
-        "text/plain": plain(document, keep),
-        "text/html": template("report.html").render(r=document, line=quiet_line(document), keep=keep),
-        MIME: document,
-    }
-    return bundle, {}
+    full = document["scope"]["kind"] == "cell" and show_reports() == "full"
+    drawn = [drawing(document, name, missing="") for name in PICTURES] if full else []
+    drawn += [drawing(document, name) for name in pictures]
+    html = template("report.html").render(
+        r=document, line=quiet_line(document), keep=keep, unfolded=unfolded or full, pictures=drawn
+    )
+    # What a notebook keeps of a report is its figures: ten thousand launches' times would only swell it.
+    data = {key: part for key, part in document.items() if key != "timeline"}
+    return {"text/plain": plain(document, keep), "text/html": html, MIME: data}, {}
+
+
+def drawing(document: dict, name: str, missing: str = "No {}: {}.") -> str:
+    """HTML of one of PICTURES, or the sentence that says why there is none."""
+    from html import escape
+    from importlib import import_module
+
+    from xcuda.magics import svg
+
+    try:
+        picture, told = getattr(import_module(f"xcuda.magics.{name}"), name)(document)
+    except ValueError as reason:
+        return escape(missing.format(name, reason))
+    return svg.image(picture, told)
+
+
+def render_benchmark(benchmark) -> tuple[dict, dict]:
+    html = template("benchmark.html").render(b=benchmark)
+    return {"text/plain": repr(benchmark), "text/html": html}, {}
+
+
+def render_comparison(comparison) -> tuple[dict, dict]:
+    html = template("comparison.html").render(c=comparison, lines=comparison.lines())
+    return {"text/plain": repr(comparison), "text/html": html}, {}
 
 
 @cache
@@ -38,7 +75,7 @@ def template(name: str):
     environment.filters.update(
         figure=figures.text, origin=figures.origin, shape=figures.shape, place=figures.place
     )
-    environment.globals.update(kernel_figures=kernel_figures, in_unit=figures.in_unit)
+    environment.globals.update(kernel_figures=kernel_figures, in_unit=figures.in_unit, words=words)
     return environment.get_template(name)
 
 
@@ -95,4 +132,7 @@ def plain(document: dict, keep: set[str]) -> str:
     return "\n".join(lines)
 
 
-Report.renderer = staticmethod(render_report)  # for generate_report() and %%cuda_profile -o
+# For results that show themselves, as generate_report() and benchmark(f) do.
+Report.renderer = staticmethod(render_report)
+Benchmark.renderer = staticmethod(render_benchmark)
+Comparison.renderer = staticmethod(render_comparison)

@@ -8,10 +8,12 @@ NAMES = {
     "line": ("cuda_info", "cuda_source", "cuda_advise", "cuda_device", "cuda_cache", "cuda_names"),
     "cell": ("cuda_profile",),
 }
+NAMES["line"] += ("cuda_profile", "cuda_time", "cuda_occupancy", "cuda_report")
+NAMES["cell"] += ("cuda_time", "cuda_trace")
 
 
 class Unloaded:
-    """A magic by name only: `commands`, slow to load, is loaded when one is called or asked about."""
+    """A magic by name only: the commands, slow to load, are loaded when one is called or asked about."""
 
     def __init__(self, shell, kind: str, name: str):
         self.shell, self.kind, self.__name__ = shell, kind, name
@@ -25,10 +27,11 @@ class Unloaded:
 
     def loaded(self):
         from xcuda.magics.commands import CudaMagics
+        from xcuda.magics.measuring import CudaMeasuring
 
         magics = self.shell.magics_manager.magics[self.kind]
         if magics[self.__name__] is self:
-            self.shell.register_magics(CudaMagics)  # replaces all of them
+            self.shell.register_magics(CudaMagics, CudaMeasuring)  # replaces all of them
         return magics[self.__name__]
 
 
@@ -38,10 +41,31 @@ def register(shell, hooks: bool) -> None:
             if name not in shell.magics_manager.magics[kind]:
                 shell.magics_manager.magics[kind][name] = Unloaded(shell, kind, name)
     xcuda._prepare = prepare
+    complete_options(shell)
     if hooks and not shows_reports_itself(shell) and not getattr(shell, "_xcuda_hooks", False):
         shell.events.register("pre_run_cell", before_cell)
         shell.events.register("post_run_cell", after_cell)
         shell._xcuda_hooks = True
+
+
+def complete_options(shell) -> None:
+    """The options of these magics, and the values of an option that has a fixed list of them, on Tab."""
+    if getattr(shell, "_xcuda_completes", False) or not hasattr(shell, "set_hook"):
+        return
+    for kind, names in NAMES.items():
+        prefix = "%" if kind == "line" else "%%"
+        for name in names:
+            shell.set_hook("complete_command", offered_options, str_key=prefix + name)
+            if kind == "line":
+                shell.set_hook("complete_command", offered_options, str_key=name)  # automagic
+    shell._xcuda_completes = True
+
+
+def offered_options(shell, event) -> list[str]:
+    """IPython's hook: completions of the word under the cursor."""
+    from xcuda.magics.completions import option_completions
+
+    return option_completions(shell, event.line, event.symbol)
 
 
 def shows_reports_itself(shell) -> bool:

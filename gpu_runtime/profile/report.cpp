@@ -7,6 +7,7 @@
 #include "profile/advice.hpp"
 #include "profile/figure.hpp"
 #include "profile/kernel_row.hpp"
+#include "profile/timeline.hpp"
 
 namespace xcuda::profile {
 namespace {
@@ -15,20 +16,6 @@ using launch::Event;
 using nlohmann::json;
 
 json place_json(const Place& place) { return {{"file", place.file}, {"line", place.line}}; }
-
-bool is_copy(Event::Kind kind) {
-    return kind == Event::Kind::copy_in || kind == Event::Kind::copy_out ||
-           kind == Event::Kind::copy_within || kind == Event::Kind::fill;
-}
-
-const char* direction(Event::Kind kind) {
-    switch (kind) {
-        case Event::Kind::copy_in: return "to device";
-        case Event::Kind::copy_out: return "to host";
-        case Event::Kind::copy_within: return "on device";
-        default: return "fill";
-    }
-}
 
 json compiles(const std::vector<Event>& events) {
     json rows = json::array();
@@ -52,7 +39,7 @@ struct CopySum {
 json copies(const std::vector<Event>& events) {
     std::map<std::pair<std::string, Event::Kind>, CopySum> sums;
     for (const auto& e : events) {
-        if (!is_copy(e.kind)) continue;
+        if (!copy_direction(e.kind)) continue;
         auto& sum = sums[{e.device, e.kind}];
         ++sum.calls;
         sum.bytes += static_cast<double>(e.bytes);
@@ -61,7 +48,7 @@ json copies(const std::vector<Event>& events) {
     json rows = json::array();
     for (const auto& [key, sum] : sums) {
         rows.push_back({{"device", key.first},
-                        {"direction", direction(key.second)},
+                        {"direction", copy_direction(key.second)},
                         {"calls", sum.calls},
                         {"bytes", figure(sum.bytes, "B", From::measured)},
                         {"time", figure(sum.seconds, "s", From::measured)},
@@ -72,7 +59,9 @@ json copies(const std::vector<Event>& events) {
 }
 
 json ceiling(const DeviceState& d, double Ceilings::* which, const char* unit) {
-    return d.ceilings ? figure((*d.ceilings).*which, unit, From::measured) : absent(d.no_ceilings);
+    if (!d.ceilings) return absent(d.no_ceilings);
+    const bool computed = d.ceilings->flops_computed && which != &Ceilings::copy_bytes_per_second;
+    return figure((*d.ceilings).*which, unit, computed ? From::computed : From::measured);
 }
 
 json devices_json(const std::vector<Event>& events, const std::vector<DeviceState>& devices) {

@@ -53,7 +53,7 @@ std::optional<Ceilings> from_file(const std::string& key) {
     const auto found = all.find(key);
     if (found == all.end() || !found->is_object()) return std::nullopt;
     const Ceilings c{found->value("copy", 0.0), found->value("flops_f32", 0.0),
-                     found->value("flops_f64", 0.0)};
+                     found->value("flops_f64", 0.0), found->value("flops_computed", false)};
     if (!(c.copy_bytes_per_second > 0 && c.flops_f32 > 0 && c.flops_f64 > 0)) return std::nullopt;
     return c;
 }
@@ -64,7 +64,10 @@ void to_file(const std::string& key, const Ceilings& c) {
     std::error_code ignored;
     std::filesystem::create_directories(state().folder, ignored);
     auto all = read_file();
-    all[key] = {{"copy", c.copy_bytes_per_second}, {"flops_f32", c.flops_f32}, {"flops_f64", c.flops_f64}};
+    all[key] = {{"copy", c.copy_bytes_per_second},
+                {"flops_f32", c.flops_f32},
+                {"flops_f64", c.flops_f64},
+                {"flops_computed", c.flops_computed}};
     auto own = file();
     own += "." + std::to_string(getpid());
     std::ofstream out(own);
@@ -77,12 +80,19 @@ void to_file(const std::string& key, const Ceilings& c) {
     }
 }
 
-bool measurable(const device::Info& device) { return device.kind == "cpu"; }
+bool measurable_in_background(const device::Info& device) { return device.kind == "cpu"; }
+
+std::optional<Ceilings> measured(const device::Info& device) {
+    if (device.kind == "cpu") return measure_ceilings(device.multiprocessors);
+    for (const auto& d : device::devices()) {
+        if (d->info().kind == device.kind && d->info().ordinal == device.ordinal) return gpu_ceilings(*d);
+    }
+    return std::nullopt;
+}
 
 }  // namespace
 
 std::optional<Ceilings> known_ceilings(const device::Info& device) {
-    if (!measurable(device)) return std::nullopt;
     const auto key = machine(device);
     std::lock_guard lock(state().mutex);
     if (const auto found = state().kept.find(key); found != state().kept.end()) return found->second;
@@ -92,18 +102,18 @@ std::optional<Ceilings> known_ceilings(const device::Info& device) {
 }
 
 std::optional<Ceilings> ceilings(const device::Info& device) {
-    if (!measurable(device)) return std::nullopt;
     std::lock_guard one(state().measuring);
     if (const auto known = known_ceilings(device)) return known;
-    const Ceilings measured = measure_ceilings(device.multiprocessors);
+    const auto found = measured(device);
+    if (!found) return std::nullopt;
     std::lock_guard lock(state().mutex);
-    state().kept.emplace(machine(device), measured);
-    to_file(machine(device), measured);
-    return measured;
+    state().kept.emplace(machine(device), *found);
+    to_file(machine(device), *found);
+    return found;
 }
 
 void measure_in_background(const device::Info& device) {
-    if (!measurable(device) || known_ceilings(device)) return;
+    if (!measurable_in_background(device) || known_ceilings(device)) return;
     {
         std::lock_guard lock(state().mutex);
         if (!state().started.insert(machine(device)).second) return;

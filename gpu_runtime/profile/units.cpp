@@ -10,7 +10,8 @@ namespace {
 
 std::string digits(double value) {
     const double size = std::abs(value);
-    if (size >= 100 || size == std::floor(size)) return fmt::format("{:.0f}", value);
+    const bool whole = std::abs(size - std::round(size)) <= 1e-9 * size;  // but for the unit's rounding
+    if (size >= 100 || whole) return fmt::format("{:.0f}", value);
     return fmt::format("{:.{}f}", value, size >= 10 ? 1 : 2);
 }
 

@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +10,10 @@
 
 #include "base/clock.hpp"
 #include "launch/event.hpp"
+#include "profile/occupancy.hpp"
 #include "profile/report.hpp"
+#include "profile/timeline.hpp"
+#include "profile/units.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -27,19 +31,37 @@ void settle(const launch::Slice& slice, double seconds) {
 }
 
 std::optional<std::string> report_since(std::uint64_t mark, const std::string& kind, const std::string& label,
-                                        double begin, bool failed, double wait, bool measure) {
+                                        double begin, bool failed, double wait, bool measure, bool timeline) {
     nb::gil_scoped_release released;
     const auto slice = launch::events_since(mark);
     if (slice.events.empty()) return std::nullopt;
     const double end = now();
     settle(slice, wait);
     const auto devices = profile::states_of(slice, measure);
-    const auto document = profile::report(slice, devices, {kind, label, begin, end, failed});
+    auto document = profile::report(slice, devices, {kind, label, begin, end, failed});
     if (!measure) {
         for (const auto& d : devices) profile::measure_in_background(d.info);  // for the next report
     }
     if (!document) return std::nullopt;
+    if (timeline) (*document)["timeline"] = profile::timeline(launch::events_since(mark), begin);
     return document->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+nb::tuple launch_times(std::uint64_t mark) {
+    const auto t = profile::launch_times(launch::events_since(mark));
+    return nb::make_tuple(t.launches, t.unknown, t.busy, t.copied);
+}
+
+nb::object occupancy(const std::string& architecture, int registers, std::int64_t shared_bytes,
+                     std::int64_t threads) {
+    const auto limits = device::describe_target(architecture);
+    if (!limits) return nb::none();
+    device::Attributes kernel;
+    kernel.registers = registers;
+    kernel.shared_bytes = shared_bytes;
+    const auto found = profile::occupancy(*limits, kernel, {{1, 1, 1}, {threads, 1, 1}, 0});
+    if (!found) return nb::none();
+    return nb::make_tuple(found->blocks, found->share, std::string(found->limit));
 }
 
 }  // namespace
@@ -48,11 +70,20 @@ void bind_profile(nb::module_& m) {
     m.def("profile_mark", &launch::mark, "A mark in the log of events.");
     m.def("clock", &now, "Seconds on the clock that all events share.");
     m.def("report_since", &report_since, nb::arg("mark"), nb::arg("kind"), nb::arg("label"), nb::arg("begin"),
-          nb::arg("failed"), nb::arg("wait"), nb::arg("measure"),
+          nb::arg("failed"), nb::arg("wait"), nb::arg("measure"), nb::arg("timeline") = false,
           "The report of the events after `mark` as JSON text; None where there is none. Launches that still "
-          "run are "
-          "waited for `wait` seconds at most; unknown ceilings are measured where `measure`, else in the "
-          "background.");
+          "run are waited for `wait` seconds at most; unknown ceilings are measured where `measure`, else in "
+          "the "
+          "background. `timeline`: with the time of each event.");
+    m.def("launch_times", &launch_times, nb::arg("mark"),
+          "(launches, of these not measured, seconds in which one ran, bytes copied) of what came after "
+          "`mark`.");
+    m.def("in_unit", &profile::in_unit, nb::arg("value"), nb::arg("unit"),
+          "A number as people read it: in_unit(0.00123, \"s\") is \"1.23 ms\".");
+    m.def("occupancy", &occupancy, nb::arg("architecture"), nb::arg("registers"), nb::arg("shared_bytes"),
+          nb::arg("threads"),
+          "(resident blocks, share of the warps, what limits it) on a multiprocessor; None where the "
+          "architecture is not known.");
 }
 
 }  // namespace xcuda::python

@@ -61,10 +61,23 @@ TEST_F(Folder, MeasuredOnesAreKeptBesideTheOthers) {
     EXPECT_EQ(known_ceilings(processor("New"))->flops_f32, c.flops_f32);
 }
 
-TEST_F(Folder, OtherDevicesAreNotMeasuredHere) {
+TEST_F(Folder, DevicesThatAreNotHereAreNotMeasured) {
     auto gpu = processor("GPU");
-    gpu.kind = "cuda";
+    gpu.kind = "cuda", gpu.ordinal = 99;
     EXPECT_FALSE(ceilings(gpu));
+}
+
+TEST(MultiplyAddPeaks, AreClockTimesUnits) {
+    device::Info gpu;
+    gpu.kind = "cuda", gpu.architecture = "sm_90", gpu.multiprocessors = 132, gpu.clock_hz = 1.98e9;
+    const auto peaks = multiply_add_peaks(gpu).value();  // the H200's data sheet: 67 and 34 TFLOP/s
+    EXPECT_NEAR(peaks.flops_f32, 66.9e12, 0.1e12);
+    EXPECT_NEAR(peaks.flops_f64, 33.5e12, 0.1e12);
+    EXPECT_TRUE(peaks.flops_computed);
+    gpu.clock_hz = 0;
+    EXPECT_FALSE(multiply_add_peaks(gpu));
+    gpu.clock_hz = 1e9, gpu.architecture = "sm_999";
+    EXPECT_FALSE(multiply_add_peaks(gpu));
 }
 
 }  // namespace

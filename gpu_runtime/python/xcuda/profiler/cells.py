@@ -6,6 +6,7 @@ import sys
 import threading
 
 import xcuda
+from xcuda.profiler.modes import show_reports
 from xcuda.profiler.recording import Recording
 
 _open: list[Recording] = []
@@ -33,12 +34,18 @@ def cell_end(failed: bool = False) -> dict | None:
         from xcuda.core.memory import release_failed
 
         release_failed()
+    mode = show_reports()
+    if mode == "off":
+        _open.clear()
+        _begun = True
+        return None
+    full = mode == "full"
     if _open:
-        return _open.pop().report(failed=failed)
+        return _open.pop().report(failed=failed, timeline=full)
     if _begun:
         return None
     _begun = True
-    return Recording("cell", "this cell", load=False, from_start=True).report(failed=failed)
+    return Recording("cell", "this cell", load=False, from_start=True).report(failed=failed, timeline=full)
 
 
 def _prepare_reports() -> None:

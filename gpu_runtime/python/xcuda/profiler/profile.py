@@ -70,7 +70,9 @@ class profile:
 
     def __exit__(self, kind, error, traceback) -> None:
         global _last, _ended
-        document = self._recordings.pop().report(failed=kind is not None, wait=BLOCK_WAIT, measure=True)
+        document = self._recordings.pop().report(
+            failed=kind is not None, wait=BLOCK_WAIT, measure=True, timeline=True
+        )
         self.report = Report(document, self.metrics) if document else None
         _last, _ended = self.report, self.label
 
@@ -91,7 +93,9 @@ def generate_report() -> Report:
         if _last is None:
             raise RuntimeError(f"there is no report: {_ended} used no device")
         return _last
-    document = Recording("block", "this process", from_start=True).report(wait=BLOCK_WAIT, measure=True)
+    document = Recording("block", "this process", from_start=True).report(
+        wait=BLOCK_WAIT, measure=True, timeline=True
+    )
     if document is None:
         raise RuntimeError(
             "there is no report: no kernel has run. Call a function under @profiler.profile, or "

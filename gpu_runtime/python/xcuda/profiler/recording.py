@@ -21,17 +21,20 @@ class Recording:
         self.mark = self.runtime.profile_mark() if marked else 0
         self.begin = self.runtime.clock() if marked else None
 
-    def report(self, *, failed: bool = False, wait: float = CELL_WAIT, measure: bool = False) -> dict | None:
+    def report(
+        self, *, failed: bool = False, wait: float = CELL_WAIT, measure: bool = False, timeline: bool = False
+    ) -> dict | None:
         """The document of profile/report.schema.json, or None where no device was used.
 
         `wait`: seconds for which launches that still run are waited for. `measure`: find this machine's
-        ceilings now (about 40 ms, once a machine) instead of in the background.
+        ceilings now (about 40 ms, once a machine) instead of in the background. `timeline`: with the time of
+        each event.
         """
         runtime = self.runtime or _runtime(False)
         if runtime is None:
             return None
         begin = runtime.clock() if self.begin is None else self.begin
-        text = runtime.report_since(self.mark, self.kind, self.label, begin, failed, wait, measure)
+        text = runtime.report_since(self.mark, self.kind, self.label, begin, failed, wait, measure, timeline)
         if text is None:
             return None
         document = json.loads(text)

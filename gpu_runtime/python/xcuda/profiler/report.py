@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import xcuda
+
+SCHEMA = "xcuda.report/1"
 
 
 class AbsentFigure(AttributeError):
@@ -53,8 +56,47 @@ class Report:
     def advice(self) -> list[str]:
         return [advice["text"] for advice in self.document["advice"]]
 
-    def to_json(self, indent: int | None = None) -> str:
-        return json.dumps(self.document, indent=indent)
+    def to_json(self, file=None, *, indent: int | None = None) -> str:
+        """The document as JSON text, also written to `file` (a path) where one is given."""
+        return _kept(json.dumps(self.document, indent=indent), file)
+
+    @classmethod
+    def from_json(cls, text: str) -> Report:
+        """The report of which to_json gave `text`. ValueError where it is none."""
+        document = json.loads(text)
+        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+            raise ValueError(f"this JSON is no report: its schema is not {SCHEMA}")
+        return cls(document)
+
+    def to_csv(self, file=None) -> str:
+        """The kernels as CSV text: a row a kernel and launch shape, units in the columns' names, absent ones empty."""
+        from xcuda.profiler.table import as_csv
+
+        return _kept(as_csv(self.document), file)
+
+    def to_pandas(self):
+        """The kernels as a pandas.DataFrame with to_csv's columns. ImportError without pandas."""
+        from xcuda.profiler.table import as_frame
+
+        return as_frame(self.document)
+
+    def to_trace(self, file=None) -> str:
+        """The timeline as JSON text for Perfetto (ui.perfetto.dev) and chrome://tracing.
+
+        A track a stream with its launches, and the host's compiles and copies on tracks of their own. ValueError for
+        a cell's own report, which has no timeline.
+        """
+        from xcuda.profiler.trace import as_trace
+
+        return _kept(json.dumps(as_trace(self.document)), file)
+
+    def compare(self, other: Report):
+        """What changed from this report to `other`: kernels that became faster or slower, and by what."""
+        from xcuda.profiler.comparison import compare
+
+        if not isinstance(other, Report):
+            raise TypeError(f"a report is compared with a Report, not with {type(other).__name__}")
+        return compare(self.document, other.document)
 
     def _total(self, name: str) -> float:
         figure = self.document["totals"][name]
@@ -73,3 +115,9 @@ class Report:
         if Report.renderer is None:
             return {"text/plain": repr(self), "application/json": self.document}
         return Report.renderer(self.document, metrics=self.metrics)
+
+
+def _kept(text: str, file) -> str:
+    if file is not None:
+        Path(file).write_text(text, encoding="utf-8")
+    return text
