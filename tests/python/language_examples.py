@@ -51,6 +51,7 @@ EXPRESSIONS = [
         "b[0] = (n + 1) * 2.0 - n / 3 + n // 2 + n % 5 + b[1] ** 2",
     ),
     ("Bits", "b[0] = (n & 7 | 8) ^ ~n ^ n << 2 ^ n >> 1"),
+    ("Complex numbers", "z = complex(n, 2) * 1j\nb[0] = abs(z**2 / (1 - z)) + z.imag + z.conjugate().real"),
     ("Comparisons, chained", "b[0] = 0 <= n < 10"),
     ("`and`, `or`, `not`, short-circuit, giving operands", "b[0] = n and b[1] or not n"),
     ("Conditional expression", "b[0] = 1 if n > 2 else b[1]"),
