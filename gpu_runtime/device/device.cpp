@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "base/settings.hpp"
 #ifdef XCUDA_CPU_DEVICE
 #include "device/cpu/cpu_device.hpp"
@@ -42,6 +41,7 @@ std::string name_of(const Device& device) {
 
 // What a device may leave out.
 
+Error Device::lost_error() const { return bug(name_of(*this) + " is not lost"); }
 std::uintptr_t Device::handle(Stream* stream) const { return reinterpret_cast<std::uintptr_t>(stream); }
 std::shared_ptr<Stream> Device::adopt(std::uintptr_t, std::shared_ptr<void>) {
     throw Error(Fault::user, "ValueError",
@@ -78,7 +78,7 @@ std::shared_ptr<Device> default_device() {
         throw missing("a device to run kernels on: this build has no CPU device, and " + why,
                       "install an xcuda built with its CPU device, or run on a machine with an NVIDIA GPU");
     }
-    if (wanted.empty()) return all.front();
+    if (wanted.empty()) return all.front()->lost_by() == 0 ? all.front() : all.back();
     std::string names;
     for (const auto& device : all) {
         const std::string name = name_of(*device);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/export.hpp"
 
 namespace xcuda::device {
@@ -88,6 +89,7 @@ enum class FaultKind : std::int32_t {
     barrier,
     unbound,
     warp,
+    lost,  // the GPU ended while it was under way
 };
 
 struct Shape {
@@ -134,6 +136,10 @@ public:
     virtual ~Device() = default;
 
     virtual const Info& info() const = 0;
+    /// The number of the driver's error by which this process has lost the device with everything on it, for good; 0: it
+    /// has not. Whatever is asked of a lost device throws lost_error(), a DeviceLostError.
+    virtual int lost_by() const noexcept { return 0; }
+    virtual Error lost_error() const;
 
     // Memory. Bytes come from the device's pool, in stream order; `address` is what kernels see. Host memory
     // given to a copy must stay until the stream has passed the copy; on the default stream that is when the
@@ -226,7 +232,8 @@ public:
 /// The devices of this process, found once: CUDA devices first, the embedded CPU device last. Never empty
 /// when built with it.
 XCUDA_API std::span<const std::shared_ptr<Device>> devices();
-/// The device that is current where none is named: XCUDA_DEVICE ("cpu", "cuda:0"), else the first.
+/// The device that is current where none is named: XCUDA_DEVICE ("cpu", "cuda:0"), else the first; the last, which is the
+/// CPU device where there is one, once the first is lost.
 XCUDA_API std::shared_ptr<Device> default_device();
 /// The GPU that memory or a stream of another library belongs to; null where it is on none.
 XCUDA_API std::shared_ptr<Device> device_of_memory(const void* address);

@@ -1,6 +1,7 @@
 // The IR as readable C++ text for either device, with #line back to the user's source.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "ir/module.hpp"
@@ -13,6 +14,8 @@ struct Text {
     std::string source;  // prelude and kernel, ready for device::Device::compile
     std::string kernel;  // the kernel's own part, as `%cuda_source` shows it
     std::string entry;   // extern "C" name
+    // CUDA: of its shared arrays, which are more than a block may declare: to be added to each launch's dynamic ones.
+    std::int64_t moved_shared_bytes = 0;
 };
 
 /// `module` has been through passes/cpu for Target::cpu.

@@ -133,19 +133,38 @@ std::int64_t static_shared_bytes(const Function& f) {
     return bytes;
 }
 
-// `worker_shared`: shared arrays lie in the worker's memory, for all fibers of a block; else on its stack.
+constexpr std::int64_t most_declared = 48 * 1024;  // of static shared memory, on every GPU
+
+/// Bytes of the kernel's shared arrays where they are laid out in dynamic shared memory, before the launch's own; else 0.
+std::int64_t moved_shared_bytes(const Module& module) {
+    std::int64_t all = 0;
+    for (const Function& f : module.functions) all += static_shared_bytes(f);
+    return all > most_declared ? static_shared_bytes(module.kernel()) : 0;
+}
+
+// `worker_shared`: shared arrays lie in the worker's memory, for all fibers of a block; else on its stack. On CUDA
+// `static_bytes` are those that are laid out in dynamic shared memory.
 void declare_array(Writer& w, VarId id, bool worker_shared, std::int64_t& offset, std::int64_t static_bytes) {
     const Var& v = w.function.vars[id];
     const std::string& name = w.name(id);
     const auto element = element_type(v.type);
     const bool dynamic = v.role == Var::Role::shared && v.type.extents.empty();
     if (!w.cpu()) {
-        if (dynamic) {
+        const bool shared = v.role == Var::Role::shared;
+        const std::string after =
+            static_bytes > 0 ? fmt::format(" + {}", dynamic ? static_bytes : offset) : "";
+        if (shared && (dynamic || static_bytes > 0)) {
             w.line("extern __shared__ __align__(16) unsigned char xc_dynamic_shared[];");
-            w.line(fmt::format("{0}* const {1} = ({0}*)xc_dynamic_shared;", element, name));
-            w.line(fmt::format("const i64 {} = xc_dynamic_shared_bytes() / (i64)sizeof({});",
-                               length_name(name, 0), element));
-        } else {
+            const std::string at = after.empty() ? "xc_dynamic_shared" : "(xc_dynamic_shared" + after + ")";
+            w.line(fmt::format("{0}* const {1} = ({0}*){2};", element, name, at));
+            if (!dynamic) offset += shared_size(v.type);
+        }
+        if (dynamic) {
+            const std::string left = static_bytes > 0
+                                         ? fmt::format("(xc_dynamic_shared_bytes() - {})", static_bytes)
+                                         : "xc_dynamic_shared_bytes()";
+            w.line(fmt::format("const i64 {} = {} / (i64)sizeof({});", length_name(name, 0), left, element));
+        } else if (!shared || static_bytes == 0) {
             w.line(fmt::format("{}{} {}[{}];", v.role == Var::Role::shared ? "__shared__ __align__(16) " : "",
                                element, name, elements(v.type)));
         }
@@ -326,7 +345,7 @@ std::string cuda_kernel(const Module& module, Needs& needs) {
         "{{\n",
         entry, bounds);
     unpack(w, "xc_args.");
-    declare_locals(w, false, 0);
+    declare_locals(w, false, moved_shared_bytes(module));
     w.body(module.kernel().body);
     return w.out + "}\n#undef XC_HERE\n";
 }
@@ -359,6 +378,7 @@ Text emit(const Module& module, Target target) {
     const std::string kernel = cpu ? cpu_kernel(module, needs) : cuda_kernel(module, needs);
     Text text;
     text.entry = entry_name(module);
+    if (!cpu) text.moved_shared_bytes = moved_shared_bytes(module);
     for (const std::string& name : needs.vector_types) text.kernel += vector_typedef(name, cpu);
     for (const std::string& declaration : needs.declarations) text.kernel += declaration + "\n";
     text.kernel += constant_arrays(module, cpu) + argument_struct(module) + prototypes;

@@ -27,7 +27,9 @@ Started start(const Bound& bound, device::Stream* stream) {
     Event event = bound.event;
     event.begin = now();
     event.stream = reinterpret_cast<std::uintptr_t>(stream);
-    started.timing = bound.kernel->device->launch(bound.kernel->function, bound.shape, bound.packed, stream);
+    device::Shape launched = bound.shape;
+    launched.dynamic_shared_bytes += bound.kernel->text.moved_shared_bytes;
+    started.timing = bound.kernel->device->launch(bound.kernel->function, launched, bound.packed, stream);
     if (!started.timing) return started;
     event.timing = started.timing;
     record(std::move(event));

@@ -103,6 +103,8 @@ device::Shape shape_for(const Lowered& lowered, std::span<const Argument> argume
 
 std::optional<Error> Started::error() const {
     if (!timing || timing->fault.kind == 0) return std::nullopt;
+    if (timing->fault.kind == static_cast<std::int32_t>(device::FaultKind::lost))
+        return kernel->device->lost_error();
     ArgumentShapes shapes;
     auto next = lengths.begin();
     for (const Key argument : kernel->lowered->signature) {
@@ -172,7 +174,9 @@ Started start(const std::shared_ptr<const Specialisation>& kernel, const device:
     Event event = event_of(*kernel, shape, automatic, arguments);
     event.begin = now();
     event.stream = reinterpret_cast<std::uintptr_t>(stream);
-    started.timing = kernel->device->launch(kernel->function, shape, {packed, layout.bytes}, stream);
+    device::Shape launched = shape;
+    launched.dynamic_shared_bytes += kernel->text.moved_shared_bytes;
+    started.timing = kernel->device->launch(kernel->function, launched, {packed, layout.bytes}, stream);
     if (!started.timing) return started;
     event.timing = started.timing;
     record(std::move(event));

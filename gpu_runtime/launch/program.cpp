@@ -146,7 +146,8 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
     facts->place = lowered->module.kernel().place;
     facts->device = device_label(info);
     facts->attributes = compile.attributes;
-    if (!facts->attributes.shared_bytes) facts->attributes.shared_bytes = lowered->shared_bytes;
+    if (!facts->attributes.shared_bytes || made->text.moved_shared_bytes > 0)
+        facts->attributes.shared_bytes = lowered->shared_bytes;
     facts->how = module.how;
     facts->warnings = lowered->module.warnings;
     made->facts = facts;

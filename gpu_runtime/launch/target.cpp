@@ -1,6 +1,9 @@
 #include "launch/target.hpp"
 
+#include <fmt/format.h>
+
 #include "base/clock.hpp"
+#include "base/error.hpp"
 #include "passes/cuda.hpp"
 
 namespace xcuda::launch {
@@ -13,8 +16,19 @@ Targeted compile_for(const Program& program, const Lowered& lowered, const std::
     module.most_threads = program.options().most_threads;
     module.least_blocks = program.options().least_blocks;
     made.text = emit::emit(module, emit::Target::cuda);
+    const std::int64_t moved = made.text.moved_shared_bytes;
+    if (const auto info = device::describe_target(architecture);
+        info && lowered.shared_bytes > info->limits.shared_bytes_per_block_optin)
+        throw Error(
+            Fault::user, "ValueError",
+            fmt::format("{}: a block takes {} bytes of shared memory from shared.array; {} has at most {}",
+                        program.name(), lowered.shared_bytes, architecture,
+                        info->limits.shared_bytes_per_block_optin),
+            std::nullopt, "use smaller shared arrays");
     made.image =
         device::compile_for(architecture, {made.text.source, made.text.entry, program.options().words()});
+    if (moved > 0)
+        made.image.attributes.shared_bytes = made.image.attributes.shared_bytes.value_or(0) + moved;
     made.seconds = now() - begin;
     return made;
 }

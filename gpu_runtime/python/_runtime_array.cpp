@@ -334,7 +334,11 @@ void bind_array(nb::module_& module) {
         .def_prop_ro("_dtype_name", [](const DeviceArray& a) { return std::string(info(a.view.dtype).name); })
         .def_prop_ro("_typestr", [](const DeviceArray& a) { return std::string(info(a.view.dtype).typestr); })
         .def_prop_ro("_address",
-                     [](const DeviceArray& a) { return reinterpret_cast<std::uintptr_t>(a.view.address); })
+                     [](const DeviceArray& a) {
+                         if (const auto& device = a.buffer->device(); device->lost_by() != 0)
+                             throw device->lost_error();
+                         return reinterpret_cast<std::uintptr_t>(a.view.address);
+                     })
         .def_prop_ro("_contiguous",
                      [](const DeviceArray& a) { return a.view.layout == ir::Layout::contiguous; })
         .def_prop_ro("_host_accessible",

@@ -15,6 +15,7 @@ const launch::Bound* Graph::launch_of(const device::Device::Launch& replay) cons
 }
 
 std::optional<Error> Graph::error(const device::Device::Launch& replay) const {
+    if (replay.fault.kind == static_cast<std::int32_t>(device::FaultKind::lost)) return device->lost_error();
     const launch::Bound* failed = launch_of(replay);
     if (!failed) return std::nullopt;
     launch::Started told;

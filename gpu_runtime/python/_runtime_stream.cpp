@@ -52,7 +52,7 @@ bool on(const InFlight& work, const device::Device* device, const device::Stream
 
 bool InFlight::done() const {
     if (started.timing) return started.timing->done.load(std::memory_order_acquire);
-    if (copied) return device->happened(*copied);
+    if (copied) return device->lost_by() != 0 || device->happened(*copied);
     return true;
 }
 
@@ -99,6 +99,7 @@ void in_flight(std::shared_ptr<InFlight> work) {
 void raise_error_of(InFlight& work) {
     const auto error = work.error();
     work.told = true;
+    if (error && error->python_type == "DeviceLostError") throw *error;  // lost_launches() lands it
     std::erase_if(flying, [&work](const auto& w) { return w.get() == &work && w.use_count() > 1; });
     work.land();
     if (!error) return;
@@ -119,7 +120,8 @@ void synchronize(const std::shared_ptr<device::Device>& device, const std::share
             for (const auto& weak : all)
                 if (const auto s = weak.lock()) wait_for(*device, s.get());
         }
-    } catch (const Error&) {
+    } catch (const Error& error) {
+        if (error.python_type == "DeviceLostError") throw;  // lost_launches() lands what was under way
         interrupted = std::current_exception();
     } catch (nb::python_error&) {
         interrupted = std::current_exception();
@@ -187,7 +189,10 @@ const std::shared_ptr<device::Device>& current_device() {
     const nb::object value = current(device_variable);
     if (value.is_none()) {
         static const auto& chosen = *new std::shared_ptr<device::Device>(device::default_device());
-        return chosen;
+        if (chosen->lost_by() == 0) [[likely]]
+            return chosen;
+        static const auto& instead = *new std::shared_ptr<device::Device>(device::default_device());
+        return instead;
     }
     return nb::inst_ptr<PyDevice>(value)->device;
 }
@@ -203,6 +208,30 @@ std::shared_ptr<device::Stream> stream_on(const std::shared_ptr<device::Device>&
 }
 
 namespace {
+
+/// [(kernel, file, line)] of what was under way on a device when it was lost; file is None where it is not known. They
+/// are let go of.
+nb::list lost_launches(const std::string& label) {
+    std::vector<std::shared_ptr<InFlight>> lost;
+    std::erase_if(flying, [&](const auto& w) {
+        if (launch::device_label(w->device->info()) != label || w->device->lost_by() == 0 || !w->done())
+            return false;
+        lost.push_back(w);
+        return true;
+    });
+    nb::list out;
+    for (const auto& w : lost) {
+        const auto error = w->error();
+        w->told = true;
+        w->land();
+        if (!error || error->python_type != "DeviceLostError") continue;
+        const std::string name = w->graph ? "a graph" : w->started.kernel->facts->name;
+        const bool placed = w->site.code.is_valid();
+        out.append(nb::make_tuple(name, placed ? w->site.code.attr("co_filename") : nb::object(nb::none()),
+                                  w->site.line()));
+    }
+    return out;
+}
 
 void bind_device(nb::module_& module) {
     nb::class_<PyDevice>(module, "DeviceBase", nb::is_weak_referenceable())
@@ -224,6 +253,7 @@ void bind_device(nb::module_& module) {
         .def_prop_ro("name", [](const PyDevice& d) { return d.device->info().name; })
         .def_prop_ro("architecture", [](const PyDevice& d) { return d.device->info().architecture; })
         .def_prop_ro("toolchain", [](const PyDevice& d) { return d.device->toolchain(); })
+        .def_prop_ro("lost_by", [](const PyDevice& d) { return d.device->lost_by(); })
         .def_prop_ro("attributes",
                      [](const PyDevice& d) {
                          const device::Info& i = d.device->info();
@@ -267,6 +297,8 @@ void bind_device(nb::module_& module) {
         for (const auto& d : device::devices()) labels.push_back(launch::device_label(d->info()));
         return labels;
     });
+    module.def("default_device_label", [] { return launch::device_label(device::default_device()->info()); });
+    module.def("lost_launches", &lost_launches);
     module.def("current_device_label", [] { return launch::device_label(current_device()->info()); });
 }
 
@@ -340,6 +372,11 @@ void bind_stream(nb::module_& module) {
             nb::arg("graph"))
         .def_prop_ro("device_label", [](const Stream& s) { return launch::device_label(s.device->info()); })
         .def_prop_ro("is_default", [](const Stream& s) { return s.stream == nullptr; })
+        .def_prop_ro("_lost_by", [](const Stream& s) { return s.device->lost_by(); })
+        .def("_expect_usable",
+             [](const Stream& s) {
+                 if (s.device->lost_by() != 0) throw s.device->lost_error();
+             })
         .def_prop_ro("handle", [](const Stream& s) { return s.device->handle(s.stream.get()); })
         .def_prop_ro("is_capture", [](const Stream& s) { return s.graph != nullptr; })
         .def("_synchronize", [](const Stream& s) { synchronize(s.device, s.stream); })

@@ -61,8 +61,8 @@ void serve() {
         s.changed.wait(lock, [&] { return !s.work.empty() && s.options.hold == 0; });
         State::Work work = std::move(s.work.front());
         s.work.pop_front();
-        const bool runs = work.context->alive && work.context->resets == work.generation &&
-                          work.context->broken == CUDA_SUCCESS;
+        const bool runs = work.always || (work.context->alive && work.context->resets == work.generation &&
+                                          work.context->broken == CUDA_SUCCESS);
         s.running = true;
         lock.unlock();
         if (runs) work.run();
@@ -101,7 +101,7 @@ Stream* stream_of(CUstream handle) {
     return at == s.streams.end() ? nullptr : at->second.get();
 }
 
-void add(Stream& stream, std::function<void()> run) {
+void add(Stream& stream, std::function<void()> run, bool always) {
     State& s = state();
     if (stream.capturing) {
         stream.capturing->work.push_back(std::move(run));
@@ -112,7 +112,7 @@ void add(Stream& stream, std::function<void()> run) {
         s.served = true;
     }
     stream.last = ++s.added;
-    s.work.push_back({s.added, stream.context, stream.context->resets, std::move(run)});
+    s.work.push_back({s.added, stream.context, stream.context->resets, std::move(run), always});
     s.changed.notify_all();
 }
 

@@ -116,6 +116,7 @@ struct State {
         Context* context;
         std::int64_t generation;  // the context's resets when it was added
         std::function<void()> run;
+        bool always;  // also where the context is broken or gone
     };
     std::deque<Work> work;
     std::uint64_t added = 0, done = 0;
@@ -136,7 +137,7 @@ CUresult enter_unlocked(const char* function, Needs needs, const std::function<C
 /// The stream's object, the context's default stream for the null ones; null where it is not alive.
 Stream* stream_of(CUstream stream);
 /// Adds work to a stream, or to the graph it captures. The mutex is held.
-void add(Stream& stream, std::function<void()> run);
+void add(Stream& stream, std::function<void()> run, bool always = false);
 /// Ends with everything in it, as a reset does, once the work that runs is over. `lock` is of the state's mutex.
 void destroy(Context& context, std::unique_lock<std::mutex>& lock);
 double now();

@@ -118,6 +118,25 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
     });
 }
 
+CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback function, void* data, unsigned) {
+    return enter("cuStreamAddCallback", Needs::context, [&] {
+        Stream* stream = stream_of(handle);
+        if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+        if (stream->capturing) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        Context* context = stream->context;
+        const auto call = [=] {
+            CUresult status;
+            {
+                const std::lock_guard lock(state().mutex);
+                status = context->alive ? context->broken : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+            }
+            function(handle, status, data);
+        };
+        add(*stream, call, true);
+        return CUDA_SUCCESS;
+    });
+}
+
 CUresult cuEventCreate(CUevent* event, unsigned flags) {
     return enter("cuEventCreate", Needs::context, [&] {
         auto made = std::make_unique<Event>(Event{current(), !(flags & CU_EVENT_DISABLE_TIMING), 0, 0});

@@ -116,7 +116,7 @@ def test_memory_info_lists_arrays_by_size():
     table = {"a": cuda.zeros(MIB // 2, "int8")}
     view = net.weights[10:]
     info = cuda.memory_info()
-    assert info.used >= 4 * MIB + MIB // 2
+    assert info.used >= net.weights.nbytes + table["a"].nbytes
     assert info.available > 0
     assert info.total >= info.used
     names = [a.name for a in info.arrays]

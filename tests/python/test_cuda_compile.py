@@ -213,10 +213,33 @@ def test_too_much_shared_memory():
         cuda.syncthreads()
         x[cuda.threadIdx.x] = s[19999 - cuda.threadIdx.x]
 
+    made = greedy.compile("float32[::1]", target="sm_90")
+    assert (made["shared_bytes"], made["occupancy_limit"]) == (80000, "shared memory")
     with pytest.raises(
-        ValueError, match="greedy.* wants more shared memory than a block can declare, 48 KiB"
+        ValueError,
+        match="greedy: a block takes 80000 bytes of shared memory from shared.array; sm_75 has at most 65536",
     ):
-        greedy.compile("float32[::1]", target="sm_90")
+        greedy.compile("float32[::1]", target="sm_75")
+
+
+def test_large_shared_arrays_lie_before_the_launchs_own():
+    @cuda.kernel
+    def mixed(x):
+        s = cuda.shared.array(20000, cuda.float32)
+        t = cuda.shared.array(100, cuda.float64)
+        own = cuda.shared.array(0, cuda.int32)
+        i = cuda.threadIdx.x
+        s[i] = x[i]
+        t[i % 100] = x[i]
+        own[i] = i
+        cuda.syncthreads()
+        x[i] = s[19999 - i] + t[99 - i % 100] + own[0]
+
+    text = mixed.compile("float32[::1]", target="sm_90")["text"]
+    assert "(f32*)(xc_dynamic_shared + 0)" in text
+    assert "(f64*)(xc_dynamic_shared + 80000)" in text
+    assert "(i32*)(xc_dynamic_shared + 80832)" in text
+    assert "(xc_dynamic_shared_bytes() - 80832) / (i64)sizeof(i32)" in text
 
 
 def test_fastmath_is_another_text_for_the_compiler():

@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <thread>
 
 #include "device/cuda/context.hpp"
@@ -17,12 +18,15 @@ struct Call {
     std::shared_ptr<Queue> queue;
     std::uint64_t until;
     Callback callback;
+    CUresult status = CUDA_SUCCESS;
 };
 
 struct Line {
     std::mutex mutex;
     std::condition_variable changed;
-    std::deque<Call*> calls;
+    std::deque<Call> calls;                   // whose stream is there
+    std::map<std::uintptr_t, Call> expected;  // those that the driver has, by number
+    std::uintptr_t last = 0;
     bool served = false;
 };
 // Never destroyed: the driver may still hand calls over while the process ends.
@@ -34,20 +38,22 @@ Line& line() {
 void serve() {
     Line& l = line();
     for (;;) {
-        std::unique_ptr<Call> call;
+        Call call;
         {
             std::unique_lock lock(l.mutex);
             l.changed.wait(lock, [&] { return !l.calls.empty(); });
-            call.reset(l.calls.front());
+            call = std::move(l.calls.front());
             l.calls.pop_front();
         }
         try {
-            const Current here(call->queue->context());
-            call->queue->settle(call->until);
+            const Current here(call.queue->context());
+            check(call.status, "running a stream");
+            call.queue->settle(call.until);
         } catch (...) {
-            // A lost context: the callback's own look at the launch tells.
+            // The GPU is lost: the callback's own look at the launch tells.
+            answer_all(call.queue->context());
         }
-        call->callback();
+        call.callback();
     }
 }
 
@@ -64,10 +70,13 @@ void start_serving() {
     l.served = true;
 }
 
-void hand_over(void* call) {
+void CUDA_CB hand_over(CUstream, CUresult status, void* number) {
     Line& l = line();
     const std::lock_guard lock(l.mutex);
-    l.calls.push_back(static_cast<Call*>(call));
+    auto expected = l.expected.extract(reinterpret_cast<std::uintptr_t>(number));
+    if (!expected) return;  // called already, when its GPU was lost
+    expected.mapped().status = status;
+    l.calls.push_back(std::move(expected.mapped()));
     l.changed.notify_one();
 }
 
@@ -75,9 +84,37 @@ void hand_over(void* call) {
 
 void call_on_host(const std::shared_ptr<Queue>& queue, Callback callback) {
     start_serving();
-    auto call = std::make_unique<Call>(Call{queue, queue->next(), std::move(callback)});
-    check(driver().cuLaunchHostFunc(queue->stream(), hand_over, call.get()), "adding a callback to a stream");
-    call.release();
+    Line& l = line();
+    std::uintptr_t number = 0;
+    {
+        const std::lock_guard lock(l.mutex);
+        number = ++l.last;
+        l.expected.emplace(number, Call{queue, queue->next(), std::move(callback)});
+    }
+    // Not cuLaunchHostFunc, which calls nobody once a fault has ended the context.
+    const CUresult result =
+        driver().cuStreamAddCallback(queue->stream(), hand_over, reinterpret_cast<void*>(number), 0);
+    if (result == CUDA_SUCCESS) return;
+    {
+        const std::lock_guard lock(l.mutex);
+        l.expected.erase(number);
+    }
+    throw driver_error(result, "adding a callback to a stream");
+}
+
+void answer_all(CUcontext context) {
+    Queue::abandon_all(context);
+    Line& l = line();
+    const std::lock_guard lock(l.mutex);
+    for (auto at = l.expected.begin(); at != l.expected.end();) {
+        if (at->second.queue->context() != context) {
+            ++at;
+            continue;
+        }
+        l.calls.push_back(std::move(at->second));
+        at = l.expected.erase(at);
+    }
+    l.changed.notify_one();
 }
 
 }  // namespace xcuda::device::cuda

@@ -99,10 +99,11 @@ struct Program {
 
 [[noreturn]] void failed(const Source& source, nvrtcResult result, const std::string& log) {
     if (const auto at = log.find("uses too much shared data"); at != std::string::npos)
-        throw Error(Fault::user, "ValueError",
-                    fmt::format("{} wants more shared memory than a block can declare, 48 KiB", source.entry),
-                    std::nullopt,
-                    "use smaller shared arrays, or shared.array(0, dtype) with the bytes in the launch");
+        throw Error(
+            Fault::user, "ValueError",
+            fmt::format("{}'s helper functions want more shared memory than a block can declare, 48 KiB",
+                        source.entry),
+            std::nullopt, "make large shared arrays in the kernel and pass them to the helpers");
     throw bug(fmt::format("NVRTC refused the text made for {} ({}):\n{}", source.entry,
                           nvrtc().nvrtcGetErrorString(result), log));
 }

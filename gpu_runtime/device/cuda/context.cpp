@@ -3,8 +3,15 @@
 namespace xcuda::device::cuda {
 
 CUcontext primary_context(CUdevice device) {
+    constexpr const char* doing = "making a context on the GPU";
     CUcontext context = nullptr;
-    check(driver().cuDevicePrimaryCtxRetain(&context, device), "making a context on the GPU");
+    const CUresult result = driver().cuDevicePrimaryCtxRetain(&context, device);
+    if (is_sticky(result)) {  // another library's kernel has lost it before we came
+        lose(device, result, doing);
+        throw lost_error(device);
+    }
+    check(result, doing);
+    know(context, device);
     return context;
 }
 

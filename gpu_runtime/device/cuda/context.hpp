@@ -3,14 +3,20 @@
 
 #include <cuda.h>
 
+#include <utility>
+
 #include "device/cuda/driver.hpp"
+#include "device/cuda/lost.hpp"
 
 namespace xcuda::device::cuda {
 
-/// Makes a context current on this thread while it lives; costs two reads where it already is.
+/// Makes a context current on this thread while it lives; costs a few reads where it already is. Throws lost_error() where
+/// a fault has ended it; a driver's error that stays, met while it lives, ends it.
 class Current {
 public:
-    explicit Current(CUcontext context) : driver_(driver()) {
+    explicit Current(CUcontext context) : driver_(driver()), entered_(context) {
+        if (any_lost.load(std::memory_order_relaxed)) [[unlikely]]
+            expect_usable(context);
         check(driver_.cuCtxGetCurrent(&before_), "asking for the current context");
         changed_ = before_ != context;
         if (changed_) [[unlikely]]
@@ -23,8 +29,19 @@ public:
     Current(const Current&) = delete;
     Current& operator=(const Current&) = delete;
 
+    /// The context that this thread has made current so; null where it has none.
+    static CUcontext here() { return here_; }
+
 private:
+    struct Entered {
+        explicit Entered(CUcontext context) : outer(std::exchange(here_, context)) {}
+        ~Entered() { here_ = outer; }
+        CUcontext outer;
+    };
+    static inline constinit thread_local CUcontext here_ = nullptr;
+
     const Driver& driver_;
+    const Entered entered_;
     CUcontext before_ = nullptr;
     bool changed_ = false;
 };

@@ -28,7 +28,7 @@ struct Gpu {
     Gpu(CUdevice device, const Info& info, CUcontext c)
         : context(c),
           memory(device, info.name),
-          default_queue(std::make_shared<Queue>(c, nullptr, false)) {}
+          default_queue(Queue::make(c, nullptr, false)) {}
 };
 
 CudaEvent& event_of(Event& event) {
@@ -44,6 +44,8 @@ public:
     CudaDevice(CUdevice device, int ordinal) : device_(device), info_(describe(device, ordinal)) {}
 
     const Info& info() const override { return info_; }
+    int lost_by() const noexcept override { return cuda::lost_by(device_); }
+    Error lost_error() const override { return cuda::lost_error(device_); }
 
     void* allocate(std::size_t bytes, Stream* stream) override {
         const Use use(*this);
@@ -261,9 +263,16 @@ public:
     }
 
 private:
-    /// The GPU with its context current on this thread.
+    /// The GPU with its context current on this thread. Where the use finds it lost, all who wait for it are answered.
     struct Use {
-        explicit Use(const CudaDevice& device) : gpu(device.gpu()), current(gpu.context) {}
+        explicit Use(const CudaDevice& d) : device(d), gpu(d.gpu()), current(answered()) {}
+        ~Use() { answered(); }
+        CUcontext answered() const {
+            if (device.lost_by() != 0) [[unlikely]]
+                answer_all(gpu.context);
+            return gpu.context;
+        }
+        const CudaDevice& device;
         Gpu& gpu;
         const Current current;
     };

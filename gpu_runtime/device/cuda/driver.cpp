@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "device/cuda/context.hpp"
+
 #define XCUDA_TEXT_(x) #x
 #define XCUDA_TEXT(x) XCUDA_TEXT_(x)
 
@@ -150,11 +152,14 @@ Error driver_error(CUresult result, const char* doing) {
         return Error(Fault::user, "RuntimeError",
                      fmt::format("{}; this process was forked from one that had started CUDA", told),
                      std::nullopt, "start it anew instead: multiprocessing.set_start_method(\"spawn\")");
-    if (is_sticky(result))
-        return Error(
-            Fault::user, "RuntimeError", told + "; everything on this GPU is lost for this process",
-            std::nullopt,
-            "restart the kernel; checked=True on the kernels finds indices out of range before they harm");
+    if (is_sticky(result)) {
+        const auto device = device_of(Current::here());
+        if (!device)
+            return Error(Fault::machine, "DeviceLostError", told, std::nullopt,
+                         "restart the process to use the GPU again");
+        lose(*device, result, doing);
+        return lost_error(*device);
+    }
     for (const Advice& a : advices)
         if (a.result == result) return Error(a.fault, a.python_type, told, std::nullopt, a.advice);
     return Error(Fault::machine, "RuntimeError", told);

@@ -21,7 +21,7 @@ namespace xcuda::device::cuda {
     X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) X(cuMemGetInfo) X(cuMemHostAlloc) X(cuMemFreeHost) \
     X(cuMemHostGetDevicePointer) X(cuPointerGetAttributes) X(cuMemcpyAsync) X(cuMemcpyHtoDAsync) \
     X(cuMemcpyDtoHAsync) X(cuMemsetD8Async) X(cuStreamCreateWithPriority) X(cuStreamDestroy) \
-    X(cuStreamSynchronize) X(cuStreamQuery) X(cuStreamWaitEvent) X(cuLaunchHostFunc) X(cuEventCreate) \
+    X(cuStreamSynchronize) X(cuStreamQuery) X(cuStreamWaitEvent) X(cuLaunchHostFunc) X(cuStreamAddCallback) X(cuEventCreate) \
     X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery) X(cuEventSynchronize) X(cuEventElapsedTime) \
     X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) \
     X(cuFuncSetAttribute) X(cuLaunchKernel) X(cuLinkCreate) X(cuLinkAddData) X(cuLinkComplete) \
@@ -37,7 +37,7 @@ struct Driver {
     XCUDA_DRIVER_FUNCTIONS(XCUDA_DECLARE)
 #undef XCUDA_DECLARE
     CUresult (*cuCtxRecordEvent)(CUcontext, CUevent) = nullptr;  // from 12.5 on, else null
-    int version = 0;  // 13000 for CUDA 13.0
+    int version = 0;                                             // 13000 for CUDA 13.0
     Candidate found;
 };
 
@@ -48,9 +48,10 @@ const Driver* find_driver(std::string* why = nullptr);
 /// "13.0" of 13000.
 std::string version_text(int version);
 
-/// A driver's error as ours: what we were doing, the driver's words, what to do.
+/// A driver's error as ours: what we were doing, the driver's words, what to do. One that stays loses the GPU whose context
+/// is current (lost.hpp).
 Error driver_error(CUresult result, const char* doing);
-/// True where the error stays: the context is lost with everything in it.
+/// True where the error stays: the GPU is lost for this process.
 bool is_sticky(CUresult result);
 
 inline void check(CUresult result, const char* doing) {

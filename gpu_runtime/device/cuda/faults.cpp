@@ -1,5 +1,7 @@
 #include "device/cuda/faults.hpp"
 
+#include <pthread.h>
+
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -31,6 +33,11 @@ Store& store() {
 FaultRing::FaultRing() {
     const Driver& d = driver();
     const std::lock_guard lock(store().mutex);
+    // A forked child has not the pages: its signal handlers must not touch them.
+    static const int watched = pthread_atfork(nullptr, nullptr, [] {
+        for (auto& ring : rings) ring.store(nullptr);
+    });
+    static_cast<void>(watched);
     if (!store().idle.empty()) {
         index_ = store().idle.back();
         slots_ = rings[static_cast<std::size_t>(index_)].load();

@@ -44,7 +44,7 @@ CUevent event_for_order(CUcontext context) {
 }  // namespace
 
 std::shared_ptr<Stream> own_stream(CUcontext context, CUstream stream) {
-    auto made = std::make_shared<CudaStream>(std::make_shared<Queue>(context, stream, true));
+    auto made = std::make_shared<CudaStream>(Queue::make(context, stream, true));
     Known& k = known();
     const std::lock_guard lock(k.mutex);
     std::erase_if(k.streams, [](const auto& entry) { return entry.second.expired(); });
@@ -58,7 +58,7 @@ std::shared_ptr<Stream> adopt_stream(CUcontext context, std::uintptr_t handle, s
         thread_local std::vector<std::pair<CUcontext, std::weak_ptr<CudaStream>>> mine;
         for (const auto& [of, weak] : mine)
             if (auto found = weak.lock(); found && of == context) return found;
-        auto made = std::make_shared<CudaStream>(std::make_shared<Queue>(context, stream_of(handle), false));
+        auto made = std::make_shared<CudaStream>(Queue::make(context, stream_of(handle), false));
         made->thread = std::this_thread::get_id();
         std::erase_if(mine, [](const auto& entry) { return entry.second.expired(); });
         mine.emplace_back(context, made);
@@ -71,8 +71,7 @@ std::shared_ptr<Stream> adopt_stream(CUcontext context, std::uintptr_t handle, s
         auto& entry = k.streams[{context, handle}];
         stream = entry.lock();
         if (!stream)
-            entry = stream =
-                std::make_shared<CudaStream>(std::make_shared<Queue>(context, stream_of(handle), false));
+            entry = stream = std::make_shared<CudaStream>(Queue::make(context, stream_of(handle), false));
     }
     stream->queue->hold(std::move(owner));
     return stream;

@@ -81,6 +81,8 @@ void MemoryPool::trim() {
     const std::shared_ptr<CUevent_st> held(all_passed, [&d](CUevent event) { d.cuEventDestroy(event); });
     check(d.cuEventRecord(all_passed, nullptr), "recording an event");
     wait_until([&] { return d.cuEventQuery(all_passed); }, "waiting for the GPU");
+    // The pool learns of what is free by a wait only, not by the query.
+    check(d.cuEventSynchronize(all_passed), "waiting for the GPU");
     check(d.cuMemPoolTrimTo(pool_, 0), "giving back memory");
 }
 

@@ -9,6 +9,27 @@
 
 namespace xcuda::device::cuda {
 
+namespace {
+
+struct All {
+    std::mutex mutex;
+    std::vector<std::weak_ptr<Queue>> queues;
+};
+All& all() {
+    static All& every = *new All;
+    return every;
+}
+
+}  // namespace
+
+std::shared_ptr<Queue> Queue::make(CUcontext context, CUstream stream, bool owned) {
+    auto made = std::make_shared<Queue>(context, stream, owned);
+    const std::lock_guard lock(all().mutex);
+    std::erase_if(all().queues, [](const auto& queue) { return queue.expired(); });
+    all().queues.push_back(made);
+    return made;
+}
+
 Queue::~Queue() {
     try {
         const Current here(context_);
@@ -18,7 +39,30 @@ Queue::~Queue() {
         if (gate_) d.cuMemFree(gate_);
         if (owned_) d.cuStreamDestroy(stream_);
     } catch (...) {
-        // The context is lost, and the stream with it.
+        // The GPU is lost, and the stream with it.
+    }
+}
+
+void Queue::abandon_all(CUcontext context) {
+    std::vector<std::shared_ptr<Queue>> its;
+    {
+        const std::lock_guard lock(all().mutex);
+        for (const auto& weak : all().queues)
+            if (auto queue = weak.lock(); queue && queue->context_ == context)
+                its.push_back(std::move(queue));
+    }
+    for (const auto& queue : its) queue->abandon();
+}
+
+void Queue::abandon() {
+    std::vector<Entry> over;  // released without the lock
+    const std::lock_guard lock(mutex_);
+    for (; first_ < next_; ++first_) {
+        Entry& e = entry(first_);
+        e.launch->fault.kind = static_cast<std::int32_t>(FaultKind::lost);
+        e.launch->timed = false;
+        e.launch->done.store(true, std::memory_order_release);
+        over.push_back(std::exchange(e, {}));
     }
 }
 
@@ -73,7 +117,14 @@ std::shared_ptr<Device::Launch> Queue::enqueue(Entry&& held, Start start) {
         }
         throw driver_error(result, "launching a kernel");
     }
-    if (timed) check(d.cuEventRecord(mine.end, stream_), "recording an event");
+    if (timed) {
+        const CUresult result = d.cuEventRecord(mine.end, stream_);
+        // A kernel that has ended the GPU already is under way like any other, so that it is named.
+        if (is_sticky(result)) [[unlikely]]
+            static_cast<void>(driver_error(result, "recording an event"));
+        else
+            check(result, "recording an event");
+    }
     if (timed && first_ == next_) {  // nothing before it: it begins now
         if (base_) spare_.push_back(base_);
         base_ = mine.begin;

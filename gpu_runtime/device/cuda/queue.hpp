@@ -18,6 +18,7 @@ namespace xcuda::device::cuda {
 class Queue {
 public:
     /// `owned`: the stream ends with the queue.
+    static std::shared_ptr<Queue> make(CUcontext context, CUstream stream, bool owned);
     Queue(CUcontext context, CUstream stream, bool owned)
         : context_(context),
           stream_(stream),
@@ -44,6 +45,8 @@ public:
     void wait();
     /// What must live as long as the queue: the object of another library that owns the stream.
     void hold(std::shared_ptr<void> owner);
+    /// The GPU is lost: what is under way in all queues of its context ends with FaultKind::lost.
+    static void abandon_all(CUcontext context);
 
 private:
     struct Entry {
@@ -60,6 +63,7 @@ private:
     CUevent take_event();
     void make_room();
     void settle_passed();
+    void abandon();
     Entry& entry(std::uint64_t number) { return entries_[number % FaultRing::size]; }
     void time(Entry& entry);
 

@@ -40,6 +40,7 @@ from xcuda.core.devices import (
 )
 from xcuda.core.dtypes import NAMES as _DTYPES
 from xcuda.core.errors import (
+    DeviceLostError,
     DeviceMemoryError,
     InternalError,
     KernelSyntaxError,
@@ -181,6 +182,7 @@ __all__ = [
     "fp16",
     "is_float16_supported",
     "is_bfloat16_supported",
+    "DeviceLostError",
     "XcudaError",
     "KernelSyntaxError",
     "MachineError",

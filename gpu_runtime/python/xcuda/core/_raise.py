@@ -22,6 +22,10 @@ def build(fault, type_name, message, hint, place, kernel, launched):
     else:
         if fault == "machine" and type_name == "MemoryError":
             message, hint = f"{message}{_holders()}", hint or _LESS_MEMORY
+        if type_name == "DeviceLostError":
+            from .lost import told
+
+            message, hint = told(message), ""
         error = _kind(fault, type_name)(f"{message}; {hint}" if hint else message)
         if place is not None:
             error = _raised_at(error, place[0], place[1], kernel or "<kernel>")
@@ -47,6 +51,8 @@ def _holders():
 
 
 def _kind(fault, type_name):
+    if type_name == "DeviceLostError":
+        return errors.DeviceLostError
     if fault == "machine" and type_name == "MemoryError":
         return errors.DeviceMemoryError
     if fault == "internal":

@@ -33,6 +33,13 @@ class DeviceMemoryError(MemoryError, XcudaError):
     """A device's memory is full; the message lists the largest arrays on it and says what to do."""
 
 
+class DeviceLostError(RuntimeError, XcudaError):
+    """A fault of a kernel has ended a GPU for this process: its arrays are gone, and every use of it raises this.
+
+    The driver gives it back to a new process only; Python's variables and the CPU device are not touched.
+    """
+
+
 class InternalError(RuntimeError, XcudaError):
     """A bug of xcuda's own; the message says what to send."""
 

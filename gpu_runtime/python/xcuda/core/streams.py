@@ -67,17 +67,21 @@ class Stream(_runtime.StreamBase):
         self._wait(other.record() if isinstance(other, Stream) else other)
 
     def add_callback(self, callback, arg=None):
-        """Calls `callback(stream, status, arg)` on a thread of the device once the work so far is done."""
-        _runtime.call_on_host(self, lambda: callback(self, 0, arg))
+        """Calls `callback(stream, status, arg)` on a thread of the device once the work so far is done.
+
+        status: 0, or the number of the CUDA driver's error by which the GPU was lost.
+        """
+        _runtime.call_on_host(self, lambda: callback(self, self._lost_by, arg))
 
     async def async_done(self):
-        """Resolves once the work asked for so far is done."""
+        """Resolves once the work asked for so far is done; raises DeviceLostError where a fault has ended the GPU."""
         import asyncio
 
         loop = asyncio.get_running_loop()
         future = loop.create_future()
         _runtime.call_on_host(self, lambda: resolve_soon(loop, future))
         await future
+        self._expect_usable()
         return self
 
     @contextlib.contextmanager
