@@ -140,7 +140,43 @@ def check_image_filters(notebook):
     assert len(reports(notebook)[-1]["kernels"]) == 3
 
 
-CHECKS = {"01_first_kernel": check_first_kernel, "02_image_filters": check_image_filters}
+def check_profiling(notebook):
+    pixels, taps = 1024 * 1024, 15
+    for name in ("smooth", "smooth_coalesced", "smooth_summed", "smooth_counted"):
+        for row in rows(notebook, name):
+            assert flops(row) == 3 * taps * pixels  # two products and a sum for each weight
+            assert (row["block"], row["automatic_shape"]) == ([32, 8, 1], False)
+    tiled = rows(notebook, "smooth_tiled")
+    assert [row["calls"] for row in tiled[-2:]] == [3, 1]
+    for row in tiled:
+        assert flops(row) == (2 * taps + 1) * pixels
+        assert row["bytes_written"]["value"] == 4 * pixels
+        assert row["shared_bytes"]["value"] == 22 * 32 * 4
+    printed = "".join(output.text for output in outputs(notebook) if output.get("name") == "stdout")
+    gains = re.findall(r"(\d\.? ?[a-z ]+|as written) +[\d.]+ ms on \S+ +[\d.]+x   in all +[\d.]+x", printed)
+    assert len(gains) == 6
+    for said in (
+        "each thread writes one element of result 15 times",
+        "% of int64",
+        "float64 arithmetic",
+        "reads each",
+    ):
+        assert said in printed  # what each step then does
+    assert len(re.findall(r"used: \d+\.\d\d%", printed)) == 2
+    pages = [
+        output.data["text/html"] for output in outputs(notebook) if "text/html" in output.get("data", {})
+    ]
+    assert any("neighbouring threads are 1024 elements apart" in page for page in pages)
+    assert any(page.count("data:image/svg+xml;base64,") == 2 for page in pages)
+    (compared,) = [page for page in pages if "what else changed" in page]
+    assert "as written → 5. tiled" in compared and "smooth → smooth_tiled" in compared
+
+
+CHECKS = {
+    "01_first_kernel": check_first_kernel,
+    "02_image_filters": check_image_filters,
+    "05_profiling": check_profiling,
+}
 
 
 def test_every_tutorial_has_its_check():

@@ -61,6 +61,44 @@ def test_the_article_s_profiling():
     assert report.metrics == ("memory_throughput", "compute_utilization")
 
 
+ARTICLE = """
+import xcuda; xcuda.install_names()  # the xcuda kernel does this by itself
+import numpy as np
+import cuda.core as cuda
+import cuda.profiler as profiler
+
+@cuda.kernel
+def smooth(image, result):
+    i = cuda.grid(1)
+    if 0 < i and i < image.size - 1:
+        result[i] = (image[i - 1] + image[i] + image[i + 1]) / 3
+
+image = np.ones(1 << 16, np.float32)
+result = np.zeros_like(image)
+
+@profiler.profile(metrics=['memory_throughput', 'compute_utilization'])
+def benchmark_function():
+    smooth(image, result)
+
+benchmark_function()
+report=profiler.generate_report()
+print(f"内存带宽利用率: {report.memory_efficiency:.2%}")
+print(f"计算单元利用率: {report.compute_efficiency:.2%}")
+"""
+
+
+def test_the_article_s_program_as_written(tmp_path):
+    program = tmp_path / "article.py"
+    program.write_text(ARTICLE, encoding="utf-8")
+    command = [sys.executable, "-X", "utf8", str(program)]
+    ran = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    names, figures = zip(*(line.split(": ") for line in ran.stdout.splitlines()), strict=True)
+    assert names == ("内存带宽利用率", "计算单元利用率")
+    for figure in figures:
+        assert 0 <= float(figure.removesuffix("%")) <= 100
+
+
 def test_profile_keeps_what_a_function_is_and_gives():
     @profiler.profile
     def answer(x, *, y=1):
@@ -108,6 +146,21 @@ def test_unknown_metrics_are_refused_with_the_known_ones():
         profiler.profile(metrics=["flops"])
     with pytest.raises(TypeError, match=r"profile takes a function, not int; for a block: with profile\(\)"):
         profiler.profile()(3)
+
+
+def test_a_label_is_the_users():
+    with profiler.profile(label="step 1") as p:
+        double(ones())
+    assert p.report.document["scope"] | {"time": 0} == {
+        "kind": "block", "label": "step 1", "failed": False, "time": 0,
+    }  # fmt: skip
+
+    @profiler.profile(label="step 2")
+    def two():
+        double(ones())
+
+    two()
+    assert profiler.generate_report().document["scope"]["label"] == "step 2"
 
 
 def test_an_absent_efficiency_says_why():

@@ -26,21 +26,23 @@ _ended = ""  # what the last one was of
 class profile:
     """Profiles a function (`@profile`, `@profile(metrics=[...])`) or a block (`with profile() as p:`).
 
-    metrics: names out of METRICS; the display of the report then leaves the other figures out.
+    metrics: names out of METRICS; the display of the report then leaves the other figures out. label: what the report
+    is said to be of.
     The report is `p.report` after the block, and generate_report()'s.
     """
 
-    def __new__(cls, function=None, *, metrics=None):
+    def __new__(cls, function=None, *, metrics=None, label=None):
         self = super().__new__(cls)
         if function is None:
             return self
-        self.__init__(metrics=metrics)
+        self.__init__(metrics=metrics, label=label)
         return self(function)  # used without parentheses
 
-    def __init__(self, function=None, *, metrics=None):
+    def __init__(self, function=None, *, metrics=None, label=None):
         self.metrics = _checked(metrics)
         self.report: Report | None = None
-        self.kind, self.label = "block", "the profiled block"
+        self.kind, self.label = "block", "the profiled block" if label is None else str(label)
+        self.named = label is not None
         self._recordings: list[Recording] = []
 
     def __call__(self, function):
@@ -48,7 +50,7 @@ class profile:
             raise TypeError(
                 f"profile takes a function, not {type(function).__name__}; for a block: with profile():"
             )
-        label = getattr(function, "__qualname__", repr(function))
+        label = self.label if self.named else getattr(function, "__qualname__", repr(function))
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
