@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -22,6 +21,8 @@ class Spread:
 
     @property
     def median(self) -> float:
+        import statistics  # not when a cell's first report loads this package
+
         return statistics.median(self.samples)
 
     @property
@@ -43,6 +44,8 @@ class Spread:
         return max(self.samples)
 
     def _quartile(self, which: int) -> float:
+        import statistics
+
         if len(self.samples) < 2:
             return self.samples[0]
         return statistics.quantiles(self.samples, n=4, method="inclusive")[which]
