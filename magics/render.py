@@ -8,8 +8,8 @@ from textwrap import wrap
 
 from xcuda.magics import figures
 from xcuda.magics.rows import kernel_figures, shown
-from xcuda.profiler import Benchmark, Report, show_reports
-from xcuda.profiler.comparison import Comparison, words
+from xcuda.profiler import Report, show_reports
+from xcuda.profiler.shown import renderers
 
 MIME = "application/vnd.xcuda.report.v1+json"
 
@@ -56,7 +56,9 @@ def render_benchmark(benchmark) -> tuple[dict, dict]:
 
 
 def render_comparison(comparison) -> tuple[dict, dict]:
-    html = template("comparison.html").render(c=comparison, lines=comparison.lines())
+    from xcuda.profiler.comparison import words
+
+    html = template("comparison.html").render(c=comparison, lines=comparison.lines(), words=words)
     return {"text/plain": repr(comparison), "text/html": html}, {}
 
 
@@ -75,7 +77,7 @@ def template(name: str):
     environment.filters.update(
         figure=figures.text, origin=figures.origin, shape=figures.shape, place=figures.place
     )
-    environment.globals.update(kernel_figures=kernel_figures, in_unit=figures.in_unit, words=words)
+    environment.globals.update(kernel_figures=kernel_figures, in_unit=figures.in_unit)
     return environment.get_template(name)
 
 
@@ -134,5 +136,4 @@ def plain(document: dict, keep: set[str]) -> str:
 
 # For results that show themselves, as generate_report() and benchmark(f) do.
 Report.renderer = staticmethod(render_report)
-Benchmark.renderer = staticmethod(render_benchmark)
-Comparison.renderer = staticmethod(render_comparison)
+renderers.update(benchmark=render_benchmark, comparison=render_comparison)

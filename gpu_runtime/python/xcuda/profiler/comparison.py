@@ -42,9 +42,6 @@ class Comparison:
     gone: list[dict]  # kernels of the first only
     new: list[dict]
 
-    # (comparison) -> (bundle, metadata): set by whoever knows how it looks.
-    renderer = None
-
     @property
     def ratio(self) -> float | None:
         """How many times as fast all kernels together became, by their device time."""
@@ -77,13 +74,9 @@ class Comparison:
         return "\n".join(self.lines())
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        import xcuda
+        from xcuda.profiler.shown import bundle
 
-        if Comparison.renderer is None and hasattr(xcuda, "_prepare"):
-            xcuda._prepare()
-        if Comparison.renderer is None:
-            return {"text/plain": repr(self)}
-        return Comparison.renderer(self)
+        return bundle("comparison", self)
 
 
 def compare(before: dict, after: dict) -> Comparison:

@@ -6,8 +6,6 @@ import gc
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from xcuda.profiler.caches import sweep
-
 LEAST_CALLS, MOST_CALLS = 5, 10_000
 WARM_UP_CALLS, WARM_UP_SECONDS = 3, 0.1
 COLD_SHARE = 0.5  # of the budget, for cold calls and the sweeps before them
@@ -82,9 +80,6 @@ class Benchmark:
     copied: int = 0  # bytes between host and device in one call
     notes: tuple[str, ...] = field(default=())
 
-    # (benchmark) -> (bundle, metadata): set by whoever knows how it looks.
-    renderer = None
-
     @property
     def median(self) -> float:
         """Seconds of a call with warm caches, until the device was done."""
@@ -120,13 +115,9 @@ class Benchmark:
         return lines + list(self.notes)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        import xcuda
+        from xcuda.profiler.shown import bundle
 
-        if Benchmark.renderer is None and hasattr(xcuda, "_prepare"):
-            xcuda._prepare()
-        if Benchmark.renderer is None:
-            return {"text/plain": repr(self)}
-        return Benchmark.renderer(self)
+        return bundle("benchmark", self)
 
 
 def benchmark(
@@ -174,6 +165,8 @@ def benchmark(
         warm = _measure(call, core, _runtime, calls, budget * (1 - COLD_SHARE if cold else 1), None)
         chilled, why_no_cold, swept = None, "", ""
         if cold:
+            from xcuda.profiler.caches import sweep
+
             try:
                 empty = sweep()
             except MemoryError as error:
