@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <future>
+#include <initializer_list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -34,6 +35,7 @@ struct Cache {
     std::int64_t memory_hits = 0, disk_hits = 0, compiled = 0;
     double compile_seconds = 0;
     std::string disk_problem;
+    std::map<std::string, device::Image> preloaded;  // by portable_key
 };
 
 Cache& cache() {
@@ -53,8 +55,35 @@ Loaded load(device::Device& device, const device::Image& image) {
     return {device.load(image), static_cast<std::int64_t>(image.bytes.size()), image.attributes};
 }
 
+std::optional<device::Image> preloaded(device::Device& device, const device::Source& source) {
+    {
+        const std::lock_guard lock(cache().mutex);
+        if (cache().preloaded.empty()) return std::nullopt;
+    }
+    const std::string key = portable_key(device, source);
+    const std::lock_guard lock(cache().mutex);
+    const auto found = cache().preloaded.find(key);
+    return found == cache().preloaded.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string hash(std::initializer_list<std::string_view> parts) {
+    XXH3_state_t state;
+    XXH3_128bits_reset(&state);
+    for (const std::string_view part : parts) {
+        const std::uint64_t size = part.size();
+        XXH3_128bits_update(&state, &size, sizeof size);
+        XXH3_128bits_update(&state, part.data(), part.size());
+    }
+    const XXH128_hash_t sum = XXH3_128bits_digest(&state);
+    return fmt::format("{:016x}{:016x}", sum.high64, sum.low64);
+}
+
 Loaded from_disk_or_compiler(device::Device& device, const device::Source& source, const std::string& key,
-                             std::string& from) {
+                             std::string_view& from) {
+    if (const auto image = preloaded(device, source)) {
+        from = "file";
+        return load(device, *image);
+    }
     DiskCache files = disk();
     if (const auto image = files.load(key); image && image->entry == source.entry) {
         try {
@@ -81,19 +110,29 @@ Loaded from_disk_or_compiler(device::Device& device, const device::Source& sourc
 }  // namespace
 
 std::string cache_key(device::Device& device, const device::Source& source) {
-    XXH3_state_t state;
-    XXH3_128bits_reset(&state);
-    const std::string toolchain = device.toolchain();
-    for (const std::string_view part :
-         {std::string_view(source.text), std::string_view(source.entry), std::string_view(source.options),
-          std::string_view(device.info().kind), std::string_view(toolchain),
-          std::string_view(XCUDA_VERSION)}) {
-        const std::uint64_t size = part.size();
-        XXH3_128bits_update(&state, &size, sizeof size);
-        XXH3_128bits_update(&state, part.data(), part.size());
-    }
-    const XXH128_hash_t hash = XXH3_128bits_digest(&state);
-    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+    return hash(
+        {source.text, source.entry, source.options, device.info().kind, device.toolchain(), XCUDA_VERSION});
+}
+
+std::string portable_key(const device::Source& source, const std::string& target) {
+    return hash({source.text, source.entry, source.options, target});
+}
+
+std::string portable_key(device::Device& device, const device::Source& source) {
+    const device::Info& info = device.info();
+    return portable_key(source, info.kind == "cpu" ? device.toolchain() : info.architecture);
+}
+
+device::Image image_of(device::Device& device, const device::Source& source) {
+    if (auto image = preloaded(device, source)) return *image;
+    if (auto image = disk().load(cache_key(device, source)); image && image->entry == source.entry)
+        return *image;
+    return device.compile(source);
+}
+
+void preload(const std::string& key, device::Image image) {
+    const std::lock_guard lock(cache().mutex);
+    cache().preloaded.insert_or_assign(key, std::move(image));
 }
 
 std::shared_ptr<device::Function> get_or_compile(device::Device& device, const device::Source& source,
@@ -114,12 +153,12 @@ std::shared_ptr<device::Function> get_or_compile(device::Device& device, const d
         make = added;
         kernel = at->second;
     }
-    std::string from = "memory";
+    std::string_view from = "memory";
     if (make) {
         try {
             mine.set_value(from_disk_or_compiler(device, source, key, from));
             const std::lock_guard lock(cache().mutex);
-            ++(from == "disk" ? cache().disk_hits : cache().compiled);
+            if (from != "file") ++(from == "disk" ? cache().disk_hits : cache().compiled);
         } catch (...) {
             // Those who wait get the same error; the next to ask tries again.
             mine.set_exception(std::current_exception());

@@ -12,7 +12,7 @@
 namespace xcuda::launch {
 
 struct CompileInfo {
-    std::string_view source;  // "compiled", "memory", "disk"; of static life
+    std::string_view source;  // "compiled", "memory", "disk", "file" (preloaded); of static life
     double seconds = 0;       // spent in this call: compiling or reading, and loading
     std::int64_t bytes = 0;   // of the object or cubin
     device::Attributes attributes;
@@ -26,6 +26,15 @@ XCUDA_API std::string cache_key(device::Device& device, const device::Source& so
 XCUDA_API std::shared_ptr<device::Function> get_or_compile(device::Device& device,
                                                            const device::Source& source,
                                                            CompileInfo* info = nullptr);
+
+/// The name of a source for files that go from machine to machine: of a GPU only the architecture counts (`target`:
+/// "sm_90"), of the CPU device its toolchain and instruction set (`target`: empty).
+XCUDA_API std::string portable_key(const device::Source& source, const std::string& target);
+XCUDA_API std::string portable_key(device::Device& device, const device::Source& source);
+/// The bytes behind a kernel: of the disk cache, else compiled anew.
+XCUDA_API device::Image image_of(device::Device& device, const device::Source& source);
+/// Whoever asks for this kernel gets the image, without disk and compiler.
+XCUDA_API void preload(const std::string& portable_key, device::Image image);
 
 struct CacheStats {
     std::int64_t kernels_in_memory = 0;

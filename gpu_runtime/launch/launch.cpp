@@ -89,7 +89,7 @@ device::Shape shape_for(const Lowered& lowered, std::span<const Argument> argume
                         " does not tell how many threads it wants: it has no guard such as `if i < n` over "
                         "cuda.grid and no written array that cuda.grid indexes",
                     std::nullopt, "give the shape yourself: " + kernel + "[grid, block](...)");
-    if (device.kind == "cpu") return automatic_shape({lengths.data(), axes}, device, kernel);
+    if (device.kind == "cpu") return automatic_shape({lengths.data(), axes}, device, kernel, lowered.block);
     std::array<std::int64_t, 3> along{1, 1, 1};  // by hardware axis
     std::size_t used = axes;
     for (std::size_t i = 0; i < axes; ++i) {
@@ -98,7 +98,7 @@ device::Shape shape_for(const Lowered& lowered, std::span<const Argument> argume
         used = std::max(used, axis + 1);
     }
     along[0] = (along[0] + lowered.automatic.elements - 1) / lowered.automatic.elements;
-    return automatic_shape({along.data(), used}, device, kernel);
+    return automatic_shape({along.data(), used}, device, kernel, lowered.block);
 }
 
 std::optional<Error> Started::error() const {

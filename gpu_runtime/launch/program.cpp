@@ -6,6 +6,7 @@
 #include "ir/walk.hpp"
 #include "launch/cache.hpp"
 #include "passes/cuda.hpp"
+#include "passes/fixed.hpp"
 #include "passes/inline.hpp"
 
 namespace xcuda::launch {
@@ -36,6 +37,18 @@ std::string compile_options(const Options& options, const ir::Module& module) {
     std::string words = options.words();
     if (module.how.find("tiles") != std::string::npos) words += " tiles";  // device/cpu's short pipeline
     return words;
+}
+
+// Those of `wanted` that the kernel reads are constants from here on.
+std::vector<Fixed> fix(ir::Module& module, const std::vector<Fixed>& wanted) {
+    std::vector<passes::Known> known;
+    for (const Fixed& f : wanted) known.push_back({f.parameter, f.axis, f.bits});
+    if (known.empty()) return {};
+    const std::vector<bool> read = passes::fix_arguments(module, known);
+    std::vector<Fixed> out;
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+        if (read[i]) out.push_back(wanted[i]);
+    return out;
 }
 
 }  // namespace
@@ -70,14 +83,17 @@ Place Lowered::first_write(std::size_t parameter) const {
 
 Program::Program(frontend::Source source, Options options) : source_(std::move(source)), options_(options) {}
 
-std::shared_ptr<const Lowered> Program::lower(const Signature& signature) {
+std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const std::vector<Fixed>& fixed) {
+    const std::vector<Fixed>& wanted = fixed.empty() ? options_.tuning.fixed : fixed;
     std::lock_guard lock(mutex_);
     for (const auto& known : lowered_)
-        if (known->signature == signature) return known;
+        if (known->signature == signature && known->asked == wanted) return known;
     const double begin = now();
     auto made = std::make_shared<Lowered>();
     made->signature = signature;
     made->module = frontend::lower(source_, types_of(signature), options_.checked);
+    made->asked = wanted;
+    made->fixed = fix(made->module, wanted);
     made->uses = passes::parameter_uses(made->module);
     made->domain = passes::launch_domain(made->module);
     made->layout = emit::argument_layout(made->module.kernel());
@@ -89,7 +105,8 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature) {
         made->whole_grid |= ir::strongest_effect(f.body) == ir::Effect::grid;
         ir::each_expr(f.body, [&](const ir::Expr& e) { made->prints |= e.op == ir::Op::print; });
     }
-    made->automatic = passes::automatic_launch(made->module);
+    made->block = options_.tuning.block;
+    made->automatic = passes::automatic_launch(made->module, options_.tuning.order, options_.tuning.elements);
     made->seconds = now() - begin;
     lowered_.push_back(made);
     return made;
@@ -127,7 +144,8 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
         if (info.vector_bytes > 0) options.vector_bytes = info.vector_bytes;
         module = passes::for_cpu(std::move(module), options);
     } else {
-        module = passes::for_cuda(std::move(module), {automatic});
+        module =
+            passes::for_cuda(std::move(module), {automatic, options_.tuning.order, options_.tuning.elements});
         module.most_threads = options_.most_threads;
         module.least_blocks = options_.least_blocks;
     }

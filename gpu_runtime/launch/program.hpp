@@ -13,6 +13,7 @@
 #include "frontend/lower.hpp"
 #include "launch/event.hpp"
 #include "launch/signature.hpp"
+#include "launch/tuning.hpp"
 #include "passes/cpu.hpp"
 #include "passes/cuda.hpp"
 #include "passes/domain.hpp"
@@ -27,6 +28,7 @@ struct Options {
     int max_registers = 0;  // of a CUDA thread; 0: the compiler's choice
     int most_threads = 0;   // of a block; 0: the device's own bound
     int least_blocks = 0;   // resident on a multiprocessor, for blocks of most_threads; 0: any number
+    Tuning tuning;
     bool operator==(const Options&) const = default;
     /// For device::Source.
     std::string words() const;
@@ -43,6 +45,8 @@ struct Lowered {
     bool fixed_block = false;                 // passes::wants_fixed_block
     bool prints = false, whole_grid = false;  // holds a print(); its whole grid meets
     passes::AutomaticLaunch automatic;
+    std::optional<device::Dim3> block;  // of launches whose shape is ours; absent: by the number of axes
+    std::vector<Fixed> asked, fixed;    // what may be taken to be constant; what of it the kernel reads
     double seconds = 0;
 
     bool writes(std::size_t parameter) const { return parameter < uses.size() && uses[parameter].written; }
@@ -73,8 +77,9 @@ public:
     const frontend::Source& source() const { return source_; }
     const Options& options() const { return options_; }
 
-    /// Throws refused() for what the kernel language does not have.
-    std::shared_ptr<const Lowered> lower(const Signature& signature);
+    /// Throws refused() for what the kernel language does not have. With `fixed`, a version for arguments that have
+    /// these figures; the result names those that it reads.
+    std::shared_ptr<const Lowered> lower(const Signature& signature, const std::vector<Fixed>& fixed = {});
     /// Compiles where there is none yet. `block` counts only where `lowered.fixed_block`; `automatic`: the launch shape
     /// is shape_for's.
     std::shared_ptr<const Specialisation> specialise(const std::shared_ptr<const Lowered>& lowered,

@@ -22,12 +22,12 @@ std::string text(const device::Dim3& d) { return fmt::format("({}, {}, {})", d.x
 }  // namespace
 
 device::Shape automatic_shape(std::span<const std::int64_t> domain, const device::Info& device,
-                              const std::string& kernel) {
+                              const std::string& kernel, const std::optional<device::Dim3>& wanted) {
     device::Shape shape;
     std::int64_t* grid[3] = {&shape.grid.x, &shape.grid.y, &shape.grid.z};
     std::int64_t* block[3] = {&shape.block.x, &shape.block.y, &shape.block.z};
     for (std::size_t i = 0; i < domain.size() && i < 3; ++i) {
-        *block[i] = blocks[domain.size() - 1][i];
+        *block[i] = wanted ? at(*wanted, static_cast<int>(i)) : blocks[domain.size() - 1][i];
         const std::int64_t length = domain[i] < 0 ? 0 : domain[i];
         *grid[i] = (length + *block[i] - 1) / *block[i];
         if (*grid[i] > at(device.limits.grid, static_cast<int>(i)))

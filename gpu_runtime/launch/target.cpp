@@ -8,11 +8,13 @@
 
 namespace xcuda::launch {
 
-Targeted compile_for(const Program& program, const Lowered& lowered, const std::string& architecture) {
+Targeted compile_for(const Program& program, const Lowered& lowered, const std::string& architecture,
+                     bool automatic) {
     const double begin = now();
+    const Tuning& tuning = program.options().tuning;
     Targeted made;
     made.architecture = architecture;
-    ir::Module module = passes::for_cuda(lowered.module, {});
+    ir::Module module = passes::for_cuda(lowered.module, {automatic, tuning.order, tuning.elements});
     module.most_threads = program.options().most_threads;
     module.least_blocks = program.options().least_blocks;
     made.text = emit::emit(module, emit::Target::cuda);
@@ -25,8 +27,8 @@ Targeted compile_for(const Program& program, const Lowered& lowered, const std::
                         program.name(), lowered.shared_bytes, architecture,
                         info->limits.shared_bytes_per_block_optin),
             std::nullopt, "use smaller shared arrays");
-    made.image =
-        device::compile_for(architecture, {made.text.source, made.text.entry, program.options().words()});
+    made.source = {made.text.source, made.text.entry, program.options().words()};
+    made.image = device::compile_for(architecture, made.source);
     if (moved > 0)
         made.image.attributes.shared_bytes = made.image.attributes.shared_bytes.value_or(0) + moved;
     made.seconds = now() - begin;

@@ -11,13 +11,14 @@ namespace xcuda::launch {
 struct Targeted {
     std::string architecture;
     emit::Text text;
+    device::Source source;  // what the compiler was given
     device::Image image;
     double seconds = 0;  // from typed IR to cubin
 };
 
 /// For "sm_90" and the like, as a launch that names its shape would have it. Throws a ValueError for what is no
-/// architecture, missing() without NVRTC.
+/// architecture, missing() without NVRTC. `automatic`: as a launch that leaves the shape to us.
 XCUDA_API Targeted compile_for(const Program& program, const Lowered& lowered,
-                               const std::string& architecture);
+                               const std::string& architecture, bool automatic = false);
 
 }  // namespace xcuda::launch

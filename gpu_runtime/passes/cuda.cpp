@@ -59,10 +59,22 @@ Module prepared(Module module) {
 
 }  // namespace
 
-AutomaticLaunch automatic_launch(const Module& module) {
-    const Module ready = prepared(module);
-    const std::array<int, 3> order = order_of(ready);
-    return {order, elements_of(ready, order)};
+namespace {
+
+AutomaticLaunch layout(const Module& ready, const std::optional<std::array<int, 3>>& order,
+                       const std::optional<int>& elements) {
+    AutomaticLaunch out;
+    out.free = !names_threads(ready);
+    out.order = order && out.free ? *order : order_of(ready);
+    out.elements = elements == 1 ? 1 : elements_of(ready, out.order);
+    return out;
+}
+
+}  // namespace
+
+AutomaticLaunch automatic_launch(const Module& module, const std::optional<std::array<int, 3>>& order,
+                                 const std::optional<int>& elements) {
+    return layout(prepared(module), order, elements);
 }
 
 Module for_cuda(Module module, const CudaOptions& options) {
@@ -70,10 +82,11 @@ Module for_cuda(Module module, const CudaOptions& options) {
     Function& f = module.kernel();
     module.narrow_index = narrow(f);
     if (options.automatic) {
-        module.hardware_axis = order_of(module);
-        const int elements = elements_of(module, module.hardware_axis);
+        const AutomaticLaunch chosen = layout(module, options.order, options.elements);
+        const std::array<int, 3>& order = chosen.order;
+        const int elements = chosen.elements;
+        module.hardware_axis = order;
         if (elements > 1) {
-            const auto& order = module.hardware_axis;
             vectorise(f, static_cast<int>(std::find(order.begin(), order.end(), 0) - order.begin()),
                       elements);
             verify(module, Stage::cpu, "passes/cuda");

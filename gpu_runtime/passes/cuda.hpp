@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "ir/module.hpp"
 
@@ -10,6 +11,9 @@ namespace xcuda::passes {
 
 struct CudaOptions {
     bool automatic = false;  // the launch shape is ours: the axes of cuda.grid may be mapped freely
+    // For automatic launches: instead of our choice, where the kernel allows it at all.
+    std::optional<std::array<int, 3>> order;
+    std::optional<int> elements;
 };
 
 XCUDA_API ir::Module for_cuda(ir::Module module, const CudaOptions& options);
@@ -17,9 +21,12 @@ XCUDA_API ir::Module for_cuda(ir::Module module, const CudaOptions& options);
 struct AutomaticLaunch {
     std::array<int, 3> order{0, 1,
                              2};  // which of x, y, z each axis of cuda.grid becomes: the contiguous one is x
+    bool free = true;             // false: the kernel names blocks and threads itself
     int elements = 1;             // neighbours along x that a thread takes, as one 16-byte vector
 };
-/// How a launch whose shape is ours lays a kernel out.
-XCUDA_API AutomaticLaunch automatic_launch(const ir::Module& module);
+/// How a launch whose shape is ours lays a kernel out; order, elements: as in CudaOptions.
+XCUDA_API AutomaticLaunch automatic_launch(const ir::Module& module,
+                                           const std::optional<std::array<int, 3>>& order = {},
+                                           const std::optional<int>& elements = {});
 
 }  // namespace xcuda::passes

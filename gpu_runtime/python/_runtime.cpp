@@ -6,12 +6,14 @@
 #include "_runtime_array.hpp"
 #include "_runtime_error.hpp"
 #include "_runtime_export.hpp"
+#include "_runtime_files.hpp"
 #include "_runtime_graph.hpp"
 #include "_runtime_kernel.hpp"
 #include "_runtime_pinned.hpp"
 #include "_runtime_profile.hpp"
 #include "_runtime_stream.hpp"
 #include "_runtime_target.hpp"
+#include "_runtime_tune.hpp"
 
 NB_MODULE(_runtime, module) {
     using namespace xcuda::python;
@@ -21,6 +23,7 @@ NB_MODULE(_runtime, module) {
     bind_stream(module);
     bind_array(module);
     bind_export(module);
+    bind_files(module);
     bind_graph(module);
     bind_kernel(module);
     bind_bound(module);
@@ -28,4 +31,5 @@ NB_MODULE(_runtime, module) {
     bind_profile(module);
     bind_target(module);
     bind_analysis(module);
+    bind_tune(module);
 }

@@ -12,6 +12,7 @@
 #include "_runtime_stream.hpp"
 #include "launch/bound.hpp"
 #include "launch/program.hpp"
+#include "launch/steady.hpp"
 
 namespace xcuda::python {
 
@@ -28,8 +29,12 @@ struct KernelState {
     nb::tuple parameter_names;  // interned, for keyword arguments
     nb::dict defaults;
     launch::Options options;
+    std::string
+        only_on;  // a device's kind or label, "cpu", "cuda": it runs nowhere else; empty: wherever its arguments are
+    bool routed = false;  // about.route(values, has a shape) gives the kernel that runs instead
 
     std::shared_ptr<launch::Program> program;  // null until the first call, and after a captured name changed
+    launch::Steady steady;                     // of options.tuning.adaptive
     std::vector<Capture> captures;
     std::shared_ptr<const launch::Lowered> last_lowered;  // of the last calls
     std::shared_ptr<const launch::Specialisation> last;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "_runtime_graph.hpp"
@@ -65,17 +66,27 @@ std::unique_ptr<Arguments, GiveBack> take_arguments() {
     throw Error(Fault::user, "TypeError", fmt::format("{}({}) {}", k.name, parameters, message));
 }
 
+// What a variant has of its kernel; constants belong to the kernel's own parameters.
+void like(KernelState& variant, const KernelState& k) {
+    variant.options = k.options;
+    variant.options.tuning.fixed.clear();
+    variant.only_on = k.only_on;
+}
+
+// Of every kernel's Steady: it is asked without the GIL.
+std::mutex& steady_mutex = *new std::mutex;
+
 bool copies_forced = false;  // see force_copies
 
 // Positional values in place, keywords and defaults where they belong.
-// Where one is neither array nor number, `structured` gets them all instead.
+// Where one is neither array nor number, or the kernel is routed, `structured` gets them all instead.
 void read_arguments(KernelState& k, Arguments& to, PyObject* const* values, std::size_t count,
                     PyObject* names, nb::object& structured) {
     const std::size_t wanted = k.parameters.size();
     const std::size_t named = names ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : 0;
     const auto read_all = [&](PyObject* const* all) {
         for (std::size_t i = 0; i < wanted; ++i) {
-            if (to.read(all[i], k.parameters[i])) continue;
+            if (!k.routed && to.read(all[i], k.parameters[i])) continue;
             to.clear();
             structured = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(wanted)));
             for (std::size_t j = 0; j < wanted; ++j)
@@ -130,6 +141,7 @@ launch::Program& KernelState::current_program() {
     if (program && std::all_of(captures.begin(), captures.end(), unchanged)) return *program;
     last.reset();
     last_lowered.reset();
+    steady = {};
     const nb::object captured = about.attr("capture")();
     frontend::Source source;
     source.name = nb::cast<std::string>(nb::object(captured.attr("name")));
@@ -146,13 +158,21 @@ launch::Program& KernelState::current_program() {
 
 std::shared_ptr<const launch::Lowered> KernelState::lowered_for(std::span<const launch::Argument> arguments) {
     launch::Program& now = current_program();
-    if (last_lowered && launch::matches(last_lowered->signature, arguments)) return last_lowered;
+    const bool adaptive = options.tuning.adaptive;
+    if (last_lowered && launch::matches(last_lowered->signature, arguments) &&
+        (!adaptive || (last_lowered->fixed.empty() ? steady.settled(last_lowered->signature)
+                                                   : launch::holds(last_lowered->fixed, arguments))))
+        return last_lowered;
     const auto keep = program;  // another thread may capture anew while the GIL is away
     const launch::Signature signature = launch::signature(arguments);
     std::shared_ptr<const launch::Lowered> found;
     {
         nb::gil_scoped_release released;
         found = now.lower(signature);
+        if (adaptive) {
+            const std::lock_guard lock(steady_mutex);
+            found = steady.choose(now, found, arguments);
+        }
     }
     if (program == keep) last_lowered = found;
     return found;
@@ -183,6 +203,7 @@ std::shared_ptr<InFlight> launch_variant(KernelState& k, const Configuration& wh
     const nb::object found = k.about.attr("variant")(values);
     const nb::object variant = nb::borrow(nb::object(found[0])), flat = nb::borrow(nb::object(found[1]));
     KernelState& state = *kernel_state(variant.ptr());
+    if (!state.program) like(state, k);
     std::vector<PyObject*> leaves;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(flat.ptr()); ++i)
         leaves.push_back(PyTuple_GET_ITEM(flat.ptr(), i));
@@ -195,6 +216,50 @@ std::shared_ptr<InFlight> launch_variant(KernelState& k, const Configuration& wh
     return work;
 }
 
+// The kernel that a routed one runs for these arguments, and how it is launched.
+std::pair<nb::object, const Configuration*> route(KernelState& k, const Configuration& where,
+                                                  const nb::object& values) {
+    nb::object chosen = k.about.attr("route")(values, where.shape.has_value());
+    const Configuration* configured = configuration_of(chosen.ptr());
+    KernelState* state = kernel_state(chosen.ptr());
+    if (!state || state->routed) raise("TypeError", k.name + ": a routed kernel chose no kernel");
+    return {std::move(chosen), configured && !where.shape ? configured : &where};
+}
+
+std::shared_ptr<InFlight> launch_routed(KernelState& k, const Configuration& where, const nb::object& values,
+                                        bool wait) {
+    const auto [chosen, how] = route(k, where, values);
+    KernelState& state = *kernel_state(chosen.ptr());
+    auto work =
+        launch_kernel(state, *how, PySequence_Fast_ITEMS(values.ptr()), k.parameters.size(), nullptr, wait);
+    k.last = state.last;
+    k.last_shape = state.last_shape;
+    k.last_automatic = state.last_automatic;
+    ++k.launches;
+    return work;
+}
+
+// The device that a kernel is held to: of several GPUs the current one.
+std::shared_ptr<device::Device> held_to(const KernelState& k, const std::shared_ptr<device::Device>& given,
+                                        const std::shared_ptr<device::Device>& stream) {
+    const auto fits = [&k](const std::shared_ptr<device::Device>& d) {
+        return d && (d->info().kind == k.only_on || launch::device_label(d->info()) == k.only_on);
+    };
+    if (given && !fits(given))
+        throw Error(Fault::user, "ValueError",
+                    fmt::format("{} was compiled for {}, and its arrays live on {}", k.name,
+                                k.only_on == "cpu" ? "the CPU device" : k.only_on,
+                                launch::device_label(given->info())),
+                    std::nullopt, "pass host arrays (x.copy_to_host()), or arrays of that device");
+    if (given) return given;
+    if (fits(stream)) return stream;
+    if (auto current = current_device(); fits(current)) return current;
+    for (const auto& d : device::devices())
+        if (fits(d)) return d;
+    throw Error(Fault::machine, "RuntimeError",
+                fmt::format("{} was compiled for {}, and there is no such device here", k.name, k.only_on));
+}
+
 struct Destination {
     std::shared_ptr<device::Device> device;
     std::shared_ptr<device::Stream> stream;
@@ -205,7 +270,10 @@ struct Destination {
 Destination destination(const KernelState& k, const Configuration& where, const Stream* stream,
                         const Arguments& arguments) {
     std::shared_ptr<device::Device> device = arguments.device();
-    if (!device) device = stream ? stream->device : current_device();
+    if (!k.only_on.empty())
+        device = held_to(k, device, stream ? stream->device : nullptr);
+    else if (!device)
+        device = stream ? stream->device : current_device();
     if (!stream) return {std::move(device), nullptr, nullptr};
     if (stream->device == device) return {std::move(device), stream->stream, stream->graph.get()};
     if (where.stream.is_valid())
@@ -274,7 +342,9 @@ std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& whe
     if (stream) arguments->expect(stream->device, stream->stream.get());
     nb::object structured;
     read_arguments(k, *arguments, values, count, keyword_names, structured);
-    if (structured.is_valid()) return launch_variant(k, where, structured, wait);
+    if (structured.is_valid())
+        return k.routed ? launch_routed(k, where, structured, wait)
+                        : launch_variant(k, where, structured, wait);
 
     const Destination to = destination(k, where, stream, *arguments);
     const auto& [device, on, graph] = to;
@@ -331,9 +401,18 @@ BoundLaunch bind_launch(const nb::object& kernel, const Configuration& where,
     if (stream) arguments->expect(stream->device, stream->stream.get());
     nb::object structured;
     read_arguments(k, *arguments, values.data(), values.size(), nullptr, structured);
+    if (structured.is_valid() && k.routed) {  // each call is routed anew
+        const auto [chosen, how] = route(k, where, structured);
+        const nb::object inner = configuration_of(chosen.ptr()) ? nb::object(chosen.attr("kernel")) : chosen;
+        BoundLaunch made = bind_launch(inner, *how, values);
+        made.kernel = kernel;
+        made.plain = false;
+        return made;
+    }
     if (structured.is_valid()) {  // see launch_variant
         const nb::object found = k.about.attr("variant")(structured);
         const nb::object flat = nb::borrow(nb::object(found[1]));
+        if (KernelState& state = *kernel_state(nb::object(found[0]).ptr()); !state.program) like(state, k);
         std::vector<PyObject*> leaves;
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(flat.ptr()); ++i)
             leaves.push_back(PyTuple_GET_ITEM(flat.ptr(), i));

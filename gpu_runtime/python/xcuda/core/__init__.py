@@ -217,6 +217,14 @@ def __getattr__(name):
         from xcuda.core import memory
 
         return getattr(memory, name)
+    if name == "profiler":  # `import cuda.core as cuda; cuda.profiler`
+        import xcuda.profiler
+
+        return xcuda.profiler
+    if name == "compile_kernel":
+        from xcuda.jit import compile_kernel
+
+        return compile_kernel
     if name == "gpus":
         return devices()
     if name == "fp16":
@@ -232,7 +240,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *__all__, *_table_names()})
+    return sorted({*globals(), *__all__, *_table_names(), "profiler", "compile_kernel"})
 
 
 def list_devices():

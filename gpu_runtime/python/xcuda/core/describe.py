@@ -35,7 +35,7 @@ def _version(v):
         figures.append(f"{v['shared_bytes']} bytes of shared memory")
     took = f"{v['seconds'] * 1e3:.1f} ms"
     figures.append(
-        {"compiled": f"compiled in {took}", "disk": f"from the disk cache in {took}"}.get(
+        {"compiled": f"compiled in {took}", "disk": f"from the disk cache in {took}", "file": f"from its file in {took}"}.get(
             v["source"], f"from memory in {took}"
         )
     )

@@ -162,7 +162,13 @@ def _check(function):
 
 
 class About(NumbaNames):
-    """What a Kernel answers beside being called; the Kernel object hands these attributes on."""
+    """What a Kernel answers beside being called; the Kernel object hands these attributes on.
+
+    target: the architecture that `compile` takes where none is named. A routed kernel's (see _runtime.tune) has
+    route(values, shaped), which gives the kernel that runs a call.
+    """
+
+    target = None
 
     def __init__(self, function, forms=None):
         self.py_func = function
@@ -233,6 +239,7 @@ class About(NumbaNames):
         like compiles for a GPU that need not be here, and tells registers, local_bytes, shared_bytes and, for blocks
         of `block` (256 threads where left out), the occupancy.
         """
+        target = target or self.target
         if target is not None:
             return _runtime.compile_for(self.kernel, types_from(signature), target, block)
         return _runtime.compile(self.kernel, types_from(signature), block)
@@ -290,7 +297,7 @@ class About(NumbaNames):
 
 _INTERNAL = {
     *("variant", "variants", "forms", "options", "capture", "captured"),
-    *("describe_briefly", "attribute_names", "async_call_of", "bind_of", "kernel", "about"),
+    *("describe_briefly", "attribute_names", "async_call_of", "bind_of", "kernel", "about", "route"),
 }
 
 

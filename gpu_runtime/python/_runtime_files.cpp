@@ -1,0 +1,81 @@
+#include "_runtime_files.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include "_runtime_inspect.hpp"
+#include "_runtime_kernel.hpp"
+#include "launch/cache.hpp"
+#include "launch/image_file.hpp"
+#include "launch/target.hpp"
+
+namespace xcuda::python {
+namespace {
+
+nb::dict row(const std::string& key, const device::Image& image, const std::string& signature,
+             const std::string& target) {
+    const std::string bytes = launch::to_file(image);
+    nb::dict out;
+    out["key"] = key;
+    out["image"] = nb::bytes(bytes.data(), bytes.size());
+    out["signature"] = signature;
+    out["target"] = target;
+    return out;
+}
+
+// Every compiled version of a kernel.
+nb::list images(nb::handle kernel) {
+    const KernelState& k = state_of(kernel);
+    nb::list out;
+    if (!k.program) return out;
+    for (const auto& s : k.program->specialisations()) {
+        const device::Source source{s->text.source, s->text.entry, s->options};
+        device::Image image;
+        {
+            nb::gil_scoped_release released;
+            image = launch::image_of(*s->device, source);
+        }
+        out.append(row(launch::portable_key(*s->device, source), image, s->facts->signature,
+                       s->device->info().architecture));
+    }
+    return out;
+}
+
+// For a GPU that need not be here: as launched with a shape, and without.
+nb::list images_for(nb::handle kernel, nb::handle types, const std::string& target) {
+    KernelState& k = state_of(kernel);
+    k.current_program();
+    const auto program = k.program;
+    const launch::Signature signature = signature_from(types);
+    if (signature.size() != k.parameters.size())
+        raise("TypeError", k.name + " takes " + std::to_string(k.parameters.size()) +
+                               " arguments, the signature has " + std::to_string(signature.size()));
+    nb::list out;
+    for (const bool automatic : {false, true}) {
+        launch::Targeted made;
+        {
+            nb::gil_scoped_release released;
+            made = launch::compile_for(*program, *program->lower(signature), target, automatic);
+        }
+        out.append(
+            row(launch::portable_key(made.source, target), made.image, launch::to_string(signature), target));
+    }
+    return out;
+}
+
+// False where the bytes are damaged.
+bool preload(const std::string& key, nb::bytes bytes) {
+    auto image = launch::from_file({bytes.c_str(), bytes.size()});
+    if (!image) return false;
+    launch::preload(key, std::move(*image));
+    return true;
+}
+
+}  // namespace
+
+void bind_files(nb::module_& module) {
+    module.def("images", &images, nb::arg("kernel"));
+    module.def("images_for", &images_for, nb::arg("kernel"), nb::arg("types"), nb::arg("target"));
+    module.def("preload", &preload, nb::arg("key"), nb::arg("image"));
+}
+
+}  // namespace xcuda::python
