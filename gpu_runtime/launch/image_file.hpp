@@ -9,8 +9,8 @@
 
 namespace xcuda::launch {
 
-std::string to_file(const device::Image& image);
+XCUDA_API std::string to_file(const device::Image& image);
 /// Nothing if the bytes are cut, damaged or of another version.
-std::optional<device::Image> from_file(std::string_view bytes);
+XCUDA_API std::optional<device::Image> from_file(std::string_view bytes);
 
 }  // namespace xcuda::launch

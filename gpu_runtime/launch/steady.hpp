@@ -9,7 +9,7 @@
 
 namespace xcuda::launch {
 
-class Steady {
+class XCUDA_API Steady {
 public:
     static constexpr int calls_before = 3;           // in a row with one value, then it counts as steady
     static constexpr std::size_t most_variants = 8;  // of a kernel; every other call runs the general version

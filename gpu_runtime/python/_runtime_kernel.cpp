@@ -129,17 +129,20 @@ PyObject* kernel_dir(PyObject* o, PyObject*) {
                                o);
 }
 
+PyObject* configured(KernelObject* kernel, Configuration where) {
+    auto* made = reinterpret_cast<ConfiguredObject*>(configured_type->tp_alloc(configured_type, 0));
+    if (!made) return nullptr;
+    new (&made->where) Configuration(std::move(where));
+    made->call = call_configured;
+    made->kernel = kernel;
+    Py_INCREF(kernel);
+    return reinterpret_cast<PyObject*>(made);
+}
+
 PyObject* kernel_subscript(PyObject* o, PyObject* key) {
     return guarded(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
         auto* self = reinterpret_cast<KernelObject*>(o);
-        Configuration where = configuration_from(self->state, key);
-        auto* made = reinterpret_cast<ConfiguredObject*>(configured_type->tp_alloc(configured_type, 0));
-        if (!made) return nullptr;
-        new (&made->where) Configuration(std::move(where));
-        made->call = call_configured;
-        made->kernel = self;
-        Py_INCREF(self);
-        return reinterpret_cast<PyObject*>(made);
+        return configured(self, configuration_from(self->state, key));
     });
 }
 
@@ -209,6 +212,11 @@ PyObject* configured_getattr(PyObject* o, PyObject* name) {
         return PyObject_CallMethod(self->kernel->state.about.ptr(), "async_call_of", "O", o);
     if (PyUnicode_CompareWithASCIIString(name, "bind") == 0)
         return PyObject_CallMethod(self->kernel->state.about.ptr(), "bind_of", "O", o);
+    const auto lengths = [](const device::Dim3& d) { return nb::make_tuple(d.x, d.y, d.z).release().ptr(); };
+    if (PyUnicode_CompareWithASCIIString(name, "grid") == 0) return lengths(self->where.shape->grid);
+    if (PyUnicode_CompareWithASCIIString(name, "block") == 0) return lengths(self->where.shape->block);
+    if (PyUnicode_CompareWithASCIIString(name, "stream") == 0)
+        return Py_NewRef(self->where.stream.is_valid() ? self->where.stream.ptr() : Py_None);
     return PyObject_GenericGetAttr(o, name);
 }
 
@@ -260,6 +268,15 @@ void bind_kernel_types(nb::module_& module) {
     PyType_Modified(kernel_type);
     module.attr("Kernel") = nb::borrow(reinterpret_cast<PyObject*>(kernel_type));
     module.attr("Configured") = nb::borrow(reinterpret_cast<PyObject*>(configured_type));
+    // A kernel launched as another configured one is.
+    module.def("configured_like", [](nb::handle kernel, nb::handle like) {
+        const Configuration* where = configuration_of(like.ptr());
+        if (Py_TYPE(kernel.ptr()) != kernel_type || !where)
+            raise("TypeError", "configured_like takes a kernel and kernel[grid, block]");
+        PyObject* made = configured(reinterpret_cast<KernelObject*>(kernel.ptr()), *where);
+        if (!made) throw nb::python_error();
+        return nb::steal(made);
+    });
 }
 
 }  // namespace xcuda::python

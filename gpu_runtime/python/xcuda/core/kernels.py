@@ -1,5 +1,6 @@
 """`kernel`, the decorator that makes a GPU kernel of a plain Python function, and what people ask of a kernel."""
 
+import copy
 import functools
 import inspect
 import types
@@ -146,6 +147,27 @@ def _made(function, signature, options):
     return made
 
 
+# What About.options holds, in its order.
+OPTION_NAMES = ("checked", "fastmath", "fma")
+
+
+def clone(made, **changes):
+    """A kernel of the same function with other options, by OPTION_NAMES; what calls made of `made` is not carried over."""
+    about = copy.copy(made.about)
+    about.__dict__.pop("specializations", None)
+    about.__dict__.pop("route", None)
+    about.variants = {}
+    about.options = tuple(
+        changes.get(name, value) for name, value in zip(OPTION_NAMES, made.about.options, strict=True)
+    )
+    parameters = made.__signature__.parameters
+    defaults = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
+    about.kernel = _runtime.Kernel(about, made.__name__, tuple(parameters), defaults, *about.options)
+    functools.update_wrapper(about.kernel, about.py_func)
+    about.kernel.__signature__ = made.__signature__
+    return about.kernel
+
+
 def _check(function):
     """Refuses at once what no kernel can have; a source that can't be read is told at the first call."""
     import json
@@ -164,11 +186,12 @@ def _check(function):
 class About(NumbaNames):
     """What a Kernel answers beside being called; the Kernel object hands these attributes on.
 
-    target: the architecture that `compile` takes where none is named. A routed kernel's (see _runtime.tune) has
+    target: the architecture that `compile` takes where none is named. only_on: what devices it is held to. A routed kernel's (see _runtime.tune) has
     route(values, shaped), which gives the kernel that runs a call.
     """
 
     target = None
+    only_on = ""
 
     def __init__(self, function, forms=None):
         self.py_func = function

@@ -30,7 +30,9 @@ OPTIMIZE = {
 _LEVELS = {"none": {"opt": False, "fma": False}, "default": {}, "aggressive": {"fastmath": True}}
 
 
-def compile_kernel(function=None, signature=None, *, target="auto", optimize="default", checked=True, **options):
+def compile_kernel(
+    function=None, signature=None, *, target="auto", optimize="default", checked=True, **options
+):
     """Makes a kernel of a function for a target: `@compile_kernel(target="gpu", optimize="aggressive")`.
 
     signature: types to compile for at once, as `cuda.kernel` takes them.
@@ -56,6 +58,7 @@ def compile_kernel(function=None, signature=None, *, target="auto", optimize="de
     made = kernel(function, checked=checked, **(_LEVELS[optimize] | options))
     held = _held_to(target)
     _runtime.tune(made, only_on=held or "", routed=held is None, adaptive=optimize == "aggressive")
+    made.about.only_on = held or ""
     made.target, made.optimize = target, optimize
     made.save = types.MethodType(files.save, made)
     if target.startswith("sm_"):

@@ -121,7 +121,9 @@ def _kernel(document):
     if held is None:
         from xcuda.core.errors import MachineError
 
-        raise MachineError(f"{document['name']} was saved for {document['target']}, and no device here is one")
+        raise MachineError(
+            f"{document['name']} was saved for {document['target']}, and no device here is one"
+        )
     _runtime.tune(made, only_on=held, adaptive=document["optimize"] == "aggressive")
     made.target, made.optimize = document["target"], document["optimize"]
     made.__name__ = made.__qualname__ = document["name"]

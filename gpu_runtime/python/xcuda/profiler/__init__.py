@@ -21,11 +21,15 @@ from xcuda.profiler.modes import show_reports
 from xcuda.profiler.profile import METRICS, generate_report, profile
 from xcuda.profiler.report import AbsentFigure, Report
 
+_LATER = {"ProfileGuidedOptimizer": "xcuda.profiler.guided"}  # they load the runtime
+
+
 __all__ = [
     "METRICS",
     "AbsentFigure",
     "Analysis",
     "Finding",
+    "ProfileGuidedOptimizer",
     "Report",
     "analyze",
     "cell_begin",
@@ -39,3 +43,11 @@ __all__ = [
     "profile",
     "rules",
 ]
+
+
+def __getattr__(name):
+    if name in _LATER:
+        import importlib
+
+        return getattr(importlib.import_module(_LATER[name]), name)
+    raise AttributeError(f"module 'xcuda.profiler' has no attribute '{name}'")

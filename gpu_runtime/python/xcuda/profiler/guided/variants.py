@@ -1,0 +1,158 @@
+"""The variants of a kernel that the optimiser tries: what each changes, and the kernel that it makes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from xcuda import _runtime
+from xcuda.core.kernels import OPTION_NAMES, clone
+from xcuda.profiler.guided.sample import is_array
+
+# Shapes of blocks by the number of axes; xcuda's own choice is the first.
+BLOCKS = {
+    1: [(256, 1, 1), (64, 1, 1), (128, 1, 1), (512, 1, 1), (1024, 1, 1)],
+    2: [(32, 8, 1), (16, 16, 1), (32, 4, 1), (32, 16, 1), (64, 4, 1), (128, 2, 1), (256, 1, 1), (8, 32, 1)],
+    3: [(32, 4, 2), (8, 8, 4), (16, 4, 4), (32, 8, 1), (64, 2, 2), (128, 1, 1)],
+}
+ORDERS = {2: [(0, 1, 2), (1, 0, 2)], 3: [(0, 1, 2), (1, 0, 2), (2, 1, 0)]}
+SMALL_LENGTH = 32  # a loop over so few is worth unrolling
+REGISTERS = (32, 64)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What differs from the kernel as given. Nothing: xcuda's own choice of a launch's shape.
+
+    fixed: ((parameter, axis or -1, value or length), ...), taken to be constant.
+    """
+
+    device: str
+    block: tuple[int, int, int] | None = None
+    order: tuple[int, int, int] | None = None
+    elements: int | None = None
+    fixed: tuple[tuple[int, int, float | int | bool], ...] = ()
+    fastmath: bool = False
+    max_registers: int = 0
+    most_threads: int = 0
+
+    def words(self, names) -> str:
+        """A few words on it, with the parameters' names."""
+        parts = []
+        if self.block:
+            parts.append("block " + "x".join(str(n) for n in self.block if n > 1 or self.block == (1, 1, 1)))
+        if self.order:
+            parts.append("axes on " + ", ".join("xyz"[axis] for axis in self.order))
+        if self.elements == 1:
+            parts.append("one element a thread")
+        if self.fixed:
+            parts.append("constant " + ", ".join(_fixed_words(names, f) for f in self.fixed))
+        if self.fastmath:
+            parts.append("fast math")
+        if self.max_registers:
+            parts.append(f"at most {self.max_registers} registers")
+        if self.most_threads:
+            parts.append(f"launch bounds {self.most_threads}")
+        return ", ".join(parts) or "the launch's shape chosen by xcuda"
+
+    def make(self, kernel, values):
+        """The kernel; `values` are a call's, of the types that its constants have."""
+        changes = {"fastmath": True} if self.fastmath else {}
+        if self.max_registers:
+            changes["max_registers"] = self.max_registers
+        if self.most_threads:
+            changes["most_threads"] = self.most_threads
+        made = clone(kernel, **changes)
+        made.about.only_on = self.device
+        fixed = [(i, axis, values[i] if axis < 0 else value) for i, axis, value in self.fixed]
+        _runtime.tune(
+            made,
+            only_on=self.device,
+            block=self.block,
+            order=self.order,
+            elements=self.elements,
+            fixed=fixed,
+        )
+        return made
+
+    def to_json(self) -> dict:
+        """For a file; from_json is the way back."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict) -> Variant:
+        """Raises TypeError or ValueError for what is no variant."""
+
+        def three(value):
+            return None if value is None else tuple(map(int, value))
+
+        fixed = tuple((int(i), int(axis), value) for i, axis, value in data["fixed"])
+        return Variant(
+            **(data | {"block": three(data["block"]), "order": three(data["order"]), "fixed": fixed})
+        )
+
+
+def _fixed_words(names, fixed) -> str:
+    parameter, axis, value = fixed
+    return f"{names[parameter]} = {value}" if axis < 0 else f"{names[parameter]}.shape[{axis}] = {value}"
+
+
+def stages(kernel, values, layout, is_gpu, may_shape):
+    """The steps of the search: functions from the best variant so far to those to try next.
+
+    layout: _runtime.layout's of these values. may_shape: the launch's shape may be changed.
+    """
+    axes = len(layout["domain"])
+    steps = []
+    if may_shape:
+        steps.append(lambda best: [replace(best, block=b) for b in BLOCKS[axes]])
+        if is_gpu and layout["free"]:
+            steps.append(lambda best: _layouts(best, axes, layout))
+    steps.append(lambda best: [replace(best, fixed=f) for f in constants(values)])
+    if not kernel.about.options[OPTION_NAMES.index("fastmath")] and _has_floats(values):
+        steps.append(lambda best: [replace(best, fastmath=True)])
+    if is_gpu and "max_registers" in OPTION_NAMES:
+        steps.append(lambda best: _resources(best))
+    return steps
+
+
+def _layouts(best, axes, layout):
+    orders = [o for o in ORDERS.get(axes, []) if o != tuple(layout["order"])]
+    found = [replace(best, order=o) for o in orders]
+    if layout["elements"] > 1:
+        found.append(replace(best, elements=1))
+    return found
+
+
+def _resources(best):
+    found = [replace(best, max_registers=n) for n in REGISTERS]
+    if best.block and "most_threads" in OPTION_NAMES:
+        threads = best.block[0] * best.block[1] * best.block[2]
+        found.append(replace(best, most_threads=threads))
+    return found
+
+
+def constants(values):
+    """Sets of constants worth trying: the numbers; numbers and small lengths; all lengths too. Each is one more."""
+    numbers, small, all_lengths = [], [], []
+    for i, value in enumerate(values):
+        if not is_array(value):
+            plain = value.item() if isinstance(value, np.generic) else value
+            numbers.append((i, -1, plain))
+            continue
+        for axis, length in enumerate(value.shape):
+            all_lengths.append((i, axis, int(length)))
+            if length <= SMALL_LENGTH:
+                small.append((i, axis, int(length)))
+    sets = []
+    for one in (numbers, numbers + small, numbers + all_lengths):
+        if one and tuple(one) not in sets:
+            sets.append(tuple(one))
+    return sets
+
+
+def _has_floats(values) -> bool:
+    return any(np.dtype(v.dtype).kind in "fc" for v in values if is_array(v)) or any(
+        isinstance(v, float) for v in values
+    )
