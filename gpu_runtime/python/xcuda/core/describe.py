@@ -34,11 +34,8 @@ def _version(v):
     if v.get("shared_bytes"):
         figures.append(f"{v['shared_bytes']} bytes of shared memory")
     took = f"{v['seconds'] * 1e3:.1f} ms"
-    figures.append(
-        {"compiled": f"compiled in {took}", "disk": f"from the disk cache in {took}", "file": f"from its file in {took}"}.get(
-            v["source"], f"from memory in {took}"
-        )
-    )
+    origin = {"compiled": "compiled", "disk": "from the disk cache", "file": "from its file"}
+    figures.append(f"{origin.get(v['source'], 'from memory')} in {took}")
     return f"{v['signature']} on {v['device']}: {', '.join(figures)}"
 
 

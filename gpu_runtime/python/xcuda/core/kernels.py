@@ -152,7 +152,7 @@ OPTION_NAMES = ("checked", "fastmath", "fma")
 
 
 def clone(made, **changes):
-    """A kernel of the same function with other options, by OPTION_NAMES; what calls made of `made` is not carried over."""
+    """A kernel of the same function with other options, by OPTION_NAMES; it has compiled nothing yet."""
     about = copy.copy(made.about)
     about.__dict__.pop("specializations", None)
     about.__dict__.pop("route", None)
@@ -186,8 +186,8 @@ def _check(function):
 class About(NumbaNames):
     """What a Kernel answers beside being called; the Kernel object hands these attributes on.
 
-    target: the architecture that `compile` takes where none is named. only_on: what devices it is held to. A routed kernel's (see _runtime.tune) has
-    route(values, shaped), which gives the kernel that runs a call.
+    target: the architecture that `compile` takes where none is named. only_on: what devices it is held to. A routed
+    kernel's (see _runtime.tune) has route(values, shaped), which gives the kernel that runs a call.
     """
 
     target = None

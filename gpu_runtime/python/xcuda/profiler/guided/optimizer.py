@@ -38,8 +38,8 @@ class ProfileGuidedOptimizer:
     def optimize(self, kernel, *sample_data):
         """Gives a kernel that behaves as the given one, with `.report`.
 
-        kernel: a kernel, or kernel[grid, block]. sample_data: the arguments of a typical call; one tuple of them, or the
-        first ones where the others have defaults. The runs are on copies.
+        kernel: a kernel, or kernel[grid, block]. sample_data: the arguments of a typical call; one tuple of them, or
+        the first ones where the others have defaults. The runs are on copies.
 
         For calls like the sample (types, number of digits of each length in base 2, the constants and numbers that the
         variant relies on) it runs the chosen variant, for all others and for [grid, block] the kernel as given. Where
@@ -221,7 +221,7 @@ class _Search:
         return best
 
     def _may_shape(self):
-        """Whether the launch's shape may be changed: not where the kernel names threads and the caller named the shape."""
+        """Whether the launch's shape may be changed: not where kernel and caller both name threads."""
         if self.configured and (self.given.stream is not None or not self.layout["free"]):
             return False
         lengths = self.layout["domain"]
