@@ -34,7 +34,7 @@ def save(kernel, file, *signatures, target=None) -> Path:
     for signature in signatures:
         if target:
             rows += _runtime.images_for(kernel, types_from(signature), target)
-        elif _runtime.compile(kernel, types_from(signature)) is None:
+        elif not _runtime.compile_all(kernel, types_from(signature)):
             raise ValueError(
                 f"{kernel.__name__} is compiled for each shape of block on the CPU device: call it with its"
                 " [grid, block] before save, instead of giving the types"
