@@ -186,11 +186,11 @@ def _check(function):
 class About(NumbaNames):
     """What a Kernel answers beside being called; the Kernel object hands these attributes on.
 
-    target: the architecture that `compile` takes where none is named. only_on: what devices it is held to. A routed
+    architecture: what `compile` compiles for where no target is named. only_on: what devices it is held to. A routed
     kernel's (see _runtime.tune) has route(values, shaped), which gives the kernel that runs a call.
     """
 
-    target = None
+    architecture = None
     only_on = ""
 
     def __init__(self, function, forms=None):
@@ -262,7 +262,7 @@ class About(NumbaNames):
         like compiles for a GPU that need not be here, and tells registers, local_bytes, shared_bytes and, for blocks
         of `block` (256 threads where left out), the occupancy.
         """
-        target = target or self.target
+        target = target or self.architecture
         if target is not None:
             return _runtime.compile_for(self.kernel, types_from(signature), target, block)
         return _runtime.compile(self.kernel, types_from(signature), block)

@@ -62,7 +62,7 @@ def compile_kernel(
     made.target, made.optimize = target, optimize
     made.save = types.MethodType(files.save, made)
     if target.startswith("sm_"):
-        made.about.target = target
+        made.about.architecture = target
     if held is None:
         made.about.route = functools.partial(_refuse, made, target)
     for one in signatures_from(signature) if signature is not None else ():

@@ -29,7 +29,7 @@ def save(kernel, file, *signatures, target=None) -> Path:
     Raises ValueError where there is no compiled version, TypeError where a default is no number, string or None.
     """
     about = kernel.about
-    target = target or about.target
+    target = target or about.architecture
     rows = []
     for signature in signatures:
         if target:

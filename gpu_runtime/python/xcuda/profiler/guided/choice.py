@@ -61,7 +61,7 @@ def optimized_kernel(given, chosen, variant, values, report):
     made.__signature__ = signature
     made.__call__ = made
     _runtime.tune(made, routed=True)
-    if hasattr(plain, "target"):
+    if hasattr(plain, "optimize"):
         from xcuda.jit import files
 
         made.target, made.optimize = plain.target, plain.optimize
