@@ -88,8 +88,14 @@ void unpack(Writer& w, const char* from) {
             continue;
         }
         w.line(fmt::format("{}* const {} = {}{};", element_type(t), name, from, name));
-        for (int d = 0; d < t.ndim; ++d)
-            w.line(fmt::format("const i64 {} = {}{}_n[{}];", length_name(name, d), from, name, d));
+        const std::vector<std::int64_t>& known = w.function.vars[p].lengths;
+        for (int d = 0; d < t.ndim; ++d) {
+            const auto axis = static_cast<std::size_t>(d);
+            const std::string given = axis < known.size() && known[axis] >= 0
+                                          ? std::to_string(known[axis])
+                                          : fmt::format("{}{}_n[{}]", from, name, d);
+            w.line(fmt::format("const i64 {} = {};", length_name(name, d), given));
+        }
         if (t.layout == Layout::contiguous) continue;
         for (int d = 0; d < t.ndim; ++d)
             w.line(fmt::format("const i64 {} = {}{}_s[{}];", stride_name(name, d), from, name, d));

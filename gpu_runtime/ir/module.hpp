@@ -24,6 +24,8 @@ struct Var {
 struct Constant {
     Type type;
     std::string bytes;  // in C order
+    // Of an array parameter: the lengths known while compiling, -1 elsewhere; empty: none.
+    std::vector<std::int64_t> lengths;
 };
 
 /// Where a thread may stop, and what the user is told then.

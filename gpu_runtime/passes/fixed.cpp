@@ -1,6 +1,8 @@
 #include "passes/fixed.hpp"
 
 #include <bit>
+#include <map>
+#include <utility>
 
 #include "ir/walk.hpp"
 #include "passes/uniform.hpp"
@@ -42,23 +44,38 @@ ExprP scalar_constant(const Type& type, std::uint64_t bits, const Place& place) 
 std::vector<bool> fix_arguments(Module& module, const std::vector<Known>& known) {
     Function& kernel = module.kernel();
     const std::vector<int> counts = assignment_counts(kernel, kernel.body);
+    std::vector<bool> mentioned(kernel.vars.size());
+    each_expr(kernel.body, [&](const Expr& e) {
+        if (e.op == Op::var) mentioned[static_cast<std::size_t>(var_of(e))] = true;
+    });
+    each_stmt(kernel.body, [&](const Stmt& s) {
+        if (s.kind == Stmt::Kind::store && s.exprs[0]->op == Op::var)
+            mentioned[static_cast<std::size_t>(var_of(*s.exprs[0]))] = true;
+    });
+
     std::vector<bool> read(known.size());
-    rewrite_exprs(kernel.body, [&](const ExprP& e) -> ExprP {
-        for (std::size_t i = 0; i < known.size(); ++i) {
-            const Known& k = known[i];
-            const VarId id = kernel.params[static_cast<std::size_t>(k.parameter)];
-            if (k.axis >= 0 && e->op == Op::dim && e->args[0]->op == Op::var && var_of(*e->args[0]) == id &&
-                std::get<Axis>(e->payload).value == k.axis) {
-                read[i] = true;
-                return constant(static_cast<std::int64_t>(k.bits), e->type, e->place);
-            }
-            if (k.axis < 0 && e->op == Op::var && var_of(*e) == id && e->type.is_scalar() && counts[id] == 0)
-                if (ExprP value = scalar_constant(e->type, k.bits, e->place)) {
-                    read[i] = true;
-                    return value;
-                }
+    std::map<VarId, std::pair<std::size_t, std::uint64_t>> scalars;  // which of `known`, and its bits
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        const Known& k = known[i];
+        const VarId id = kernel.params[static_cast<std::size_t>(k.parameter)];
+        Var& v = kernel.vars[static_cast<std::size_t>(id)];
+        if (k.axis < 0) {
+            if (counts[static_cast<std::size_t>(id)] == 0) scalars[id] = {i, k.bits};
+            continue;
         }
-        return e;
+        // Not a constant in the tree: proofs compare an array's length with itself.
+        v.lengths.resize(static_cast<std::size_t>(v.type.ndim), -1);
+        v.lengths[static_cast<std::size_t>(k.axis)] = static_cast<std::int64_t>(k.bits);
+        read[i] = mentioned[static_cast<std::size_t>(id)];
+    }
+    rewrite_exprs(kernel.body, [&](const ExprP& e) -> ExprP {
+        if (e->op != Op::var || !e->type.is_scalar()) return e;
+        const auto found = scalars.find(var_of(*e));
+        if (found == scalars.end()) return e;
+        ExprP value = scalar_constant(e->type, found->second.second, e->place);
+        if (!value) return e;
+        read[found->second.first] = true;
+        return value;
     });
     return read;
 }

@@ -1,4 +1,5 @@
-// Arguments that are known while a kernel is compiled: reads of them become constants. Types stay as they are.
+// Arguments that are known while a kernel is compiled: numbers become constants, lengths are written into the text.
+// Types stay as they are.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ struct Known {
     std::uint64_t bits;  // the value's own bits, or the length
 };
 
-/// Gives, one for one, whether the kernel reads it: what it assigns to itself is left as it is.
+/// Gives, one for one, whether the kernel uses it.
 XCUDA_API std::vector<bool> fix_arguments(ir::Module& module, const std::vector<Known>& known);
 
 }  // namespace xcuda::passes

@@ -46,6 +46,7 @@ def save(kernel, file, *signatures, target=None) -> Path:
             f"{kernel.__name__} has no compiled version to save: call it before, or give its types,"
             ' save(file, "float32[::1], int64")'
         )
+    rows = list({row["key"]: row for row in rows}.values())  # blocks of several shapes may be one text
     captured = about.captured or about.capture()
     parameters = [
         {"name": p.name, "kind": p.kind.name, **_default(kernel, p)}
