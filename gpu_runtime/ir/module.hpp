@@ -18,14 +18,14 @@ struct Var {
     Place place;                 // first assignment
     bool maybe_unbound = false;  // read where not every path has assigned it
     int constant = -1;           // role constant: index into Module::constants
+    // Of an array parameter: the lengths known while compiling, -1 elsewhere; empty: none.
+    std::vector<std::int64_t> lengths;
 };
 
 /// An array whose elements are known when the kernel is compiled.
 struct Constant {
     Type type;
     std::string bytes;  // in C order
-    // Of an array parameter: the lengths known while compiling, -1 elsewhere; empty: none.
-    std::vector<std::int64_t> lengths;
 };
 
 /// Where a thread may stop, and what the user is told then.

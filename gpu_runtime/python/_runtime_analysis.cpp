@@ -5,8 +5,10 @@
 #include <optional>
 
 #include "_runtime_argument.hpp"
+#include "_runtime_inspect.hpp"
 #include "_runtime_kernel.hpp"
 #include "profile/analysis/advise.hpp"
+#include "profile/analysis/branches.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -49,10 +51,39 @@ nb::dict analyze(nb::handle callee, nb::tuple values) {
     return out;
 }
 
+// [{"line", "threads", "taken" and "divergent" as shares}] of the branches of a launch; host arrays are written to.
+nb::list trace_branches(nb::handle callee, nb::tuple values) {
+    KernelState& k = state_of(callee);
+    Arguments arguments;
+    for (std::size_t i = 0; i < k.parameters.size(); ++i) arguments.read(values[i].ptr(), k.parameters[i]);
+    std::optional<device::Shape> shape;
+    if (const Configuration* where = configuration_of(callee.ptr())) shape = where->shape;
+    k.current_program();
+    const auto program = k.program;
+    const launch::Signature signature = launch::signature(arguments.values());
+    std::vector<profile::analysis::BranchCount> counts;
+    {
+        nb::gil_scoped_release released;
+        counts = profile::analysis::count_branches(*program, *program->lower(signature), arguments.values(),
+                                                   shape, k.name);
+    }
+    nb::list out;
+    for (const auto& c : counts) {
+        nb::dict row;
+        row["line"] = c.place.line;
+        row["threads"] = c.threads;
+        row["taken"] = static_cast<double>(c.taken) / static_cast<double>(c.threads);
+        row["divergent"] = static_cast<double>(c.divergent) / static_cast<double>(c.warps);
+        out.append(row);
+    }
+    return out;
+}
+
 }  // namespace
 
 void bind_analysis(nb::module_& module) {
     module.def("analyze", &analyze, nb::arg("kernel"), nb::arg("values"));
+    module.def("trace_branches", &trace_branches, nb::arg("kernel"), nb::arg("values"));
     module.def("analysis_rules", [] {
         nb::list out;
         for (const profile::analysis::Rule& r : profile::analysis::rules())

@@ -148,7 +148,7 @@ def _made(function, signature, options):
 
 
 # What About.options holds, in its order.
-OPTION_NAMES = ("checked", "fastmath", "fma")
+OPTION_NAMES = ("checked", "fastmath", "fma", "optimise", "max_registers", "most_threads", "least_blocks")
 
 
 def clone(made, **changes):

@@ -112,7 +112,7 @@ def stages(kernel, values, layout, is_gpu, may_shape):
     steps.append(lambda best: [replace(best, fixed=f) for f in constants(values)])
     if not kernel.about.options[OPTION_NAMES.index("fastmath")] and _has_floats(values):
         steps.append(lambda best: [replace(best, fastmath=True)])
-    if is_gpu and "max_registers" in OPTION_NAMES:
+    if is_gpu:
         steps.append(lambda best: _resources(best))
     return steps
 
@@ -127,7 +127,7 @@ def _layouts(best, axes, layout):
 
 def _resources(best):
     found = [replace(best, max_registers=n) for n in REGISTERS]
-    if best.block and "most_threads" in OPTION_NAMES:
+    if best.block:
         threads = best.block[0] * best.block[1] * best.block[2]
         found.append(replace(best, most_threads=threads))
     return found
