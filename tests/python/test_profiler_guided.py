@@ -401,7 +401,7 @@ def test_a_kept_choice_is_checked_again(monkeypatch, always_worth_it):
 
 def test_what_can_t_be_kept_is_noted(monkeypatch, always_worth_it):
     monkeypatch.setattr(store, "save", lambda name, data: "the disk is full")
-    report = ProfileGuidedOptimizer(seconds=0.1).optimize(polynomial, *polynomial_sample(555)).report
+    report = ProfileGuidedOptimizer(seconds=0.1).optimize(polynomial, *polynomial_sample(60_000)).report
     assert "the choice was not kept: the disk is full" in repr(report)
 
 

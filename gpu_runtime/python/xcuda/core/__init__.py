@@ -217,14 +217,10 @@ def __getattr__(name):
         from xcuda.core import memory
 
         return getattr(memory, name)
-    if name == "profiler":  # `import cuda.core as cuda; cuda.profiler`
-        import xcuda.profiler
+    if name in ("profiler", "compile_kernel"):  # as `cuda.profiler`; the package knows its parts
+        import xcuda
 
-        return xcuda.profiler
-    if name == "compile_kernel":
-        from xcuda.jit import compile_kernel
-
-        return compile_kernel
+        return xcuda.profiler if name == "profiler" else xcuda.jit.compile_kernel
     if name == "gpus":
         return devices()
     if name == "fp16":
