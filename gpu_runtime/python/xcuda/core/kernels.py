@@ -262,7 +262,7 @@ class About(NumbaNames):
         like compiles for a GPU that need not be here, and tells registers, local_bytes, shared_bytes and, for blocks
         of `block` (256 threads where left out), the occupancy.
         """
-        target = target or self.architecture
+        target = self.architecture if target is None else target
         if target is not None:
             return _runtime.compile_for(self.kernel, types_from(signature), target, block)
         return _runtime.compile(self.kernel, types_from(signature), block)

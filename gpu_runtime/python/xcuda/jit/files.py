@@ -29,17 +29,17 @@ def save(kernel, file, *signatures, target=None) -> Path:
     Raises ValueError where there is no compiled version, TypeError where a default is no number, string or None.
     """
     about = kernel.about
-    target = target or about.architecture
+    target = about.architecture if target is None else target
     rows = []
     for signature in signatures:
-        if target:
+        if target is not None:
             rows += _runtime.images_for(kernel, types_from(signature), target)
         elif not _runtime.compile_all(kernel, types_from(signature)):
             raise ValueError(
                 f"{kernel.__name__} is compiled for each shape of block on the CPU device: call it with its"
                 " [grid, block] before save, instead of giving the types"
             )
-    if not target:
+    if target is None:
         rows = _runtime.images(kernel)
     if not rows:
         raise ValueError(
