@@ -82,7 +82,7 @@ bool compile_all(nb::handle kernel, nb::handle types) {
     KernelState& k = state_of(kernel);
     k.current_program();
     const auto program = k.program;
-    const auto device = current_device();
+    const auto device = device_for(k);
     for (const launch::Signature& signature : signatures_for(k, types))
         for (const bool automatic : {false, true}) {
             nb::gil_scoped_release released;

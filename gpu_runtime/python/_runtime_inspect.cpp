@@ -87,7 +87,7 @@ nb::object compile(nb::handle kernel, nb::handle types, nb::handle block) {
     if (!block.is_none())
         dims = {nb::cast<std::int64_t>(nb::object(block[0])), nb::cast<std::int64_t>(nb::object(block[1])),
                 nb::cast<std::int64_t>(nb::object(block[2]))};
-    std::shared_ptr<device::Device> device = current_device();  // ours: the current one may change meanwhile
+    std::shared_ptr<device::Device> device = device_for(k);  // ours: the current one may change meanwhile
     std::shared_ptr<const launch::Specialisation> made;
     bool refused_block = false;
     {

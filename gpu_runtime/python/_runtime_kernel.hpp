@@ -57,6 +57,9 @@ struct Configuration {
     nb::object stream;  // a StreamBase, or invalid
 };
 
+/// Where a call over host arrays runs, and what a kernel is compiled for before one.
+std::shared_ptr<device::Device> device_for(const KernelState& kernel);
+
 /// The state of a Kernel or Configured object, null for another object.
 KernelState* kernel_state(PyObject* object);
 /// The Configuration of a Configured object, null for another object.

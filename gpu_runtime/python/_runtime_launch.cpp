@@ -335,6 +335,10 @@ void capture(const KernelState& k, Graph& graph,
 
 }  // namespace
 
+std::shared_ptr<device::Device> device_for(const KernelState& k) {
+    return k.only_on.empty() ? current_device() : held_to(k, nullptr, nullptr);
+}
+
 std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& where, PyObject* const* values,
                                         std::size_t count, PyObject* keyword_names, bool wait) {
     const Stream* stream = where.stream.is_valid() ? nb::inst_ptr<Stream>(where.stream) : current_stream();

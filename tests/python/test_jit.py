@@ -13,6 +13,8 @@ from xcuda.jit import compile as jit_compile
 from xcuda.jit import compile_kernel
 
 HAS_GPU = any(d.label.startswith("cuda") for d in cuda.devices())
+HAS_CPU = any(d.label == "cpu" for d in cuda.devices())
+needs_cpu = pytest.mark.skipif(not HAS_CPU, reason="this build has no CPU device")
 
 
 def twice(v):
@@ -39,7 +41,7 @@ def fixed_of(kernel):
     return [fixed for _, fixed in _runtime.fixed_in(kernel) if fixed]
 
 
-@pytest.mark.parametrize("target", ["auto", "cpu"])
+@pytest.mark.parametrize("target", ["auto", "cpu"] if HAS_CPU else ["auto"])
 @pytest.mark.parametrize("optimize", ["none", "default", "aggressive"])
 def test_each_target_and_level_computes_the_same(target, optimize):
     k = compile_kernel(add_twice, target=target, optimize=optimize)
@@ -49,6 +51,7 @@ def test_each_target_and_level_computes_the_same(target, optimize):
     assert (k.target, k.optimize) == (target, optimize)
 
 
+@needs_cpu
 def test_bare_and_with_types():
     @compile_kernel
     def bare(x):
@@ -88,6 +91,7 @@ def test_it_is_a_kernel_as_any_other():
     assert (x == 27).all()
 
 
+@needs_cpu
 def test_cpu_runs_on_the_cpu_device():
     k = compile_kernel(add_twice, target="cpu")
     k(np.ones(10, np.float32), 1)
@@ -101,7 +105,7 @@ def test_cpu_refuses_arrays_of_a_gpu():
         k(cuda.to_device(np.ones(10, np.float32)), 1)
 
 
-@pytest.mark.skipif(HAS_GPU, reason="is about machines without a GPU")
+@pytest.mark.skipif(HAS_GPU or not HAS_CPU, reason="is about machines without a GPU")
 def test_gpu_without_a_gpu_is_noted_once_and_runs_on_the_cpu():
     jit_compile._note_no_gpu.cache_clear()
     with pytest.warns(UserWarning, match="there is no GPU here"):
@@ -148,7 +152,7 @@ def test_an_architecture_is_compiled_for_and_told_not_launched():
 
 
 def test_aggressive_specialises_on_what_stays_the_same():
-    k = compile_kernel(smooth, optimize="aggressive", target="cpu")
+    k = compile_kernel(smooth, optimize="aggressive")
     x, w = np.arange(40, dtype=np.float64), np.array([0.25, 0.5, 0.25])
     want = np.convolve(x, w, "valid")
     for calls in range(1, 5):
@@ -168,7 +172,7 @@ def test_aggressive_specialises_on_what_stays_the_same():
 
 
 def test_aggressive_values_that_change_stay_general_and_variants_are_bounded():
-    k = compile_kernel(add_twice, optimize="aggressive", target="cpu")
+    k = compile_kernel(add_twice, optimize="aggressive")
     for n in range(6):
         x = np.ones(40, np.float64)
         k(x, n)
@@ -203,7 +207,7 @@ def test_constants_keep_their_types(dtype):
 
 
 def test_a_parameter_that_is_assigned_starts_from_the_constant():
-    @compile_kernel(optimize="aggressive", target="cpu")
+    @compile_kernel(optimize="aggressive")
     def count(out, n):
         i = cuda.grid(1)
         if i < out.size:
@@ -225,7 +229,7 @@ def test_aggressive_sees_a_changed_global():
     global LIMIT
     LIMIT = 3
 
-    @compile_kernel(optimize="aggressive", target="cpu")
+    @compile_kernel(optimize="aggressive")
     def fill(out, n):
         i = cuda.grid(1)
         if i < out.size:
@@ -275,7 +279,7 @@ def test_fast_math_leaves_integers_nan_and_powers_alone():
 
 
 def test_struct_arguments_are_taken_too():
-    @compile_kernel(optimize="aggressive", target="cpu")
+    @compile_kernel(optimize="aggressive")
     def scale(x, by):
         i = cuda.grid(1)
         if i < x.size:

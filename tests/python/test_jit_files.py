@@ -23,7 +23,7 @@ FACTOR = 3
 def helper(v):
     return v * FACTOR
 
-@compile_kernel(target="cpu", optimize="aggressive")
+@compile_kernel(optimize="aggressive")
 def scale(x, shift=1.0):
     """Scales."""
     i = cuda.grid(1)
@@ -32,6 +32,7 @@ def scale(x, shift=1.0):
 
 x = np.arange(40, dtype=np.float32)
 scale(x)
+scale[2, 20](x)
 scale.save("scale.xcuda")
 '''
 
@@ -47,8 +48,9 @@ assert (x == np.arange(40) * 3 + 1).all(), x
 stats = _runtime.cache_stats()
 assert stats["compiled"] == 0 and stats["disk_hits"] == 0, stats
 assert scale.specialisations[0]["source"] == "file"
-assert scale.__doc__ == "Scales." and scale.target == "cpu" and "from its file" in scale.getdoc()
+assert scale.__doc__ == "Scales." and scale.optimize == "aggressive" and "from its file" in scale.getdoc()
 scale[2, 20](x)
+assert _runtime.cache_stats()["compiled"] == 0
 assert (x == (np.arange(40) * 3 + 1) * 3 + 1).all(), x
 try:
     scale(x, (1, 2))

@@ -88,10 +88,12 @@ _SM = re.compile(r"sm_\d{2,3}[a-z]?")
 
 def _held_to(target):
     """What the runtime holds the kernel to ("": nothing); None where no device here may run it."""
-    if target in ("auto", "cpu"):
-        return "" if target == "auto" else "cpu"
+    if target == "auto":
+        return ""
     from xcuda.core.devices import devices
 
+    if target == "cpu":
+        return "cpu"
     gpus = [device for device in devices() if device.label.startswith("cuda")]
     if target == "gpu":
         if not gpus:
