@@ -206,7 +206,8 @@ void bind_kernel(nb::module_& module) {
                                            launch::types_of(signature_from(types)), checked);
             if (target != "cpu" && target != "cuda") raise("ValueError", "the target is cpu or cuda");
             if (target == "cuda")  // without a block, as a launch whose shape is ours
-                return emit::emit(passes::for_cuda(std::move(lowered), {block.is_none()}), emit::Target::cuda)
+                return emit::emit(passes::for_cuda(std::move(lowered), {block.is_none(), {}, {}}),
+                                  emit::Target::cuda)
                     .kernel;
             passes::CpuOptions options;
             options.checked = checked;

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xcuda.core as cuda
 from xcuda import _runtime
+from xcuda.core.kernels import OPTION_NAMES
 from xcuda.jit import compile as jit_compile
 from xcuda.jit import compile_kernel
 
@@ -49,6 +50,30 @@ def test_each_target_and_level_computes_the_same(target, optimize):
     k(x, 2)
     np.testing.assert_allclose(x, np.arange(1000, dtype=np.float32) * 9)
     assert (k.target, k.optimize) == (target, optimize)
+
+
+def test_what_each_level_asks_of_the_compilers():
+    def options(**given):
+        k = compile_kernel(smooth, **given)
+        return dict(zip(OPTION_NAMES, k.about.options, strict=True))
+
+    default = options()
+    assert default["checked"] and default["fma"] and default["optimise"] and not default["fastmath"]
+    assert options(optimize="none") == default | {"optimise": False, "fma": False}
+    assert options(optimize="aggressive") == default | {"fastmath": True}
+    assert options(optimize="aggressive", fastmath=False) == default
+    assert options(checked=False, max_registers=64) == default | {"checked": False, "max_registers": 64}
+
+
+def test_none_is_other_code_than_default():
+    texts = []
+    for optimize in ("none", "default"):
+        k = compile_kernel(smooth, optimize=optimize)
+        x, w, y = np.arange(40.0), np.ones(3), np.zeros(38)
+        k(x, y, w)
+        assert (y == np.convolve(x, w, "valid")).all()
+        texts.append(_runtime.assembly_text(k, 0))
+    assert texts[0] != texts[1]
 
 
 @needs_cpu
