@@ -52,7 +52,8 @@ def profile_cell(shell, cell: str, options, magic: str = "%%cuda_profile"):
         if last is not None:
             sys.displayhook(value)
     finally:
-        profiler.leave_out()  # the cell's own report would repeat this one
+        if is_whole_cell(shell):
+            profiler.leave_out()  # the cell's own report would repeat this one
         if options.output is not None:
             shell.user_ns[options.output] = profiling.report
         if profiling.report is not None and not options.quiet:
@@ -92,6 +93,13 @@ def cell_number(shell) -> int:
     running = getattr(shell.displayhook, "exec_result", None)
     number = getattr(running, "execution_count", None)
     return shell.execution_count if number is None else number
+
+
+def is_whole_cell(shell) -> bool:
+    """Whether the magic that runs is all that its cell holds: then the cell needs no report of its own."""
+    info = getattr(getattr(shell.displayhook, "exec_result", None), "info", None)
+    text = getattr(info, "raw_cell", None) or ""
+    return text.lstrip().startswith("%%") or len(text.strip().splitlines()) <= 1
 
 
 def cell_label(shell) -> str:

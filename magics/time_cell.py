@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from IPython.core.error import UsageError
-from xcuda.magics.profile_cell import cell_label, parsed
+from xcuda.magics.profile_cell import cell_label, is_whole_cell, parsed
 
 FUNCTION = "_timed"
 
@@ -32,7 +32,8 @@ def time_cell(shell, cell: str, calls: int | None, budget: float, cold: bool, ma
     try:
         timed = profiler.benchmark(space[FUNCTION], calls=calls, budget=budget, cold=cold)
     finally:
-        profiler.leave_out()  # the report of thousands of calls would say less
+        if is_whole_cell(shell):
+            profiler.leave_out()  # the report of thousands of calls would say less
     return named(timed, cell_label(shell))
 
 

@@ -46,6 +46,13 @@ def test_profile_of_an_expression(shell):
     assert "-3" in captured.stdout and report_of(captured) is None
 
 
+def test_what_else_a_cell_ran_keeps_its_report(shell):
+    captured = run(shell, f"%cuda_profile -q -o kept {CALL}\n{CALL}\n{CALL}")
+    assert shell.user_ns["kept"].kernels[0]["calls"] == 1
+    assert report_of(captured)["kernels"][0]["calls"] == 3
+    assert report_of(run(shell, f"%cuda_time -n 1 -w -o timed {CALL}\n{CALL}")) is not None
+
+
 @pytest.mark.parametrize(
     ("line", "options", "code"),
     [

@@ -14,7 +14,7 @@ from xcuda import profiler
 from xcuda.magics.render import render_benchmark
 from xcuda.profiler import caches
 from xcuda.profiler.caches import Sweep, last_level_cache
-from xcuda.profiler.measure import Spread
+from xcuda.profiler.timing import Spread
 
 
 @cuda.kernel

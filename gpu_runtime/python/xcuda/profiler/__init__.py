@@ -15,8 +15,7 @@ Under the xcuda kernel each cell that used a device shows its report by itself.
 
 from xcuda.profiler.analysis import Analysis, Finding, analyze, rules
 from xcuda.profiler.cells import cell_begin, cell_end, leave_out
-from xcuda.profiler.comparison import Comparison
-from xcuda.profiler.measure import Benchmark, benchmark
+from xcuda.profiler.measure import benchmark
 from xcuda.profiler.modes import show_reports
 from xcuda.profiler.profile import METRICS, generate_report, profile
 from xcuda.profiler.report import AbsentFigure, Report
@@ -34,8 +33,6 @@ __all__ = [
     "analyze",
     "cell_begin",
     "cell_end",
-    "Benchmark",
-    "Comparison",
     "benchmark",
     "show_reports",
     "generate_report",
