@@ -326,6 +326,26 @@ def test_differences(want, got, why):
     assert found == why if not why else why in found
 
 
+def test_variants_in_words():
+    fixed = ((2, -1, 7), (0, 0, 100), (0, 1, 3), (1, 0, 5))
+    assert Variant("cpu", fixed=fixed).words("xwn") == "constant n = 7, x of shape (100, 3), w of shape (5,)"
+    assert Variant("cpu", fixed=((0, 1, 3),)).words("x") == "constant x of shape (:, 3)"
+    every = Variant("cuda:0", (64, 4, 1), (1, 0, 2), 1, (), True, 32, 256)
+    assert every.words("x") == (
+        "block 64x4, axes on y, x, z, one element a thread, fast math, at most 32 registers, launch bounds 256"
+    )
+    assert Variant.from_json(every.to_json()) == every
+
+
+def test_of_two_as_fast_the_one_that_relies_on_less_is_taken(monkeypatch):
+    def same(callees, sample, written, labels, budget, how=None):
+        return [1.0, *(0.5 for _ in callees[1:])]
+
+    monkeypatch.setattr(measure, "side_by_side", same)
+    k = ProfileGuidedOptimizer(**BASE, devices=[]).optimize(polynomial, *polynomial_sample())
+    assert k.report.winner == "block 256" and k.report.gain == 2
+
+
 def test_sets_of_constants():
     x, w = np.zeros((100, 3)), np.zeros(5)
     assert constants((x, w, 7)) == [

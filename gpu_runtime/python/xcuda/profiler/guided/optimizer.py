@@ -271,9 +271,10 @@ class _Search:
             self.report.trials[0].seconds = self.report.trials[0].given_seconds = times[0]
         for (_, _, trial), seconds in zip(right, times[len(rivals) :], strict=True):
             trial.seconds, trial.given_seconds = seconds, times[0]
-        fastest = min(range(len(right)), key=lambda i: times[len(rivals) + i])
-        to_beat = times[len(rivals) - 1]
-        return right[fastest][0] if times[len(rivals) + fastest] * STEP < to_beat else best
+        mine = times[len(rivals) :]
+        # The first one that is as good as the fastest: those before rely on less.
+        found = next((i for i, t in enumerate(mine) if t <= min(mine) * STEP), mine.index(min(mine)))
+        return right[found][0] if mine[found] * STEP < times[len(rivals) - 1] else best
 
     # ---- the end ----------------------------------------------------------------------------------------------------
 

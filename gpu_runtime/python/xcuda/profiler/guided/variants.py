@@ -47,7 +47,7 @@ class Variant:
         if self.elements == 1:
             parts.append("one element a thread")
         if self.fixed:
-            parts.append("constant " + ", ".join(_fixed_words(names, f) for f in self.fixed))
+            parts.append("constant " + ", ".join(_fixed_words(names, self.fixed)))
         if self.fastmath:
             parts.append("fast math")
         if self.max_registers:
@@ -93,9 +93,13 @@ class Variant:
         )
 
 
-def _fixed_words(names, fixed) -> str:
-    parameter, axis, value = fixed
-    return f"{names[parameter]} = {value}" if axis < 0 else f"{names[parameter]}.shape[{axis}] = {value}"
+def _fixed_words(names, fixed) -> list[str]:
+    words = [f"{names[i]} = {value}" for i, axis, value in fixed if axis < 0]
+    for parameter in dict.fromkeys(i for i, axis, _ in fixed if axis >= 0):
+        lengths = {axis: value for i, axis, value in fixed if i == parameter}
+        shape = ", ".join(str(lengths.get(axis, ":")) for axis in range(max(lengths) + 1))
+        words.append(f"{names[parameter]} of shape ({shape}{',' if max(lengths) == 0 else ''})")
+    return words
 
 
 def stages(kernel, values, layout, is_gpu, may_shape):
