@@ -79,6 +79,13 @@ class CudaMeasuring(Magics):
         "blocks", nargs="*", metavar="block", help="threads of a block: 256, 16x16; the usual sizes without"
     )
     @argument("--target", metavar="SM", help="sm_80, sm_90, ...: a GPU that need not be here")
+    @argument(
+        "--shared",
+        type=int,
+        default=0,
+        metavar="BYTES",
+        help="dynamic shared memory that a launch gives a block",
+    )
     @line_magic
     def cuda_occupancy(self, line):
         """How many of a GPU's threads a kernel keeps resident at each block size, and what limits it."""
@@ -88,7 +95,7 @@ class CudaMeasuring(Magics):
         kernel = self.shell._ofind(options.kernel)
         if not kernel.found:
             raise UsageError(f"there is no {options.kernel!r} here: run the cell that defines it first")
-        return occupancy(kernel.obj, options.kernel, options.blocks, options.target)
+        return occupancy(kernel.obj, options.kernel, options.blocks, options.target, options.shared)
 
     @magic_arguments()
     @argument("mode", nargs="?", choices=("on", "off", "full"), help="full: unfolded, with pictures")

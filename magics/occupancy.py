@@ -63,14 +63,16 @@ class Occupancy(NamedTuple):
         return {"text/plain": repr(self), "text/html": page}
 
 
-def occupancy(kernel, name: str, blocks: list[str], target: str | None) -> Occupancy:
-    """For the argument types that the kernel was last compiled for."""
+def occupancy(kernel, name: str, blocks: list[str], target: str | None, dynamic: int = 0) -> Occupancy:
+    """For the argument types that the kernel was last compiled for; `dynamic`: bytes of shared memory by the launch."""
     from xcuda import _runtime, core
 
     if not isinstance(kernel, _runtime.Kernel):
         raise UsageError(f"{name} is no kernel but {type(kernel).__name__}: name a @cuda.kernel function")
     if not kernel.signatures:
         raise UsageError(f"{name} has not been compiled yet: call it once, its arguments' types decide")
+    if dynamic < 0:
+        raise UsageError(f"--shared is in bytes, 0 or more, not {dynamic}")
     sizes = [_size(word) for part in blocks for word in part.split(",") if word] or list(BLOCKS)
     architecture, why = target or "", ""
     if not target:
@@ -82,7 +84,7 @@ def occupancy(kernel, name: str, blocks: list[str], target: str | None) -> Occup
         made = kernel.compile(signature.replace(" (weak)", "")[1:-1], target=architecture)
     except Exception as error:  # an unknown target, no NVRTC: the sentence says which
         raise UsageError(" ".join(str(error).split())) from None
-    shared = made.get("shared_bytes", 0)
+    shared = made.get("shared_bytes", 0) + dynamic
     if "registers" not in made:
         raise UsageError(f"the compiled kernel does not tell its registers on {architecture}")
     rows = []

@@ -136,6 +136,8 @@ def test_occupancy_of_a_named_gpu(shell):
     assert "limited by" in text
     page = found._repr_mimebundle_()["text/html"]
     assert "<img src=" in page and "<meter" in page
+    (crowded,) = shell.run_line_magic("cuda_occupancy", "triple 128 --target sm_90 --shared 65536").rows
+    assert (crowded.blocks, crowded.limit) == (3, "shared memory")  # of 228 KiB
     default = shell.run_line_magic("cuda_occupancy", "triple")
     assert len(default.rows) == 10 and default.architecture.startswith("sm_")
 
@@ -165,6 +167,7 @@ def test_occupancy_of_a_named_gpu(shell):
         ("%cuda_occupancy triple 64x32", "a block has at most 1024 threads; 64x32 are 2048"),
         ("%cuda_occupancy triple 0", "a block size is a number"),
         ("%cuda_occupancy triple --target sm_1", "sm_1"),
+        ("%cuda_occupancy triple --shared -4", "--shared is in bytes, 0 or more, not -4"),
         ("%cuda_report loud", "invalid choice: 'loud'"),
     ],
 )
@@ -189,6 +192,7 @@ def test_usage_errors_are_one_line(shell, line, sentence):
         ("cuda_report of", "of", ["off"]),
         ("%cuda_occupancy tri", "tri", ["triple"]),
         ("%cuda_occupancy triple --t", "--t", ["--target"]),
+        ("%cuda_occupancy triple --target sm_90 --", "--", ["--shared"]),
         ("%cuda_source triple --", "--", ["--asm", "--ir", "--text", "--version"]),
         ("%cuda_names x", "x", ["xcuda"]),
         ("%%cuda_time -n ", "", []),
