@@ -34,6 +34,21 @@ int axes_used(const Function& f) {
     return axes;
 }
 
+// Where a kernel asks for the index in the grid, its place in the block says nothing of how many there are:
+// `cuda.threadIdx.x == 0` picks one of each block. As a block's number it bounds nothing.
+void ignore_places_in_blocks(Function& f) {
+    std::array<bool, 3> global{};
+    each_expr(f.body, [&](const Expr& e) {
+        if (e.op == Op::coord && coord_of(e).kind == Coord::Kind::global)
+            global[static_cast<std::size_t>(coord_of(e).axis)] = true;
+    });
+    rewrite_exprs(f.body, [&](const ExprP& e) {
+        const bool place = e->op == Op::coord && coord_of(*e).kind == Coord::Kind::thread &&
+                           global[static_cast<std::size_t>(coord_of(*e).axis)];
+        return place ? coord(Coord::Kind::block, coord_of(*e).axis, e->place) : e;
+    });
+}
+
 // No grid covers an axis yet: a high bound below every other.
 const ExprP& unbounded() {
     static const ExprP e = int_constant(INT64_MAX);
@@ -97,6 +112,7 @@ std::vector<ExprP> launch_domain(const Module& module) {
     propagate(f);
     const int axes = axes_used(f);
     if (axes == 0) return {int_constant(1)};  // no index asked for: one thread
+    ignore_places_in_blocks(f);
     std::array<ExprP, 3> extent{};
     from_guard(f, f.body, extent);
     from_statements(f, f.body, extent);
