@@ -204,7 +204,7 @@ void Lowering::assign_record(const Value& target, const Value& v, const Place& p
 void Lowering::assign_place(const Value& target, const Value& v, const Place& place) {
     if (target.kind == Kind::records) return assign_record(target, v, place);
     if (rank(target) > 0) return fill(target, v, place);
-    store(element(target, {}, place), number(v, v.place.known() ? v.place : place), place);
+    store(element(target, {}, place), number(read_value(v, place), v.place.known() ? v.place : place), place);
 }
 
 void Lowering::augment_place(const Value& target, Op op, const Node& rhs, const Place& place) {

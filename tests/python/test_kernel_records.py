@@ -191,6 +191,8 @@ def test_one_record_as_an_argument(dtype):
     assert o[1:].tolist() == [5, r["n"]]
     np.testing.assert_array_equal(a, want)  # as numba does, a record is written back
     run(make(text), want.view(np.recarray)[1], o)
+    run(make("def f(a, r):\n    a[2] = r\n    a[0].p = r.p\n"), a, want[1])
+    assert a[2] == want[1] and a[0]["p"] == want[1]["p"]
 
 
 @BOTH
