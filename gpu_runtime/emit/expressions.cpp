@@ -8,6 +8,7 @@
 #include "emit/names.hpp"
 #include "emit/writer.hpp"
 #include "frontend/functions.hpp"
+#include "passes/build.hpp"
 
 namespace xcuda::emit {
 
@@ -269,6 +270,15 @@ const char* complex_atomic(Atomic::Kind kind) {
     return kind == Atomic::Kind::sub ? "xc_atomic_sub_complex" : "xc_atomic_add_complex";
 }
 
+// Flooring division of integers by a power of two is a shift, its remainder a mask; else nothing.
+std::string by_power_of_two(const Expr& e, const std::string& a) {
+    if ((e.op != Op::floordiv && e.op != Op::mod) || !is_integer(e.type.dtype)) return {};
+    const auto by = passes::integer_of(e.args[1]);
+    if (!by || *by <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(*by))) return {};
+    if (e.op == Op::mod) return fmt::format("({} & ({}){})", a, info(e.type.dtype).cpp, *by - 1);
+    return fmt::format("({} >> {})", a, std::countr_zero(static_cast<std::uint64_t>(*by)));
+}
+
 std::string atomic(Writer& w, const Expr& e) {
     const Atomic& a = std::get<Atomic>(e.payload);
     const Type& array = e.args[0]->type;
@@ -462,6 +472,7 @@ std::string Writer::expr(const Expr& e) {
         if (e.type.dtype == DType::b1 && !compares(e.op)) return fmt::format("(b1)({} {} {})", a, op, b);
         return narrow(e.type, fmt::format("({} {} {})", a, op, b));
     }
+    if (const std::string text = by_power_of_two(e, a); !text.empty()) return narrow(e.type, text);
     const bool site = (e.op == Op::floordiv || e.op == Op::mod) &&
                       std::holds_alternative<Access>(e.payload) && access_of(e).checked;
     const std::string t = type(e.type);  // told: a literal's C++ type is int

@@ -107,6 +107,15 @@ XC_FN f32 xc_floor(f32 x) { return XC_LIBM(floorf)(x); }
 XC_FN f64 xc_floor(f64 x) { return XC_LIBM(floor)(x); }
 XC_FN f32 xc_copysign(f32 x, f32 y) { return XC_LIBM(copysignf)(x, y); }
 XC_FN f64 xc_copysign(f64 x, f64 y) { return XC_LIBM(copysign)(x, y); }
+// Whether a 32-bit division will do: a GPU divides 64 bits in some 70 instructions, 32 in some 20.
+template <class T>
+XC_FN bool xc_short(T a, T b) {
+#ifdef XC_CPU
+    return false;
+#else
+    return sizeof(T) == 8 && (((u64)a | (u64)b) >> 31) == 0;
+#endif
+}
 template <class T>
 XC_FN T xc_floordiv(T a, T b) {
     if constexpr (xc_number<T>::real) {
@@ -122,6 +131,7 @@ XC_FN T xc_floordiv(T a, T b) {
     } else {
         typedef typename xc_unsigned<T>::type U;
         if (b == 0) return 0;
+        if (xc_short(a, b)) return (T)((u32)a / (u32)b);
         if (b == -1) return (T)(U(0) - (U)a);  // the lowest number stays itself
         const T q = (T)(a / b);
         return (T)(q - (((a % b) != 0) & ((a < 0) != (b < 0))));
@@ -138,6 +148,7 @@ XC_FN T xc_mod(T a, T b) {
         return b == 0 ? T(0) : T(a % b);
     } else {
         if (b == 0 || b == -1) return 0;
+        if (xc_short(a, b)) return (T)((u32)a % (u32)b);
         const T r = (T)(a % b);
         return (T)(r + (((r != 0) & ((r < 0) != (b < 0))) ? b : T(0)));
     }

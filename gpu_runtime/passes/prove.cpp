@@ -1,7 +1,7 @@
 #include "passes/prove.hpp"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 
 #include "ir/walk.hpp"
 #include "passes/build.hpp"
@@ -14,26 +14,85 @@ using namespace ir;
 namespace {
 
 struct Below {
-    ExprP value, bound;  // value < bound holds here
+    ExprP value,
+        bound;  // value < bound + more holds here; without `value`: value is 0, without `bound`: bound is
+    std::int64_t more;
 };
+
+/// An integer as base + offset; no base: a constant.
+struct Offset {
+    ExprP base;
+    std::int64_t offset = 0;
+};
+
+constexpr std::int64_t small = std::int64_t{1} << 40;  // sums of offsets up to this don't leave 64 bits
+
+Offset split(const ExprP& e) {
+    const auto near = [](std::int64_t v) { return v > -small && v < small; };
+    if (const auto v = integer_of(e); v && near(*v)) return {nullptr, *v};
+    if ((e->op == Op::add || e->op == Op::sub) && e->type.dtype == DType::i64) {
+        const Offset a = split(e->args[0]), b = split(e->args[1]);
+        if (!b.base && near(a.offset) && near(b.offset))
+            return {a.base, e->op == Op::add ? a.offset + b.offset : a.offset - b.offset};
+        if (!a.base && e->op == Op::add && near(a.offset) && near(b.offset))
+            return {b.base, a.offset + b.offset};
+    }
+    return {e, 0};
+}
+
+bool same_base(const ExprP& a, const ExprP& b) { return a && b ? same(*a, *b) : !a && !b; }
+
+bool integers(const Expr& comparison) {
+    return is_integer(comparison.args[0]->type.dtype) && is_integer(comparison.args[1]->type.dtype);
+}
 
 struct Prover {
     Function& f;
     std::vector<int> counts;
     std::vector<Below> facts{};
-    std::map<VarId, bool> loop_starts_at_zero_or_above{};
 
     bool settled(const Expr& e) const {  // means the same wherever it stands
         if (e.op == Op::load || e.op == Op::atomic || e.op == Op::invoke || effect_of(e) != Effect::none)
             return false;
-        if (e.op == Op::var && !e.type.is_array() && counts[var_of(e)] > 1) return false;
+        if (e.op == Op::var && !e.type.is_array()) {
+            const bool given = f.vars[static_cast<std::size_t>(var_of(e))].role == Var::Role::parameter;
+            if (counts[var_of(e)] + given > 1) return false;
+        }
         return std::all_of(e.args.begin(), e.args.end(), [&](const ExprP& a) { return settled(*a); });
+    }
+
+    /// The greatest number that a value is known not to lie under.
+    std::optional<std::int64_t> least(const ExprP& e) const {
+        const auto [base, offset] = split(e);
+        if (!base) return offset;
+        std::optional<std::int64_t> found;
+        if (not_negative(*base)) found = offset;
+        for (const Below& fact : facts)  // fact.more: 0 < base + more, so base is at least 1 - more
+            if (!fact.value && fact.bound && same(*fact.bound, *base))
+                found = std::max(found.value_or(offset + 1 - fact.more), offset + 1 - fact.more);
+        return found;
+    }
+
+    /// The least number that a value is known to lie under.
+    std::optional<std::int64_t> limit(const ExprP& e) const {
+        const auto [base, offset] = split(e);
+        if (!base) return offset + 1;
+        std::optional<std::int64_t> found;
+        const auto known = [&](std::int64_t bound) { found = std::min(found.value_or(bound), bound); };
+        if (base->op == Op::mod || base->op == Op::bit_and) {
+            const auto by = integer_of(base->args[1]);
+            if (by && *by > 0 && *by < small && is_integer(base->type.dtype))
+                known(offset + *by + (base->op == Op::bit_and));
+        }
+        for (const Below& fact : facts)
+            if (fact.value && !fact.bound && same(*fact.value, *base)) known(offset + fact.more);
+        return found;
     }
 
     bool not_negative(const Expr& e) const {
         const auto all = [&] {
             return std::all_of(e.args.begin(), e.args.end(),
-                               [&](const ExprP& a) { return not_negative(*a); });
+                               [&](const ExprP& a) { return least(a).value_or(-1) >= 0; });
         };
         switch (e.op) {
             case Op::constant: {
@@ -42,59 +101,109 @@ struct Prover {
             }
             case Op::coord: return true;
             case Op::dim: return std::get<Axis>(e.payload).value < e.args[0]->type.ndim;
-            case Op::var: {
-                const auto found = loop_starts_at_zero_or_above.find(var_of(e));
-                return found != loop_starts_at_zero_or_above.end() && found->second;
-            }
+            case Op::mod:  // takes the divisor's sign
+                return e.type.dtype == DType::i64 && least(e.args[1]).value_or(-1) >= 0;
             case Op::add:
             case Op::mul:
             case Op::floordiv:
-            case Op::mod:
             case Op::shr: return e.type.dtype == DType::i64 && all();
             case Op::cast: return is_integer(e.type.dtype) && info(e.type.dtype).size == 8 && all();
             default: return is_integer(e.type.dtype) && !is_signed(e.type.dtype);
         }
     }
 
-    void assume(const ExprP& condition) {
-        if (condition->op == Op::logic_and) {
-            for (const ExprP& a : condition->args) assume(a);
-            return;
-        }
-        const bool less = condition->op == Op::lt, greater = condition->op == Op::gt;
-        if (!less && !greater) return;
-        const ExprP &small = condition->args[greater], &large = condition->args[less];
-        if (settled(*small) && settled(*large)) facts.push_back({small, large});
+    /// Holds: small + more < large.
+    void know(const ExprP& small_side, const ExprP& large_side, std::int64_t more) {
+        if (!settled(*small_side) || !settled(*large_side)) return;
+        const Offset a = split(small_side), b = split(large_side);
+        facts.push_back({a.base, b.base, b.offset - a.offset - more});
     }
 
-    bool known_below(const Expr& value, const ExprP& bound) const {
+    void assume(const ExprP& condition, bool holds = true) {
+        const Expr& e = *condition;
+        if (e.op == Op::logic_not) return assume(e.args[0], !holds);
+        if (e.op == (holds ? Op::logic_and : Op::logic_or)) {
+            for (const ExprP& a : e.args) assume(a, holds);
+            return;
+        }
+        const bool orders = e.op == Op::lt || e.op == Op::le || e.op == Op::gt || e.op == Op::ge;
+        if (!orders || !integers(e)) return;
+        const bool less = (e.op == Op::lt || e.op == Op::le) == holds;  // args[0] is the smaller one
+        const bool strict = (e.op == Op::lt || e.op == Op::gt) == holds;
+        know(e.args[less ? 0 : 1], e.args[less ? 1 : 0], strict ? 0 : -1);
+    }
+
+    bool known_below(const ExprP& value, const ExprP& bound) const {
+        const Offset v = split(value), b = split(bound);
+        if (v.base && v.base->op == Op::mod && v.offset <= b.offset && b.base &&
+            v.base->type.dtype == DType::i64 && same(*v.base->args[1], *b.base) && not_negative(*b.base))
+            return true;
+        if (!b.base) return limit(value).value_or(b.offset + 1) <= b.offset;
         return std::any_of(facts.begin(), facts.end(), [&](const Below& fact) {
-            return same(*fact.value, value) && same(*fact.bound, *bound);
+            return same_base(fact.value, v.base) && same_base(fact.bound, b.base) &&
+                   fact.more <= b.offset - v.offset;
         });
+    }
+
+    ExprP length(const ExprP& array, int axis) const {
+        const auto& extents = array->type.extents;
+        const auto d = static_cast<std::size_t>(axis);
+        return d < extents.size() ? int_constant(extents[d]) : dim(array, axis);
     }
 
     Access proven(Access access, const ExprP& array, const ExprP* indices) const {
         for (int d = 0; d < array->type.ndim; ++d) {
             const auto bit = static_cast<std::uint8_t>(1u << d);
-            if (!not_negative(*indices[d])) continue;
+            if (least(indices[d]).value_or(-1) < 0) continue;
             access.wrap &= static_cast<std::uint8_t>(~bit);
-            if (known_below(*indices[d], dim(array, d))) access.checked &= static_cast<std::uint8_t>(~bit);
+            if (known_below(indices[d], length(array, d))) access.checked &= static_cast<std::uint8_t>(~bit);
         }
         return access;
     }
 
-    ExprP expr(const ExprP& e) const {
-        return rewrite(e, [&](const ExprP& n) -> ExprP {
-            if (n->op == Op::bound)
-                return not_negative(*n->args[0]) && known_below(*n->args[0], n->args[1]) ? n->args[0] : n;
-            if (n->op != Op::load && n->op != Op::atomic) return n;
-            auto node = std::make_shared<Expr>(*n);
-            if (auto* atomic = std::get_if<Atomic>(&node->payload))
-                atomic->access = proven(atomic->access, n->args[0], &n->args[1]);
-            else
-                node->payload = proven(access_of(*n), n->args[0], &n->args[1]);
-            return node;
-        });
+    ExprP node(const ExprP& n) const {
+        if (n->op == Op::bound)
+            return least(n->args[0]).value_or(-1) >= 0 && known_below(n->args[0], n->args[1]) ? n->args[0]
+                                                                                              : n;
+        if (n->op != Op::load && n->op != Op::atomic) return n;
+        auto made = std::make_shared<Expr>(*n);
+        if (auto* atomic = std::get_if<Atomic>(&made->payload))
+            atomic->access = proven(atomic->access, n->args[0], &n->args[1]);
+        else
+            made->payload = proven(access_of(*n), n->args[0], &n->args[1]);
+        return made;
+    }
+
+    /// What is evaluated only where a condition holds, or does not.
+    ExprP under(const ExprP& condition, bool holds, const ExprP& e) {
+        const std::size_t before = facts.size();
+        assume(condition, holds);
+        ExprP made = expr(e);
+        facts.resize(before);
+        return made;
+    }
+
+    ExprP expr(const ExprP& e) {
+        std::vector<ExprP> args = e->args;
+        if (e->op == Op::select)
+            args = {expr(args[0]), under(args[0], true, args[1]), under(args[0], false, args[2])};
+        else if (e->op == Op::logic_and || e->op == Op::logic_or)
+            args = {expr(args[0]), under(args[0], e->op == Op::logic_and, args[1])};
+        else
+            for (ExprP& a : args) a = expr(a);
+        return node(args == e->args ? e : with_args(*e, std::move(args)));
+    }
+
+    /// What is known of a value is known of the variable that nothing else is assigned to, from here on.
+    void assigned(const Stmt& s) {
+        const Var& v = f.vars[static_cast<std::size_t>(s.var)];
+        const Expr& value = *s.exprs[0];
+        const ExprP name = var(s.var, v.type);
+        if (v.type.dtype != DType::i64 || value.type.dtype != DType::i64 || !settled(*name)) return;
+        const auto from = least(s.exprs[0]), to = limit(s.exprs[0]);
+        if (from) facts.push_back({nullptr, name, 1 - *from});
+        if (to) facts.push_back({name, nullptr, *to});
+        if (value.op == Op::mod && least(value.args[1]).value_or(-1) >= 0) know(name, value.args[1], 0);
     }
 
     void body(Body& b) {
@@ -105,13 +214,17 @@ struct Prover {
             const bool counted = s.kind == Stmt::Kind::loop_range && counts[s.var] == 1;
             if (s.kind == Stmt::Kind::branch) assume(s.exprs[0]);
             if (counted && integer_of(s.exprs[2]).value_or(0) > 0) {
-                loop_starts_at_zero_or_above[s.var] = not_negative(*s.exprs[0]);
-                if (settled(*s.exprs[1])) facts.push_back({var(s.var, f.vars[s.var].type), s.exprs[1]});
+                const ExprP counter = var(s.var, f.vars[s.var].type);
+                if (const auto from = least(s.exprs[0]))
+                    facts.push_back({nullptr, counter, 1 - *from});  // 0 < counter + 1 - from
+                if (settled(*s.exprs[1])) know(counter, s.exprs[1], 0);
             }
             body(s.body);
             facts.resize(before);
-            if (counted) loop_starts_at_zero_or_above.erase(s.var);
+            if (s.kind == Stmt::Kind::branch) assume(s.exprs[0], false);
             body(s.orelse);
+            facts.resize(before);
+            if (s.kind == Stmt::Kind::assign) assigned(s);
         }
     }
 };

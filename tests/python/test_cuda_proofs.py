@@ -1,0 +1,117 @@
+"""Which bounds checks stay in the CUDA text: those that guards, loops and remainders prove are gone, others are not."""
+
+import numpy as np
+import pytest
+import xcuda.core as cuda
+
+FLOATS = "float32[:, ::1], float32[:, ::1]"
+
+
+def checks(kernel, signature):
+    """How often each array is checked, counted by access and axis, in the text for sm_90."""
+    text = kernel.compile(signature, target="sm_90")["text"]
+    return text.count("xc_index_nowrap(") + text.count("xc_index("), text.count("xc_wrap(")
+
+
+@cuda.kernel
+def inner(b, a):
+    j, i = cuda.grid(2)
+    if 0 < i < a.shape[0] - 1 and 1 <= j < a.shape[1] - 1:
+        b[i, j] = a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1]
+
+
+@cuda.kernel
+def one_too_far(b, a):
+    j, i = cuda.grid(2)
+    if 0 < i < a.shape[0] - 1 and 1 <= j < a.shape[1] - 1:
+        b[i, j] = a[i - 2, j] + a[i + 2, j] + a[i, j]
+
+
+@cuda.kernel
+def torus(b, a):
+    j, i = cuda.grid(2)
+    height, width = a.shape
+    if i < height and j < width:
+        up, down = (i - 1) % height, (i + 1) % height
+        b[i, j] = a[up, j] + a[down, (j + 1) % width]
+
+
+@cuda.kernel
+def other_torus(b, a):
+    j, i = cuda.grid(2)
+    height, width = b.shape
+    if i < height and j < width:
+        up = (i - 1) % height
+        b[i, j] = a[up, j]
+
+
+@cuda.kernel
+def ring_of_rows(b, a):
+    t = cuda.shared.array((3, 8), np.float32)
+    for d in range(2, 100):
+        t[d % 3, 5] = t[(d - 1) % 3, d & 7]
+    for k in range(8):
+        t[2, k] = 1.0
+
+
+@cuda.kernel
+def ring_too_short(b, a):
+    t = cuda.shared.array((2, 8), np.float32)
+    for d in range(2, 100):
+        t[d % 3, 5] = 1.0
+
+
+@cuda.kernel
+def either(b, a):
+    i = cuda.grid(1)
+    x = a[i, 0] if i < a.shape[0] else np.float32(0)
+    if not (i >= b.shape[0] or b.shape[1] < 1):
+        b[i, 0] = x
+
+
+@cuda.kernel
+def reassigned(b, p):
+    if p > 0:
+        p = p - 10
+        if p < b.shape[0]:
+            b[p, 0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("kernel", "signature", "checked", "wraps"),
+    [
+        (inner, FLOATS, 2, 0),  # b's two axes: nothing is known of its shape
+        (one_too_far, FLOATS, 4, 0),  # and i - 2, i + 2
+        (torus, FLOATS, 2, 0),
+        (other_torus, FLOATS, 2, 0),  # a's
+        (ring_of_rows, FLOATS, 0, 0),
+        (ring_too_short, FLOATS, 1, 0),
+        (either, FLOATS, 1, 0),  # a's second axis may be 0 long
+        (reassigned, "float32[:, ::1], int64", 2, 0),
+    ],
+)
+def test_checks_that_are_left(kernel, signature, checked, wraps):
+    assert checks(kernel, signature) == (checked, wraps)
+
+
+def test_a_reassigned_argument_wraps_as_python_has_it():
+    b = np.zeros((20, 1), np.float32)
+    reassigned[1, 1](b, 5)
+    assert b[15, 0] == 1 and b.sum() == 1  # -5 counts from the end
+
+
+def test_what_is_proven_is_true():
+    a = np.arange(42, dtype=np.float32).reshape(6, 7)
+    b = np.zeros_like(a)
+    inner[(1, 1), (32, 8)](b, a)
+    np.testing.assert_array_equal(b[1:-1, 1:-1], a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
+    torus[(1, 1), (32, 8)](b, a)
+    np.testing.assert_array_equal(b, np.roll(a, 1, 0) + np.roll(np.roll(a, -1, 0), -1, 1))
+
+
+def test_what_is_not_proven_is_still_checked():
+    a = np.arange(42, dtype=np.float32).reshape(6, 7)
+    with pytest.raises(IndexError, match="index 6 is out of range for axis 0 of a"):
+        one_too_far[(1, 1), (32, 8)](np.zeros_like(a), a)
+    with pytest.raises(IndexError, match="index 2 is out of range"):
+        ring_too_short[1, 1](a.copy(), a)
