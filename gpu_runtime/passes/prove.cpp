@@ -103,6 +103,10 @@ struct Prover {
             case Op::dim: return std::get<Axis>(e.payload).value < e.args[0]->type.ndim;
             case Op::mod:  // takes the divisor's sign
                 return e.type.dtype == DType::i64 && least(e.args[1]).value_or(-1) >= 0;
+            case Op::bit_and:
+                return e.type.dtype == DType::i64 &&
+                       std::any_of(e.args.begin(), e.args.end(),
+                                   [&](const ExprP& a) { return least(a).value_or(-1) >= 0; });
             case Op::add:
             case Op::mul:
             case Op::floordiv:
