@@ -451,3 +451,34 @@ def test_ipython_shows_signature_versions_and_last_launch():
     add_one(np.zeros(3), np.zeros(3))
     shown = Inspector(theme_name="nocolor").info(add_one, "add_one")
     assert "Last launch" in shown["docstring"] and shown["definition"] == "add_one(a, out)"
+
+
+def test_a_test_of_the_place_in_the_block_bounds_no_grid():
+    @cuda.kernel
+    def leaders(x):
+        i = cuda.grid(1)
+        if i < x.size and cuda.threadIdx.x == 0:
+            x[i] = 1
+
+    @cuda.kernel
+    def halves(x):
+        i = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
+        if cuda.threadIdx.x < cuda.blockDim.x // 2:
+            if i < x.size:
+                x[i] = 1
+
+    @cuda.kernel
+    def one_block(x):
+        if cuda.threadIdx.x < x.size:
+            x[cuda.threadIdx.x] = 1
+
+    x = np.zeros(4000, np.int32)
+    leaders(x)
+    assert x.nonzero()[0].tolist() == list(range(0, 4000, leaders.last_launch["block"][0]))
+    x[:] = 0
+    halves(x)
+    width = halves.last_launch["block"][0]
+    assert (x == (np.arange(4000) % width < width // 2)).all()
+    x = np.zeros(20, np.int32)
+    one_block(x)
+    assert (x == 1).all()
