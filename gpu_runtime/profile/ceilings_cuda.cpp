@@ -40,16 +40,19 @@ double copy_rate(device::Device& device) {
     const auto free = device.memory().available;
     const auto bytes = static_cast<std::size_t>(free > 0 ? std::min(copy_bytes, free / 8) : copy_bytes);
     const auto stream = device.make_stream(0);
-    const Piece from(device, bytes, stream.get()), to(device, bytes, stream.get());
-    const auto begin = device.make_event(true), end = device.make_event(true);
     double best = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < copies; ++i) {
-        device.record(*begin, stream.get());
-        device.copy_on_device(to.address, from.address, bytes, stream.get());
-        device.record(*end, stream.get());
-        device.synchronize(*end);
-        best = std::min(best, device.seconds(*begin, *end));
+    {
+        const Piece from(device, bytes, stream.get()), to(device, bytes, stream.get());
+        const auto begin = device.make_event(true), end = device.make_event(true);
+        for (int i = 0; i < copies; ++i) {
+            device.record(*begin, stream.get());
+            device.copy_on_device(to.address, from.address, bytes, stream.get());
+            device.record(*end, stream.get());
+            device.synchronize(*end);
+            best = std::min(best, device.seconds(*begin, *end));
+        }
     }
+    device.synchronize(stream.get());  // the pieces went back in the stream's order: now they are back
     return best > 0 ? 2.0 * static_cast<double>(bytes) / best : 0;
 }
 

@@ -34,9 +34,11 @@ State& state() {
     return only;
 }
 
-/// Ceilings belong to a processor as it is shared out here: another name or count of workers is another machine.
+/// Ceilings belong to a processor as it is shared out here: another name, or another
+/// count of workers or multiprocessors, is another machine.
 std::string machine(const device::Info& device) {
-    return device.name + " x " + std::to_string(device.multiprocessors);
+    const std::string architecture = device.kind == "cpu" ? "" : " (" + device.architecture + ")";
+    return device.name + architecture + " x " + std::to_string(device.multiprocessors);
 }
 
 std::filesystem::path file() { return state().folder / "ceilings.json"; }
