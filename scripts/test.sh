@@ -27,14 +27,17 @@ if [ $only_pytest = 1 ]; then
   timed pytest logged pytest "${PYTHON_COMMAND[@]}" -m pytest "$@" || failed=1
 else
   timed ctest logged ctest ctest --test-dir "$BUILD" --output-on-failure --timeout 300 -j 2 || failed=1
-  timed pytest logged pytest "${PYTHON_COMMAND[@]}" -m pytest tests/python || failed=1
+  timed pytest logged pytest "${PYTHON_COMMAND[@]}" -m pytest -n 2 --dist loadfile \
+    tests/python --ignore tests/python/kernel || failed=1
+  # One at a time: they interrupt, and wait for what must come soon.
+  timed kernel logged kernel "${PYTHON_COMMAND[@]}" -m pytest tests/python/kernel || failed=1
   timed notebooks logged notebooks "${PYTHON_COMMAND[@]}" -m pytest tests/notebooks || failed=1
 fi
 
 echo
 echo "Time per stage:"
 printf '  %s\n' "${TIMINGS[@]}"
-for log in ctest pytest notebooks; do
+for log in ctest pytest kernel notebooks; do
   [ $only_pytest = 1 ] && [ $log != pytest ] && continue
   echo "$log:"
   grep -E 'tests passed|tests failed|No tests were found|^=+ .*(passed|failed|error|no tests ran).* =+$' "$LOGS/$log.log" | tail -n 1

@@ -17,7 +17,10 @@ XC_DEVICE void xc_print_least(u64* p, u64 x) { atomicMin(p, x); }
 #endif
 template <class T>
 XC_DEVICE u64 xc_print_word(T x) {
-    union { u64 word; T value; } both = {0};
+    union {
+        u64 word;
+        T value;
+    } both = {0};
     both.value = x;
     return both.word;
 }
@@ -25,7 +28,8 @@ template <class... V>
 XC_DEVICE void xc_print(i32 site, XC_HERE_PARAMETERS, V... v) {
 #ifdef XC_CPU
     if (xc_block_x < 0)  // told by global indices
-        xc_block_x = xc_thread_x / L->block[0], xc_block_y = xc_thread_y / L->block[1], xc_block_z = xc_thread_z / L->block[2];
+        xc_block_x = xc_thread_x / L->block[0], xc_block_y = xc_thread_y / L->block[1],
+        xc_block_z = xc_thread_z / L->block[2];
     const i64 block = xc_block_x + L->grid[0] * (xc_block_y + L->grid[1] * xc_block_z);
 #else
     const i64 block = blockIdx.x + (i64)gridDim.x * (blockIdx.y + (i64)gridDim.y * blockIdx.z);

@@ -16,7 +16,10 @@ XC_DEVICE u64 xc_warp_bits(T x) {
 XC_DEVICE i32 xc_shuffle_source(i32 mode, i32 lane, u32 by, u32 clamp) {
     const i32 b = by & 31, segment = clamp >> 8 & 31, c = clamp & 31;
     const i32 most = (lane & segment) | (c & ~segment & 31), least = lane & segment;
-    const i32 j = mode == 0 ? least | (b & ~segment & 31) : mode == 1 ? lane - b : mode == 2 ? lane + b : lane ^ b;
+    const i32 j = mode == 0   ? least | (b & ~segment & 31)
+                  : mode == 1 ? lane - b
+                  : mode == 2 ? lane + b
+                              : lane ^ b;
     return (mode == 1 ? j >= most : j <= most) ? j : -1;
 }
 XC_DEVICE b1 xc_shuffle_within(i32 mode, u32 lane, u32 by, u32 clamp) {
@@ -31,8 +34,8 @@ XC_DEVICE i32 xc_lane(XC_HERE_PARAMETERS) {
 template <class T>
 XC_DEVICE T xc_warp_shfl(i64 mask, T value, i64 by, i32 mode, i64 clamp, i64 site, XC_HERE_PARAMETERS) {
     const i32 from = xc_shuffle_source(
-        mode, xc_lane(W, L, xc_thread_x, xc_thread_y, xc_thread_z, xc_block_x, xc_block_y, xc_block_z), (u32)by,
-        (u32)clamp);
+        mode, xc_lane(W, L, xc_thread_x, xc_thread_y, xc_thread_z, xc_block_x, xc_block_y, xc_block_z),
+        (u32)by, (u32)clamp);
     const xc_warp_word<T> got = {XC_WARP(XC_WARP_SHFL, mask, xc_warp_bits(value), from, site)};
     return got.value;
 }
@@ -60,18 +63,28 @@ XC_DEVICE i64 xc_warp_match_all(i64 mask, T value, i64 site, XC_HERE_PARAMETERS)
     const u64 both = XC_WARP(XC_WARP_MATCH, mask, xc_warp_bits(value), 0, site);
     return (u32)both == (u32)(both >> 32) ? (i64)((u32)both | 1ull << 32) : 0;
 }
-XC_DEVICE void xc_warp_sync(i64 mask, i64 site, XC_HERE_PARAMETERS) { XC_WARP(XC_WARP_SYNC, mask, 0, 0, site); }
-XC_DEVICE i32 xc_warp_active(i64 site, XC_HERE_PARAMETERS) { return (i32)(u32)XC_WARP(XC_WARP_ACTIVE, 0, 0, 0, site); }
-XC_DEVICE i32 xc_block_count(b1 p, i64 site, XC_HERE_PARAMETERS) { return (i32)(u32)W->barrier(W, (i32)site, p); }
+XC_DEVICE void xc_warp_sync(i64 mask, i64 site, XC_HERE_PARAMETERS) {
+    XC_WARP(XC_WARP_SYNC, mask, 0, 0, site);
+}
+XC_DEVICE i32 xc_warp_active(i64 site, XC_HERE_PARAMETERS) {
+    return (i32)(u32)XC_WARP(XC_WARP_ACTIVE, 0, 0, 0, site);
+}
+XC_DEVICE i32 xc_block_count(b1 p, i64 site, XC_HERE_PARAMETERS) {
+    return (i32)(u32)W->barrier(W, (i32)site, p);
+}
 XC_DEVICE i32 xc_block_and(b1 p, i64 site, XC_HERE_PARAMETERS) {
     const u64 both = W->barrier(W, (i32)site, p);
     return (u32)both == (u32)(both >> 32);
 }
-XC_DEVICE i32 xc_block_or(b1 p, i64 site, XC_HERE_PARAMETERS) { return (u32)W->barrier(W, (i32)site, p) != 0; }
+XC_DEVICE i32 xc_block_or(b1 p, i64 site, XC_HERE_PARAMETERS) {
+    return (u32)W->barrier(W, (i32)site, p) != 0;
+}
 XC_DEVICE void xc_order_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 XC_DEVICE void xc_order_fence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 XC_DEVICE void xc_order_fence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-struct xc_timespec { i64 seconds, nanoseconds; };
+struct xc_timespec {
+    i64 seconds, nanoseconds;
+};
 extern "C" int nanosleep(const xc_timespec*, xc_timespec*);
 XC_DEVICE void xc_order_sleep(u32 ns) {
     const xc_timespec time = {ns / 1000000000u, ns % 1000000000u};
@@ -98,25 +111,51 @@ XC_DEVICE T xc_warp_shfl(i64 mask, T value, i64 by, i32 mode, i64 clamp, i64 sit
 #pragma unroll
     for (int i = 0; i < (int)(sizeof(T) / 4); ++i) {
         u32 in = word.part[i], out;
-        if (mode == 0) asm volatile("shfl.sync.idx.b32 %0, %1, %2, %3, %4;" : "=r"(out) : "r"(in), "r"(b), "r"(c), "r"(m) : "memory");
-        else if (mode == 1) asm volatile("shfl.sync.up.b32 %0, %1, %2, %3, %4;" : "=r"(out) : "r"(in), "r"(b), "r"(c), "r"(m) : "memory");
-        else if (mode == 2) asm volatile("shfl.sync.down.b32 %0, %1, %2, %3, %4;" : "=r"(out) : "r"(in), "r"(b), "r"(c), "r"(m) : "memory");
-        else asm volatile("shfl.sync.bfly.b32 %0, %1, %2, %3, %4;" : "=r"(out) : "r"(in), "r"(b), "r"(c), "r"(m) : "memory");
+        if (mode == 0)
+            asm volatile("shfl.sync.idx.b32 %0, %1, %2, %3, %4;"
+                         : "=r"(out)
+                         : "r"(in), "r"(b), "r"(c), "r"(m)
+                         : "memory");
+        else if (mode == 1)
+            asm volatile("shfl.sync.up.b32 %0, %1, %2, %3, %4;"
+                         : "=r"(out)
+                         : "r"(in), "r"(b), "r"(c), "r"(m)
+                         : "memory");
+        else if (mode == 2)
+            asm volatile("shfl.sync.down.b32 %0, %1, %2, %3, %4;"
+                         : "=r"(out)
+                         : "r"(in), "r"(b), "r"(c), "r"(m)
+                         : "memory");
+        else
+            asm volatile("shfl.sync.bfly.b32 %0, %1, %2, %3, %4;"
+                         : "=r"(out)
+                         : "r"(in), "r"(b), "r"(c), "r"(m)
+                         : "memory");
         word.part[i] = out;
     }
     return word.value;
 }
-XC_DEVICE i32 xc_warp_ballot(i64 mask, b1 p, i64 site, XC_HERE_PARAMETERS) { return (i32)__ballot_sync(xc_warp_mask(mask, site, F), p); }
-XC_DEVICE b1 xc_warp_all(i64 mask, b1 p, i64 site, XC_HERE_PARAMETERS) { return __all_sync(xc_warp_mask(mask, site, F), p); }
-XC_DEVICE b1 xc_warp_any(i64 mask, b1 p, i64 site, XC_HERE_PARAMETERS) { return __any_sync(xc_warp_mask(mask, site, F), p); }
-XC_DEVICE b1 xc_warp_eq(i64 mask, b1 p, i64 site, XC_HERE_PARAMETERS) { return __uni_sync(xc_warp_mask(mask, site, F), p); }
+XC_DEVICE i32 xc_warp_ballot(i64 mask, b1 p, i64 site, XC_HERE_PARAMETERS) {
+    return (i32)__ballot_sync(xc_warp_mask(mask, site, F), p);
+}
+XC_DEVICE b1 xc_warp_all(i64 mask, b1 p, i64 site, XC_HERE_PARAMETERS) {
+    return __all_sync(xc_warp_mask(mask, site, F), p);
+}
+XC_DEVICE b1 xc_warp_any(i64 mask, b1 p, i64 site, XC_HERE_PARAMETERS) {
+    return __any_sync(xc_warp_mask(mask, site, F), p);
+}
+XC_DEVICE b1 xc_warp_eq(i64 mask, b1 p, i64 site, XC_HERE_PARAMETERS) {
+    return __uni_sync(xc_warp_mask(mask, site, F), p);
+}
 template <class T>
 XC_DEVICE i32 xc_warp_match_any(i64 mask, T value, i64 site, XC_HERE_PARAMETERS) {
     const u32 m = xc_warp_mask(mask, site, F);
     const u64 bits = xc_warp_bits(value);
     u32 found;
-    if (sizeof(T) == 4) asm volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(found) : "r"((u32)bits), "r"(m) : "memory");
-    else asm volatile("match.any.sync.b64 %0, %1, %2;" : "=r"(found) : "l"(bits), "r"(m) : "memory");
+    if (sizeof(T) == 4)
+        asm volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(found) : "r"((u32)bits), "r"(m) : "memory");
+    else
+        asm volatile("match.any.sync.b64 %0, %1, %2;" : "=r"(found) : "l"(bits), "r"(m) : "memory");
     return (i32)found;
 }
 template <class T>
@@ -125,15 +164,23 @@ XC_DEVICE i64 xc_warp_match_all(i64 mask, T value, i64 site, XC_HERE_PARAMETERS)
     const u64 bits = xc_warp_bits(value);
     u32 found, same;
     if (sizeof(T) == 4)
-        asm volatile("{ .reg .pred q; match.all.sync.b32 %0|q, %2, %3; selp.u32 %1, 1, 0, q; }" : "=r"(found), "=r"(same) : "r"((u32)bits), "r"(m) : "memory");
+        asm volatile("{ .reg .pred q; match.all.sync.b32 %0|q, %2, %3; selp.u32 %1, 1, 0, q; }"
+                     : "=r"(found), "=r"(same)
+                     : "r"((u32)bits), "r"(m)
+                     : "memory");
     else
-        asm volatile("{ .reg .pred q; match.all.sync.b64 %0|q, %2, %3; selp.u32 %1, 1, 0, q; }" : "=r"(found), "=r"(same) : "l"(bits), "r"(m) : "memory");
+        asm volatile("{ .reg .pred q; match.all.sync.b64 %0|q, %2, %3; selp.u32 %1, 1, 0, q; }"
+                     : "=r"(found), "=r"(same)
+                     : "l"(bits), "r"(m)
+                     : "memory");
     return (i64)(found | (u64)same << 32);
 }
-XC_DEVICE void xc_warp_sync(i64 mask, i64 site, XC_HERE_PARAMETERS) { __syncwarp(xc_warp_mask(mask, site, F)); }
+XC_DEVICE void xc_warp_sync(i64 mask, i64 site, XC_HERE_PARAMETERS) {
+    __syncwarp(xc_warp_mask(mask, site, F));
+}
 XC_DEVICE i32 xc_warp_active(i64, XC_HERE_PARAMETERS) {
     u32 mask;
-    asm volatile("activemask.b32 %0;" : "=r"(mask) :: "memory");
+    asm volatile("activemask.b32 %0;" : "=r"(mask)::"memory");
     return (i32)mask;
 }
 XC_DEVICE i32 xc_block_count(b1 p, i64, XC_HERE_PARAMETERS) { return __syncthreads_count(p); }
@@ -142,10 +189,10 @@ XC_DEVICE i32 xc_block_or(b1 p, i64, XC_HERE_PARAMETERS) { return __syncthreads_
 XC_DEVICE void xc_order_fence() { __threadfence(); }
 XC_DEVICE void xc_order_fence_block() { __threadfence_block(); }
 XC_DEVICE void xc_order_fence_system() { __threadfence_system(); }
-XC_DEVICE void xc_order_sleep(u32 ns) { asm volatile("nanosleep.u32 %0;" :: "r"(ns) : "memory"); }
+XC_DEVICE void xc_order_sleep(u32 ns) { asm volatile("nanosleep.u32 %0;" ::"r"(ns) : "memory"); }
 XC_DEVICE i64 xc_order_clock() {
     i64 cycles;
-    asm volatile("mov.u64 %0, %%clock64;" : "=l"(cycles) :: "memory");
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(cycles)::"memory");
     return cycles;
 }
 #endif

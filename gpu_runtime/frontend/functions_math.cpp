@@ -28,15 +28,15 @@ struct Accuracy {
     FunctionTable::Ulp ulp;
 };
 constexpr std::array accuracies = {
-    Accuracy{"sin", {4, 2, 4, 2}},       Accuracy{"cos", {4, 2, 4, 2}},      Accuracy{"tan", {4, 4, 4, 2}},
-    Accuracy{"asin", {4, 2, 4, 2}},      Accuracy{"acos", {4, 2, 4, 2}},     Accuracy{"atan", {4, 2, 4, 2}},
-    Accuracy{"atan2", {4, 3, 4, 2}},     Accuracy{"sinh", {4, 3, 4, 2}},     Accuracy{"cosh", {4, 2, 4, 1}},
-    Accuracy{"tanh", {4, 2, 4, 1}},      Accuracy{"asinh", {4, 3, 4, 3}},    Accuracy{"acosh", {4, 4, 4, 3}},
-    Accuracy{"atanh", {4, 3, 4, 2}},     Accuracy{"exp", {4, 2, 4, 1}},      Accuracy{"exp2", {4, 2, 4, 1}},
-    Accuracy{"expm1", {4, 1, 4, 1}},     Accuracy{"log1p", {4, 1, 4, 1}},    Accuracy{"log2", {4, 1, 4, 1}},
-    Accuracy{"log10", {4, 2, 4, 1}},     Accuracy{"log", {4, 1, 4, 1}},      Accuracy{"cbrt", {4, 1, 4, 1}},
-    Accuracy{"hypot", {4, 3, 4, 2}},     Accuracy{"pow", {4, 4, 4, 2}},      Accuracy{"erf", {4, 2, 4, 2}},
-    Accuracy{"erfc", {4, 4, 4, 5}},      Accuracy{"lgamma", {8, 6, 8, 4}},   Accuracy{"gamma", {10, 5, 10, 10}},
+    Accuracy{"sin", {4, 2, 4, 2}},   Accuracy{"cos", {4, 2, 4, 2}},    Accuracy{"tan", {4, 4, 4, 2}},
+    Accuracy{"asin", {4, 2, 4, 2}},  Accuracy{"acos", {4, 2, 4, 2}},   Accuracy{"atan", {4, 2, 4, 2}},
+    Accuracy{"atan2", {4, 3, 4, 2}}, Accuracy{"sinh", {4, 3, 4, 2}},   Accuracy{"cosh", {4, 2, 4, 1}},
+    Accuracy{"tanh", {4, 2, 4, 1}},  Accuracy{"asinh", {4, 3, 4, 3}},  Accuracy{"acosh", {4, 4, 4, 3}},
+    Accuracy{"atanh", {4, 3, 4, 2}}, Accuracy{"exp", {4, 2, 4, 1}},    Accuracy{"exp2", {4, 2, 4, 1}},
+    Accuracy{"expm1", {4, 1, 4, 1}}, Accuracy{"log1p", {4, 1, 4, 1}},  Accuracy{"log2", {4, 1, 4, 1}},
+    Accuracy{"log10", {4, 2, 4, 1}}, Accuracy{"log", {4, 1, 4, 1}},    Accuracy{"cbrt", {4, 1, 4, 1}},
+    Accuracy{"hypot", {4, 3, 4, 2}}, Accuracy{"pow", {4, 4, 4, 2}},    Accuracy{"erf", {4, 2, 4, 2}},
+    Accuracy{"erfc", {4, 4, 4, 5}},  Accuracy{"lgamma", {8, 6, 8, 4}}, Accuracy{"gamma", {10, 5, 10, 10}},
 };
 
 // Of complex numbers too.
@@ -117,8 +117,14 @@ void add_math(FunctionTable& t) {
         {"pow", {"math.pow"}, "x ** y in floating point; within 4 ulp.", 2},
         {"erf", {"math.erf", "scipy.special.erf"}, "Error function; within 4 ulp."},
         {"erfc", {"math.erfc", "scipy.special.erfc"}, "1 - erf(x), exact for large x; within 4 ulp."},
-        {"lgamma", {"math.lgamma", "scipy.special.gammaln"}, "Logarithm of |gamma(x)|; for x > 0 within 8 ulp."},
-        {"gamma", {"math.gamma", "scipy.special.gamma"}, "The gamma function; for x > 0 within 10 ulp.", 1, "tgamma"},
+        {"lgamma",
+         {"math.lgamma", "scipy.special.gammaln"},
+         "Logarithm of |gamma(x)|; for x > 0 within 8 ulp."},
+        {"gamma",
+         {"math.gamma", "scipy.special.gamma"},
+         "The gamma function; for x > 0 within 10 ulp.",
+         1,
+         "tgamma"},
         {"nextafter", {"math.nextafter", "numpy.nextafter"}, "The next number after x towards y.", 2},
         {"fmod", {"math.fmod", "numpy.fmod"}, "Remainder with the sign of x, as C has it; exact.", 2},
     };

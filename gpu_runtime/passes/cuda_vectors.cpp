@@ -41,8 +41,8 @@ bool contiguous(const Function& f, const Body& body, const TilePlan& plan) {
             const auto sum = linear(seen.indices[d], scope);
             const ExprP step = sum ? sum->coefficients[static_cast<std::size_t>(plan.vector_axis)] : nullptr;
             if (!step) continue;
-            good &= d + 1 == seen.indices.size() && integer_of(step) == 1 &&
-                    unit_stride(seen.array->type.layout);
+            good &=
+                d + 1 == seen.indices.size() && integer_of(step) == 1 && unit_stride(seen.array->type.layout);
         }
     });
     return good;

@@ -68,7 +68,8 @@ nb::list images_for(nb::handle kernel, nb::handle types, const std::string& targ
     for (const launch::Signature& signature : signatures_for(k, types))
         for (const bool automatic : {false, true}) {
             nb::gil_scoped_release released;
-            launch::Targeted made = launch::compile_for(*program, *program->lower(signature), target, automatic);
+            launch::Targeted made =
+                launch::compile_for(*program, *program->lower(signature), target, automatic);
             text = launch::to_string(signature);
             found.insert_or_assign(launch::portable_key(made.source, target), std::move(made));
         }

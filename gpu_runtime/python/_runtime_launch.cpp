@@ -381,6 +381,10 @@ std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& whe
     if (!work->started.timing) return work;
     if (arguments->has_foreign_streams()) arguments->let_others_wait(*device, on.get());
     if (stage) arguments->unstage(written, on);
+    if (stage && on) {  // a stream's copies may still be under way when the kernel is over
+        work->copied = device->make_event(false);
+        device->record(*work->copied, on.get());
+    }
     if (host) work->finish = [arguments = arguments.get(), written] { arguments->write_back(written); };
     if (arguments->to_be_kept()) work->keeps = std::shared_ptr<Arguments>(std::move(arguments));
     // Told at the call only where it always can be: elsewhere it is the next wait that tells, however fast the work was.

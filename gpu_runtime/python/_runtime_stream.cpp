@@ -51,9 +51,8 @@ bool on(const InFlight& work, const device::Device* device, const device::Stream
 }  // namespace
 
 bool InFlight::done() const {
-    if (started.timing) return started.timing->done.load(std::memory_order_acquire);
-    if (copied) return device->lost_by() != 0 || device->happened(*copied);
-    return true;
+    if (started.timing && !started.timing->done.load(std::memory_order_acquire)) return false;
+    return !copied || device->lost_by() != 0 || device->happened(*copied);
 }
 
 std::optional<Error> InFlight::error() const {

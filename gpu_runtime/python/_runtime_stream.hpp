@@ -41,7 +41,7 @@ struct InFlight {
     std::shared_ptr<device::Device> device;
     std::shared_ptr<device::Stream> stream;
     launch::Started started;                // a launch
-    std::shared_ptr<device::Event> copied;  // or a copy that uses host memory
+    std::shared_ptr<device::Event> copied;  // a copy that uses host memory, after the launch if there is one
     std::shared_ptr<const Graph> graph;     // or a graph's replay, which `started` times
     std::shared_ptr<void> keeps;            // released with the GIL held
     std::function<void()> finish;           // once, when the work is done and went well

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+import tempfile
 import textwrap
+from pathlib import Path
 
 import pytest
 from xcuda import core as cuda
@@ -58,10 +60,15 @@ print("went on")
 """
 
 
+def command(script):
+    """Of a file: a kernel's source is read from where it stands."""
+    file = Path(tempfile.mkdtemp()) / "script.py"
+    file.write_text(textwrap.dedent(script))
+    return [sys.executable, str(file)]
+
+
 def run(script):
-    return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120
-    )
+    return subprocess.run(command(script), capture_output=True, text=True, timeout=120)
 
 
 def test_a_write_far_out_of_range_is_told_and_the_process_goes_on():
@@ -160,9 +167,7 @@ print("right")
 
 def test_two_processes_share_a_gpu():
     both = [
-        subprocess.Popen(
-            [sys.executable, "-c", TWO], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+        subprocess.Popen(command(TWO), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         for _ in range(2)
     ]
     for process in both:

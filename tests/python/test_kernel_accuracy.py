@@ -146,7 +146,7 @@ def test_a_special_function_is_as_accurate_as_stated(name, dtype):
     exact = [_exact(name, v) for v in x]
     for lanes in (True, False):
         f = make(
-            f"def f(a, o):\n    i = cuda.grid(1)\n    if i < len(o):\n        "
+            "def f(a, o):\n    i = cuda.grid(1)\n    if i < len(o):\n        "
             + (f"o[i] = math.{name}(a[i])\n" if lanes else f"cuda.atomic.exch(o, i, math.{name}(a[i]))\n")
         )
         got = np.zeros_like(x)

@@ -169,8 +169,10 @@ def test_parts(dtype):
     np.testing.assert_array_equal(elementwise("np.imag(a) + np.real(a)", z, dtype=part), z.imag + z.real)
     same_class(elementwise("a.conjugate()", z), z.conjugate())
     same_class(elementwise("np.conj(a)", z), z.conjugate())
+    # CUDA's hypot may be 2 ulp off, which is inf where the largest number is right.
+    inside = ~(np.isfinite(np.abs(z)) & (np.abs(z) > np.finfo(part).max * (1 - 1e-6)))
     np.testing.assert_allclose(
-        elementwise("abs(a)", z, dtype=part), np.abs(z), rtol=4e-7 if part == "f4" else 1e-15
+        elementwise("abs(a)", z, dtype=part)[inside], np.abs(z)[inside], rtol=4e-7 if part == "f4" else 1e-15
     )
     np.testing.assert_allclose(
         elementwise("np.angle(a)", z, dtype=part), np.angle(z), rtol=1e-6 if part == "f4" else 1e-15

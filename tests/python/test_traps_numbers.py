@@ -168,7 +168,19 @@ def test_floats_to_integers_out_of_range(source, target):
 @pytest.mark.parametrize("target", INTS)
 def test_literals_to_integers_out_of_range(target):
     """Found by the fuzzer: a folded cast of a float out of range was not what the same cast leaves at run time."""
-    numbers = ["1e30", "-1e30", "np.nan", "np.inf", "-1.0", "256.0", "3e9", "-3e9", "1e19", "9.3e18", "65536.7"]
+    numbers = [
+        "1e30",
+        "-1e30",
+        "np.nan",
+        "np.inf",
+        "-1.0",
+        "256.0",
+        "3e9",
+        "-3e9",
+        "1e19",
+        "9.3e18",
+        "65536.7",
+    ]
     body = "".join(f"    o[{i}] = np.{target}({x})\n" for i, x in enumerate(numbers))
     out = np.zeros(len(numbers), target)
     run(make(f"def f(o):\n{body}"), out)

@@ -20,7 +20,7 @@ struct Advised {
 /// `arguments` lie in host memory and are written to: give copies. Without `shape` the launch is the one that a call
 /// without [grid, block] makes on a GPU. An inner block and the first are traced; the last one for what leaves its array.
 XCUDA_API Advised advise(const launch::Program& program, const launch::Lowered& lowered,
-                         std::span<const launch::Argument> arguments, const std::optional<device::Shape>& shape,
-                         const std::string& kernel);
+                         std::span<const launch::Argument> arguments,
+                         const std::optional<device::Shape>& shape, const std::string& kernel);
 
 }  // namespace xcuda::profile::analysis

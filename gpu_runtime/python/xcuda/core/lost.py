@@ -38,7 +38,10 @@ def _listed(words):
 
 
 def _what_now():
-    words = "; the driver keeps the GPU from this process until it ends: restart the notebook's kernel to use it again; "
+    words = (
+        "; the driver keeps the GPU from this process until it ends: "
+        "restart the notebook's kernel to use it again; "
+    )
     if "cpu" not in _runtime.device_labels():
         return words + "Python's own variables are not touched"
     words += 'Python\'s own variables and the CPU device go on working (`with cuda.Device("cpu"):`)'
