@@ -9,6 +9,7 @@ import re
 from collections import namedtuple
 from pathlib import Path
 
+import numpy as np
 import test_frontend_refusals as tests
 from frontend_source import lower, make
 from xcuda.core.errors import KernelSyntaxError
@@ -22,7 +23,17 @@ class Body:
     speed: float
 
 
-NAMES = {**tests.OUTSIDE, "Pair": Pair, "Body": Body}
+POINT = np.dtype([("x", "f4"), ("y", "f4")])
+NAMES = {
+    **tests.OUTSIDE,
+    "Pair": Pair,
+    "Body": Body,
+    "point": POINT,
+    "words": np.dtype([("word", "S3")]),
+    "mixed": np.dtype([("word", "S3"), ("x", "f4")]),
+    "first_table": np.arange(6000.0),
+    "second_table": np.arange(6000.0),
+}
 ARGUMENTS = tests.ARGUMENTS  # of def f(A, b, n)
 
 # Bodies of `def f(A, b, n)`.
@@ -78,6 +89,26 @@ MORE = [
     "n[0] += 1",
     "x = cuda.vote_sync_intrinsic(-1, n, True)",
     "t = cuda.shared.array(4, order=1, shape=3)",
+    "x = point(1, 2)",
+    "c = cuda.local.array(3, np.int32)\nc[:] += 1.5",
+    "A[0:2, 0:2] = (1, 2)",
+    "b[0:2] = A",
+    "t = cuda.shared.array(0, point)",
+    "x = b.reshape(order=1)",
+    "x = A.reshape(4)",
+    "x = b.reshape()",
+    "print(n, file=1)",
+    "print(n, sep=n)",
+    "r = cuda.local.array(3, words)",
+    "r = cuda.local.array(3, mixed)\nx = r[0].word",
+    "r = cuda.local.array(3, point)\nx = r[0].z",
+    "r = cuda.local.array(3, point)\np = r[0]\nx = p[5]",
+    "r = cuda.local.array(3, point)\nr[0] = (1, 2, 3)",
+    "r = cuda.local.array(3, point)\nr[:] = (1, 2)",
+    "r = cuda.local.array(3, point)\nr[0] = 'a'",
+    "r = cuda.local.array(3, point)\nr[0] += 1",
+    "b[0] = first_table[n] + second_table[n]",
+    "x = cuda.cg.this_grid().length",
 ]
 
 # Whole sources; the last function is the kernel, its arguments are of these types.
@@ -97,6 +128,14 @@ SOURCES = [
         "def h(x):\n    if x[0] > 1:\n        return\n    cuda.syncthreads()\n\ndef f(a):\n    h(a)\n",
         "float32[1]",
     ),
+    (
+        "def h():\n    t = cuda.local.array(3, np.float32)\n    return t\n\ndef f(a):\n    a[0] = h()[0]\n",
+        "float32[1]",
+    ),
+    (
+        "def h(x, y):\n    if x[0] > 1:\n        return x\n    return y\n\ndef f(a, b):\n    a[0] = h(a, b)[0]\n",
+        "float32[1], float32[1]",
+    ),
     ("def f(flags):\n    flags[0] = -flags[1]\n", "bool[1]"),
     ("def f(a, total):\n    a[0] = len(total)\n", "float32[1], float32[0]"),
     ("def f(a, total):\n    for x in total:\n        a[0] = x\n", "float32[1], float32[0]"),
@@ -109,6 +148,8 @@ WITHOUT_EXAMPLE = {
     "is read-only": "depends on the array, not on the text: test_kernel_arguments.py",
     "() needs '": "only where optional arguments come before required ones",
     "where() does not take ": "every number type has an overload: for types to come",
+    "a helper returns a number or a tuple of numbers": "the item itself is refused first, where it is returned",
+    " needs aligned elements": "depends on the argument's records: test_kernel_records.py",
     "this tuple": "only a struct of a class without a name",
 }
 
