@@ -40,7 +40,7 @@ std::vector<std::int64_t> run(const std::shared_ptr<Function>& k, const Dim3& gr
 TEST(CpuFibers, EveryThreadSeesTheOthersWritesAfterABarrier) {
     const auto k = kernel("k", fiber_kernel(R"text(
     shared[rank] = rank * rank + block;
-    worker->barrier(worker);
+    worker->barrier(worker, 0, false);
     out[block * threads + rank] = shared[threads - 1 - rank];
 )text"));
     for (const Dim3 block : {Dim3{1, 1, 1}, Dim3{7, 1, 1}, Dim3{8, 4, 2}, Dim3{1024, 1, 1}}) {
@@ -55,10 +55,10 @@ TEST(CpuFibers, EveryThreadSeesTheOthersWritesAfterABarrier) {
 TEST(CpuFibers, TreeReduction) {
     const auto k = kernel("k", fiber_kernel(R"text(
     shared[rank] = rank + block;
-    worker->barrier(worker);
+    worker->barrier(worker, 0, false);
     for (i64 half = threads / 2; half > 0; half /= 2) {
         if (rank < half) shared[rank] += shared[rank + half];
-        worker->barrier(worker);
+        worker->barrier(worker, 0, false);
     }
     if (rank == 0) out[block] = shared[0];
 )text"));
@@ -70,10 +70,10 @@ TEST(CpuFibers, AThreadThatReturnedCountsAsArrived) {
     // Thread r passes r barriers; at each, those still there count themselves.
     const auto k = kernel("k", fiber_kernel(R"text(
     if (rank == 0) for (i64 i = 0; i < threads; ++i) shared[i] = 0;
-    worker->barrier(worker);
+    worker->barrier(worker, 0, false);
     for (i64 round = 0; round < rank; ++round) {
         shared[round] += 1;
-        worker->barrier(worker);
+        worker->barrier(worker, 0, false);
         if (shared[round] != threads - 1 - round) { out[block] = round; }
     }
     if (rank == threads - 1) shared[threads] = 1;
@@ -86,9 +86,9 @@ TEST(CpuFibers, AThreadThatReturnedCountsAsArrived) {
 TEST(CpuFibers, DivergentBarriersMeetAsAnyBarrier) {
     const auto k = kernel("k", fiber_kernel(R"text(
     shared[rank] = 1;
-    if (rank % 2) { worker->barrier(worker); shared[rank] = shared[rank - 1] + 1; }
-    else { worker->barrier(worker); shared[rank] = 5; }
-    worker->barrier(worker);
+    if (rank % 2) { worker->barrier(worker, 0, false); shared[rank] = shared[rank - 1] + 1; }
+    else { worker->barrier(worker, 0, false); shared[rank] = 5; }
+    worker->barrier(worker, 0, false);
     out[rank] = shared[rank] + 10 * shared[rank ^ 1];
 )text"));
     const auto out = run(k, {1, 1, 1}, {64, 1, 1}, 64);
@@ -100,7 +100,7 @@ TEST(CpuFibers, LocalArraysSurviveBarriers) {
     const auto k = kernel("k", fiber_kernel(R"text(
     volatile f64 kept[4000];
     for (int i = 0; i < 4000; ++i) kept[i] = rank * 10000 + i;
-    worker->barrier(worker);
+    worker->barrier(worker, 0, false);
     f64 sum = 0;
     for (int i = 0; i < 4000; ++i) sum += kept[i];
     out[rank] = (i64)sum;
@@ -112,9 +112,9 @@ TEST(CpuFibers, LocalArraysSurviveBarriers) {
 TEST(CpuFibers, AFaultInsideAFiberEndsTheLaunchAndTheDeviceLivesOn) {
     const auto k = kernel("k", fiber_kernel(R"text(
     shared[rank] = rank;
-    worker->barrier(worker);
+    worker->barrier(worker, 0, false);
     if (rank == 77) worker->fail(worker, 3, 3, 1, 2, x, y, z, bx, by, bz);
-    worker->barrier(worker);
+    worker->barrier(worker, 0, false);
     out[0] = 1;
 )text"));
     std::int64_t out = 0;
@@ -127,6 +127,6 @@ TEST(CpuFibers, AFaultInsideAFiberEndsTheLaunchAndTheDeviceLivesOn) {
         EXPECT_EQ(out, 0);
     }
     const auto fine =
-        kernel("k", fiber_kernel("shared[rank] = 2; worker->barrier(worker); out[rank] = shared[rank];"));
+        kernel("k", fiber_kernel("shared[rank] = 2; worker->barrier(worker, 0, false); out[rank] = shared[rank];"));
     EXPECT_EQ(run(fine, {1, 1, 1}, {128, 1, 1}, 128)[127], 2);
 }

@@ -77,7 +77,7 @@ TEST_F(CpuInterrupt, StopsFibers) {
     const auto k = kernel("k", R"text(
 static void body(const LaunchBlock* launch, const void* packed, Worker* worker, i64, i64, i64, i64, i64, i64) {
     *(volatile i32*)*(i32* const*)packed = 1;
-    for (;;) { worker->barrier(worker); POLL(); }
+    for (;;) { worker->barrier(worker, 0, false); POLL(); }
 }
 UNITS(k, launch->grid[0])
 KERNEL(k) { for (i64 b = begin; b < end; ++b) worker->run_fibers(worker, launch, packed, b, body); }

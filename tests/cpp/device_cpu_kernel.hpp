@@ -20,7 +20,7 @@ struct Worker {
     char* shared;
     void (*fail)(Worker*, i32 site, i32 kind, i64, i64, i64, i64, i64, i64, i64, i64) __attribute__((noreturn));
     void (*run_fibers)(Worker*, const LaunchBlock*, const void*, i64 block, ThreadFunction);
-    void (*barrier)(Worker*);
+    unsigned long long (*barrier)(Worker*, i32 site, bool predicate);
     void (*leave)(Worker*) __attribute__((noreturn));
 };
 #define UNITS(name, expression) extern "C" i64 name##_units(const LaunchBlock* launch, const void* packed) { \

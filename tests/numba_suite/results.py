@@ -30,7 +30,8 @@ def run_files(files, tests, given):
 
 
 def _one_worker(files, skip, outcomes, tests, given):
-    path = [str(HERE / "shim"), str(pathlib.Path(given.stage).resolve()), os.environ.get("PYTHONPATH", "")]
+    stage = [str(pathlib.Path(given.stage).resolve())] if given.stage else []
+    path = [str(HERE / "shim"), *stage, os.environ.get("PYTHONPATH", "")]
     env = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, path)), NUMBA_SUITE_TESTS=str(tests))
     if given.device:
         env["XCUDA_DEVICE"] = given.device

@@ -4,6 +4,8 @@ import enum
 import json
 import linecache
 import math
+import subprocess
+import sys
 import types
 
 import numpy as np
@@ -195,6 +197,15 @@ def test_an_attribute_of_a_users_module_is_seen():
     assert not c.changed()
     config.N = 2
     assert c.changed()
+
+
+def test_the_text_of_a_command_is_read():
+    text = (
+        "import numpy as np\nfrom xcuda import core as cuda\n\n@cuda.kernel\ndef f(a):\n    a[0] = 7\n\n"
+        "a = np.zeros(1)\nf[1, 1](a)\nprint(a[0])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("7.0\n", "")
 
 
 def test_no_source_is_said():

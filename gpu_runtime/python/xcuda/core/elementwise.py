@@ -8,7 +8,10 @@ import types
 
 import numpy as np
 
+from xcuda.core.dtypes import numpy_dtype
 from xcuda.core.generated import kernel_from
+from xcuda.core.signatures import returned_by, types_from
+from xcuda.core.types import is_type
 
 __all__ = ["guvectorize", "vectorize"]
 
@@ -58,16 +61,24 @@ def _plain(function):
 def _listed(signatures):
     if signatures is None:
         return []
-    return [str(s) for s in (signatures if isinstance(signatures, (list, tuple)) else [signatures])]
+    one = not isinstance(signatures, (list, tuple)) or (
+        isinstance(signatures, tuple) and all(is_type(s) for s in signatures)
+    )
+    return [signatures] if one else list(signatures)
 
 
 def _types_in(signature):
-    """'float32(float32, int64)': (result, [arguments]) as dtypes; array brackets are left aside."""
-    found = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", re.sub(r"\[[^\]]*\]", "", signature))
-    if not found:
-        raise TypeError(f'"{signature}" is no signature such as "float32(float32, float32)"')
-    result = None if found[1] in ("void", "none", "None") else np.dtype(found[1])
-    return result, [np.dtype(t.strip()) for t in found[2].split(",") if t.strip()]
+    """(result, [arguments]) of a signature as dtypes, None for no result; an array counts as its elements."""
+    try:
+        arguments = types_from(signature)
+    except TypeError as error:
+        raise TypeError(
+            f'"{signature}" is no signature such as "float32(float32, float32)": {error}'
+        ) from None
+    returned = returned_by(signature)
+    if returned in (None, "void", "none", "None"):
+        return None, [numpy_dtype(kind[1]) for kind in arguments]
+    return numpy_dtype(types_from((returned,))[0][1]), [numpy_dtype(kind[1]) for kind in arguments]
 
 
 def _is_device(value):
@@ -167,7 +178,14 @@ class Rowwise:
 
     def __init__(self, function, signatures, layout):
         self.py_func = function
-        self.signatures = [_types_in(s)[1] for s in signatures]
+        both = [_types_in(s) for s in signatures]
+        for given, (result, _) in zip(signatures, both, strict=True):
+            if result is not None:
+                raise TypeError(
+                    f"guvectorized functions cannot return values: signature {given} specifies {result} return "
+                    "type; write into the last argument, and void(...)"
+                )
+        self.signatures = [arguments for _, arguments in both]
         left, _, right = layout.replace(" ", "").partition("->")
         self.inputs = [tuple(filter(None, p.split(","))) for p in re.findall(r"\(([^)]*)\)", left)]
         self.outputs = [tuple(filter(None, p.split(","))) for p in re.findall(r"\(([^)]*)\)", right)]

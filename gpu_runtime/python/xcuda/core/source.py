@@ -14,7 +14,6 @@ import difflib
 import enum
 import inspect
 import json
-import linecache
 import math
 import sys
 import types
@@ -24,6 +23,7 @@ from typing import Any
 from xcuda.core.constants import Frozen, array_meaning
 from xcuda.core.language import Intrinsic, Namespace
 from xcuda.core.records import dtype_meaning
+from xcuda.core.source_lines import lines_of
 from xcuda.core.types import scalar_name
 
 _MISSING = object()
@@ -91,8 +91,7 @@ def parse(function: types.FunctionType) -> tuple[ast.FunctionDef, list[str], int
     """The function's FunctionDef (absolute lines, true columns), its source lines and the first one's number."""
     code = function.__code__
     name, file, first = function.__name__, code.co_filename, code.co_firstlineno
-    linecache.checkcache(file)
-    lines = linecache.getlines(file, function.__globals__)
+    lines = lines_of(file, function.__globals__)
     if len(lines) < first:
         raise OSError(
             f"no source text for {name}(): Python has no lines of {file!r}. Define it in a notebook cell or in a file"
