@@ -7,10 +7,10 @@ import sys
 
 
 def lines_of(file: str, names: dict) -> list[str]:
-    """The lines of `file`, empty where Python has none. `names`: of its module, whose loader may have them."""
+    """The lines of `file`, empty where Python has none. `names`: the globals of its module."""
     linecache.checkcache(file)
     lines = linecache.getlines(file, names)
-    if not lines and file == "<string>":
+    if not lines and file == "<string>" and names.get("__name__") == "__main__":
         lines = _command().splitlines(keepends=True)
     return lines
 
