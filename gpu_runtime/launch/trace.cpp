@@ -8,6 +8,7 @@
 
 #include "emit/emit.hpp"
 #include "launch/cache.hpp"
+#include "launch/launch.hpp"
 #include "passes/traced.hpp"
 
 namespace xcuda::launch {
@@ -22,9 +23,11 @@ struct Sink {
 
 class Recorder : public Sink {
 public:
-    explicit Recorder(const TraceOptions& options)
+    /// `all_run`: also the blocks that are not wanted, since the wanted ones wait for them.
+    Recorder(const TraceOptions& options, bool all_run)
         : Sink{&Recorder::begins, &Recorder::tells},
           options_(options),
+          all_run_(all_run),
           wanted_(options.blocks) {
         std::sort(wanted_.begin(), wanted_.end());
     }
@@ -36,15 +39,20 @@ public:
     }
 
 private:
+    bool wants(std::int64_t block) const {
+        return wanted_.empty() || std::binary_search(wanted_.begin(), wanted_.end(), block);
+    }
+
     static bool begins(Sink* self, std::int64_t block) {
-        const auto& wanted = static_cast<Recorder*>(self)->wanted_;
-        return wanted.empty() || std::binary_search(wanted.begin(), wanted.end(), block);
+        const auto& recorder = *static_cast<Recorder*>(self);
+        return recorder.all_run_ || recorder.wants(block);
     }
 
     // A block runs on one worker from its first record to its last, so its list needs no lock; the map does.
     static void tells(Sink* self, std::int64_t block, std::uint32_t thread, std::int32_t what,
                       std::int32_t where, std::uint64_t value) {
         auto& recorder = *static_cast<Recorder*>(self);
+        if (recorder.all_run_ && !recorder.wants(block)) return;
         thread_local std::uint64_t last_recorder = 0;
         thread_local BlockTrace* last = nullptr;
         if (last_recorder != recorder.number_ || last->block != block) {
@@ -67,6 +75,7 @@ private:
 
     const std::uint64_t number_ = next_number();  // an address may come back, this does not
     const TraceOptions& options_;
+    const bool all_run_;
     std::vector<std::int64_t> wanted_;
     std::mutex mutex_;
     std::map<std::int64_t, std::unique_ptr<BlockTrace>> blocks_;
@@ -90,8 +99,9 @@ ArgumentShapes shapes_of(std::span<const Argument> arguments) {
 
 }  // namespace
 
-Trace trace(const Program& program, const Lowered& lowered, const device::Shape& shape,
+Trace trace(const Program& program, const Lowered& lowered, const device::Shape& asked,
             std::span<const Argument> arguments, const TraceOptions& options) {
+    const device::Shape shape = whole_shape(lowered, asked);
     const auto device = cpu_device();
     passes::CpuOptions cpu;
     cpu.checked = program.options().checked;
@@ -102,7 +112,7 @@ Trace trace(const Program& program, const Lowered& lowered, const device::Shape&
 
     const emit::Text text = emit::emit(made.module, emit::Target::cpu);
     const auto function = get_or_compile(*device, {text.source, text.entry, "trace"});
-    Recorder recorder(options);
+    Recorder recorder(options, shape.whole_grid);
     std::vector<Argument> all(arguments.begin(), arguments.end());
     Argument sink;
     sink.dtype = DType::u64;

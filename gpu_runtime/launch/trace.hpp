@@ -27,7 +27,7 @@ struct BlockTrace {
 };
 
 struct TraceOptions {
-    std::vector<std::int64_t> blocks;      // which run at all, linear; empty: all
+    std::vector<std::int64_t> blocks;      // which are written down, linear; empty: all
     std::size_t most_records = 1'000'000;  // of a block
 };
 

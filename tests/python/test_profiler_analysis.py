@@ -461,6 +461,32 @@ def test_what_is_no_kernel_is_refused():
         profiler.analyze(len, 1)
 
 
+def test_a_kernel_that_prints_is_analyzed():
+    @cuda.kernel
+    def talks(a):
+        i = cuda.grid(1)
+        if i < a.size:
+            a[i] = i
+            if i == 3:
+                print("three", i)
+
+    assert len(profiler.analyze(talks, line())) == 0
+
+
+def test_a_kernel_whose_blocks_meet_is_analyzed():
+    @cuda.kernel
+    def meets(a, b):
+        i = cuda.grid(1)
+        if i < a.size:
+            a[i] = i
+        cuda.cg.this_grid().sync()
+        if i < b.size:
+            b[i] = a[b.size - 1 - i]
+
+    found = profiler.analyze(meets[4, 32], line(128), line(128))
+    assert len(found) == 0 and found.blocks == 3 and found.records > 0
+
+
 def test_a_fault_met_on_the_way_is_a_finding():
     @cuda.kernel
     def divides(a, n):
