@@ -426,13 +426,29 @@ def copies(cuda):
         say(f"| {name} | {value:.3g} |")
 
 
-def main():
+def on_a_gpu():
+    """xcuda.core where the current device is a GPU, named in a line; else the end of the program."""
     from xcuda import core as cuda
 
     device = cuda.Device()
     if device.kind != "cuda":
         raise SystemExit(f"this benchmark is for a GPU; the device here is {device.name}")
     say(f"{device.name}, {device.toolchain}, Python {sys.version.split()[0]}, {time.strftime('%Y-%m-%d')}")
+    return cuda
+
+
+def run_parts(parts):
+    """Those that the command line names, all where it names none; one part's failure leaves the others their run."""
+    for name, part in parts.items():
+        if len(sys.argv) < 2 or name in sys.argv[1:]:
+            try:
+                part()
+            except Exception as error:
+                say(f"{name} failed: {type(error).__name__}: {error}")
+
+
+def main():
+    cuda = on_a_gpu()
     peer = cuda_cpp()
     parts = {
         "first": first_kernel,
@@ -442,12 +458,7 @@ def main():
         "stream": lambda: stream_through(cuda, peer),
         "copies": lambda: copies(cuda),
     }
-    for name, part in parts.items():
-        if len(sys.argv) < 2 or name in sys.argv[1:]:
-            try:
-                part()
-            except Exception as error:  # one row's failure leaves the others their run
-                say(f"{name} failed: {type(error).__name__}: {error}")
+    run_parts(parts)
 
 
 if __name__ == "__main__":

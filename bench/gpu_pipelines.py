@@ -6,12 +6,11 @@ Each part runs its peers in turns with ours, in one process, and prints ratios.
 """
 
 import statistics
-import sys
 import threading
 import time
 
 import numpy as np
-from gpu import OURS, cuda_cpp, pointer, rows, say
+from gpu import OURS, cuda_cpp, on_a_gpu, pointer, rows, run_parts, say
 
 ELEMENTS = 1 << 16
 STEPS = 1000
@@ -183,24 +182,14 @@ def pinned(cuda):
 
 
 def main():
-    from xcuda import core as cuda
-
-    device = cuda.Device()
-    if device.kind != "cuda":
-        raise SystemExit(f"this benchmark is for a GPU; the device here is {device.name}")
-    say(f"{device.name}, Python {sys.version.split()[0]}, {time.strftime('%Y-%m-%d')}")
+    cuda = on_a_gpu()
     peer = cuda_cpp()
     parts = {
         "pipeline": lambda: pipeline(cuda),
         "threads": lambda: threads(cuda, peer),
         "pinned": lambda: pinned(cuda),
     }
-    for name, part in parts.items():
-        if len(sys.argv) < 2 or name in sys.argv[1:]:
-            try:
-                part()
-            except Exception as error:  # one part's failure leaves the others their run
-                say(f"{name} failed: {type(error).__name__}: {error}")
+    run_parts(parts)
 
 
 if __name__ == "__main__":

@@ -73,32 +73,42 @@ const passes::Cost& cached_cost(const Specialisation& kernel, const device::Shap
 
 }  // namespace
 
-device::Shape shape_for(const Lowered& lowered, std::span<const Argument> arguments,
-                        const device::Info& device, const std::string& kernel) {
-    std::array<std::int64_t, 3> lengths{};
+std::vector<std::int64_t> domain_lengths(const Lowered& lowered, std::span<const Argument> arguments,
+                                         const std::string& kernel) {
+    std::vector<std::int64_t> lengths;
     const std::size_t axes = lowered.domain.size();
-    bool known = axes >= 1 && axes <= 3;
-    for (std::size_t i = 0; known && i < axes; ++i) {
+    for (std::size_t i = 0; i < axes && axes <= 3; ++i) {
         const auto value = evaluate(lowered.module.kernel(), *lowered.domain[i], arguments);
-        known = value.has_value();
-        if (known) lengths[i] = *value;
+        if (!value) break;
+        lengths.push_back(*value);
     }
-    if (!known)
+    if (lengths.empty() || lengths.size() < axes)
         throw Error(Fault::user, "TypeError",
                     kernel +
                         " does not tell how many threads it wants: it has no guard such as `if i < n` over "
                         "cuda.grid and no written array that cuda.grid indexes",
                     std::nullopt, "give the shape yourself: " + kernel + "[grid, block](...)");
-    if (device.kind == "cpu") return automatic_shape({lengths.data(), axes}, device, kernel, lowered.block);
-    std::array<std::int64_t, 3> along{1, 1, 1};  // by hardware axis
-    std::size_t used = axes;
-    for (std::size_t i = 0; i < axes; ++i) {
+    return lengths;
+}
+
+std::vector<std::int64_t> by_hardware_axis(const Lowered& lowered, std::span<const std::int64_t> lengths) {
+    std::vector<std::int64_t> along(lengths.size(), 1);
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
         const auto axis = static_cast<std::size_t>(lowered.automatic.order[i]);
+        if (axis >= along.size()) along.resize(axis + 1, 1);
         along[axis] = lengths[i];
-        used = std::max(used, axis + 1);
     }
-    along[0] = (along[0] + lowered.automatic.elements - 1) / lowered.automatic.elements;
-    return automatic_shape({along.data(), used}, device, kernel, lowered.block);
+    return along;
+}
+
+device::Shape shape_for(const Lowered& lowered, std::span<const Argument> arguments,
+                        const device::Info& device, const std::string& kernel) {
+    std::vector<std::int64_t> lengths = domain_lengths(lowered, arguments, kernel);
+    if (device.kind != "cpu") {
+        lengths = by_hardware_axis(lowered, lengths);
+        lengths[0] = (lengths[0] + lowered.automatic.elements - 1) / lowered.automatic.elements;
+    }
+    return automatic_shape(lengths, device, kernel, lowered.block);
 }
 
 std::optional<Error> Started::error() const {

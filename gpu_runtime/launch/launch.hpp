@@ -12,6 +12,15 @@
 
 namespace xcuda::launch {
 
+/// Threads along each axis of cuda.grid that a call without a shape takes over these arguments. Throws a TypeError that
+/// asks for [grid, block] where the kernel does not tell.
+XCUDA_API std::vector<std::int64_t> domain_lengths(const Lowered& lowered,
+                                                   std::span<const Argument> arguments,
+                                                   const std::string& kernel);
+/// The same by the hardware's axes, as a GPU's launch whose shape is ours lays them out.
+XCUDA_API std::vector<std::int64_t> by_hardware_axis(const Lowered& lowered,
+                                                     std::span<const std::int64_t> lengths);
+
 /// The launch shape for a call that named none: from the kernel's domain over these arguments. Throws a TypeError
 /// that asks for [grid, block] where the kernel does not tell.
 XCUDA_API device::Shape shape_for(const Lowered& lowered, std::span<const Argument> arguments,

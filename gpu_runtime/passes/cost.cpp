@@ -342,17 +342,9 @@ private:
             if (!a->type.is_array()) count(a, state);
         }
         const double once = state.weight * e.type.lanes;
+        if (is_arithmetic(e.op) && e.type.is_scalar() && info(e.type.dtype).kind >= DKind::floating)
+            cost_.flops += once;
         switch (e.op) {
-            case Op::add:
-            case Op::sub:
-            case Op::mul:
-            case Op::truediv:
-            case Op::floordiv:
-            case Op::mod:
-            case Op::pow:
-            case Op::call:
-                if (e.type.is_scalar() && info(e.type.dtype).kind >= DKind::floating) cost_.flops += once;
-                break;
             case Op::load: touch(e.args, e.args.size() - 1, state, true, false); break;
             case Op::atomic:
                 if (is_floating(e.args.back()->type.dtype)) cost_.flops += once;
@@ -430,6 +422,20 @@ private:
 };
 
 }  // namespace
+
+bool is_arithmetic(ir::Op op) {
+    switch (op) {
+        case Op::add:
+        case Op::sub:
+        case Op::mul:
+        case Op::truediv:
+        case Op::floordiv:
+        case Op::mod:
+        case Op::pow:
+        case Op::call: return true;
+        default: return false;
+    }
+}
 
 Cost cost(const ir::Module& module, const CostInputs& inputs) { return Walk(module, inputs).run(); }
 

@@ -23,6 +23,9 @@ struct Cost {
     bool complete = true;      // false: a data-dependent loop or branch was left out or averaged
 };
 
+/// Operations that count as one each: + - * / // % ** and calls of the table's functions.
+bool is_arithmetic(ir::Op op);
+
 XCUDA_API Cost cost(const ir::Module& module, const CostInputs& inputs);
 
 }  // namespace xcuda::passes

@@ -14,15 +14,6 @@
 namespace xcuda::python {
 namespace {
 
-[[noreturn]] void wrong(const char* type, const std::string& message, std::string hint = {}) {
-    throw Error(Fault::user, type, message, std::nullopt, std::move(hint));
-}
-
-std::string type_name(PyObject* object) {
-    std::string name = Py_TYPE(object)->tp_name;
-    return name.substr(name.rfind('.') + 1);
-}
-
 // How objects of a type are read, decided once a type. The types are kept for ever, so that no address comes back.
 enum class How : std::uint8_t { buffer, numpy_scalar, dlpack, cuda, array, structured, refused };
 

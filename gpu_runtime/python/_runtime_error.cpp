@@ -17,6 +17,15 @@ bool is_ours(PyFrameObject* frame) {
 
 }  // namespace
 
+void wrong(const char* type, const std::string& message, std::string hint) {
+    throw Error(Fault::user, type, message, std::nullopt, std::move(hint));
+}
+
+std::string type_name(PyObject* object) {
+    std::string name = Py_TYPE(object)->tp_name;
+    return name.substr(name.rfind('.') + 1);
+}
+
 LaunchSite LaunchSite::here() {
     LaunchSite site;
     nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));

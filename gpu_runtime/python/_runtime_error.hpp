@@ -23,6 +23,11 @@ void set_error(const Error& error, const char* kernel = nullptr, const LaunchSit
                         const LaunchSite* launched = nullptr);
 [[noreturn]] void raise(const char* python_type, const std::string& message);
 
+/// A user's error of this Python type, thrown as C++ has it.
+[[noreturn]] void wrong(const char* type, const std::string& message, std::string hint = {});
+/// "Tensor": an object's type, without its module.
+std::string type_name(PyObject* object);
+
 /// Runs `work` and turns C++ exceptions into Python's; for functions that CPython calls directly.
 template <typename Work, typename Result>
 Result guarded(Result failed, Work&& work) noexcept {

@@ -14,15 +14,6 @@
 namespace xcuda::python {
 namespace {
 
-[[noreturn]] void wrong(const char* type, const std::string& message, std::string hint = {}) {
-    throw Error(Fault::user, type, message, std::nullopt, std::move(hint));
-}
-
-std::string type_name(PyObject* object) {
-    std::string name = Py_TYPE(object)->tp_name;
-    return name.substr(name.rfind('.') + 1);
-}
-
 std::string told(PyObject* object, const std::string& name) {
     return fmt::format("'{}' ({})", name, type_name(object));
 }

@@ -126,7 +126,7 @@ TEST(CpuFibers, AFaultInsideAFiberEndsTheLaunchAndTheDeviceLivesOn) {
         EXPECT_EQ(done->fault.thread[0], 77);
         EXPECT_EQ(out, 0);
     }
-    const auto fine =
-        kernel("k", fiber_kernel("shared[rank] = 2; worker->barrier(worker, 0, false); out[rank] = shared[rank];"));
+    const auto fine = kernel(
+        "k", fiber_kernel("shared[rank] = 2; worker->barrier(worker, 0, false); out[rank] = shared[rank];"));
     EXPECT_EQ(run(fine, {1, 1, 1}, {128, 1, 1}, 128)[127], 2);
 }

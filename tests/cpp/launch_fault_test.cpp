@@ -61,9 +61,10 @@ TEST(Fault, EveryKindIsItsPythonException) {
     expect(fault(FaultKind::raised), site(ir::Site::Kind::raised, "ValueError", "no"), "ValueError", "no");
     expect(fault(FaultKind::unbound), site(ir::Site::Kind::unbound, "t"), "UnboundLocalError",
            "'t' is read before it has a value");
-    expect(fault(FaultKind::barrier), site(ir::Site::Kind::meeting, "syncthreads()"), "RuntimeError",
-           "threads wait at syncthreads() and others at syncthreads() in line 5: all threads of the block must "
-           "come to the same one");
+    expect(
+        fault(FaultKind::barrier), site(ir::Site::Kind::meeting, "syncthreads()"), "RuntimeError",
+        "threads wait at syncthreads() and others at syncthreads() in line 5: all threads of the block must "
+        "come to the same one");
     EXPECT_EQ(fault_error(fault(FaultKind::interrupted), {}, {}).python_type, "KeyboardInterrupt");
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "launch/evaluate.hpp"
 #include "launch/launch.hpp"
 #include "launch/shape.hpp"
 
@@ -15,22 +14,6 @@ device::Info any_gpu() {
     device::Info info;
     info.name = "a GPU";
     return info;
-}
-
-/// The launch of a call without [grid, block], a thread an element; axis a of cuda.grid is the hardware's order[a].
-device::Shape shape_on_gpu(const launch::Lowered& lowered, std::span<const launch::Argument> arguments,
-                           const std::string& kernel) {
-    device::Info by_element = any_gpu();
-    by_element.kind = "cpu";                                    // whose launches take no vectors
-    launch::shape_for(lowered, arguments, by_element, kernel);  // refuses what tells no shape
-    std::array<std::int64_t, 3> along{1, 1, 1};
-    std::size_t used = lowered.domain.size();
-    for (std::size_t i = 0; i < lowered.domain.size(); ++i) {
-        const auto axis = static_cast<std::size_t>(lowered.automatic.order[i]);
-        along[axis] = launch::evaluate(lowered.module.kernel(), *lowered.domain[i], arguments).value_or(0);
-        used = std::max(used, axis + 1);
-    }
-    return launch::automatic_shape({along.data(), used}, any_gpu(), kernel);
 }
 
 device::Dim3 by_axis(const device::Dim3& hardware, const std::array<int, 3>& order) {
@@ -64,7 +47,11 @@ Advised advise(const launch::Program& program, const launch::Lowered& lowered,
                const std::string& kernel) {
     Advised made;
     made.automatic = !shape;
-    made.shape = shape ? *shape : shape_on_gpu(lowered, arguments, kernel);
+    made.shape =
+        shape ? *shape
+              : launch::automatic_shape(  // a thread an element, laid out as on a GPU
+                    launch::by_hardware_axis(lowered, launch::domain_lengths(lowered, arguments, kernel)),
+                    any_gpu(), kernel, lowered.block);
     launch::check_shape(made.shape, lowered.shared_bytes, any_gpu(), kernel);
     const std::array<int, 3> order = shape ? std::array<int, 3>{0, 1, 2} : lowered.automatic.order;
     device::Shape traced = made.shape;
@@ -93,13 +80,7 @@ Advised advise(const launch::Program& program, const launch::Lowered& lowered,
     if (blocks > 1 && !trace.fault) {
         const launch::Trace last = run({blocks - 1});
         made.blocks.push_back(blocks - 1);
-        const Subject subject{lowered.module, last, {}};
-        std::vector<Finding> found;
-        out_of_range(subject, found);
-        for (Finding& f : found) {
-            f.rule = rules().front().name;
-            made.findings.push_back(std::move(f));
-        }
+        for (Finding& f : analyze(lowered.module, last, out_of_range)) made.findings.push_back(std::move(f));
     }
     return made;
 }

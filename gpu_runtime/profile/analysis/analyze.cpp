@@ -33,11 +33,12 @@ constexpr Rule table[] = {
 
 std::span<const Rule> rules() { return table; }
 
-std::vector<Finding> analyze(const ir::Module& typed, const launch::Trace& trace) {
+std::vector<Finding> analyze(const ir::Module& typed, const launch::Trace& trace, decltype(Rule::look) only) {
     Subject subject{typed, trace, {}};
     for (const launch::BlockTrace& block : trace.blocks) subject.seen.push_back(gather(block));
     std::vector<Finding> found;
     for (const Rule& rule : table) {
+        if (only && rule.look != only) continue;
         const std::size_t before = found.size();
         rule.look(subject, found);
         for (std::size_t i = before; i < found.size(); ++i) found[i].rule = rule.name;

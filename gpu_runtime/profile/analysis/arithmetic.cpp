@@ -3,6 +3,7 @@
 #include <set>
 
 #include "ir/walk.hpp"
+#include "passes/cost.hpp"
 #include "profile/analysis/finding.hpp"
 
 namespace xcuda::profile::analysis {
@@ -10,20 +11,6 @@ namespace xcuda::profile::analysis {
 using namespace ir;
 
 namespace {
-
-bool arithmetic(const Expr& e) {
-    switch (e.op) {
-        case Op::add:
-        case Op::sub:
-        case Op::mul:
-        case Op::truediv:
-        case Op::floordiv:
-        case Op::mod:
-        case Op::pow:
-        case Op::call: return true;
-        default: return false;
-    }
-}
 
 std::size_t widest_float(const Module& module) {
     std::size_t widest = 0;
@@ -68,7 +55,8 @@ void float64_arithmetic(const Subject& subject, std::vector<Finding>& found) {
         each_stmt(f.body, [&](const Stmt& s) {
             for (const ExprP& whole : s.exprs)
                 each_expr(whole, [&](const Expr& e) {
-                    if (e.type.is_array() || e.type.weak || e.type.dtype != DType::f64 || !arithmetic(e))
+                    if (e.type.is_array() || e.type.weak || e.type.dtype != DType::f64 ||
+                        !passes::is_arithmetic(e.op))
                         return;
                     const Place& place = e.place.known() ? e.place : s.place;
                     if (!lines.insert(place.line).second) return;

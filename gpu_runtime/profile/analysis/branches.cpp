@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "launch/launch.hpp"
+#include "launch/shape.hpp"
 #include "profile/analysis/requests.hpp"
 
 namespace xcuda::profile::analysis {
@@ -10,12 +11,13 @@ namespace {
 
 constexpr std::int64_t most_blocks = 16;  // spread evenly over the grid
 
+// A thread an element, axes in their order.
 device::Shape shape_of(const launch::Lowered& lowered, std::span<const launch::Argument> arguments,
                        const std::string& kernel) {
     device::Info info;
-    info.kind = "cpu";  // a thread an element, axes in their order
     info.name = "the CPU device";
-    return launch::shape_for(lowered, arguments, info, kernel);
+    return launch::automatic_shape(launch::domain_lengths(lowered, arguments, kernel), info, kernel,
+                                   lowered.block);
 }
 
 }  // namespace

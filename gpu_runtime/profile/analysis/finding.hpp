@@ -35,8 +35,9 @@ struct Rule {
 
 /// All rules, the weightiest first.
 XCUDA_API std::span<const Rule> rules();
-/// Every rule over one trace; findings in the order of lines.
-XCUDA_API std::vector<Finding> analyze(const ir::Module& typed, const launch::Trace& trace);
+/// Every rule over one trace, or the `only` one; findings in the order of lines.
+XCUDA_API std::vector<Finding> analyze(const ir::Module& typed, const launch::Trace& trace,
+                                       decltype(Rule::look) only = nullptr);
 
 // The rules, a file a subject.
 void strided_accesses(const Subject& subject, std::vector<Finding>& found);        // coalescing.cpp
