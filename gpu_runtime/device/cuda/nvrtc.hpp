@@ -10,13 +10,16 @@
 
 namespace xcuda::device::cuda {
 
-#define XCUDA_NVRTC_FUNCTIONS(X)                                                                  \
-    X(nvrtcVersion)                                                                               \
-    X(nvrtcGetErrorString)                                                                        \
-    X(nvrtcGetNumSupportedArchs)                                                                  \
-    X(nvrtcGetSupportedArchs) X(nvrtcCreateProgram) X(nvrtcDestroyProgram) X(nvrtcCompileProgram) \
-        X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN)     \
-            X(nvrtcGetPTXSize) X(nvrtcGetPTX)
+#define XCUDA_NVRTC_FUNCTIONS(X) \
+    X(nvrtcVersion)              \
+    X(nvrtcGetErrorString)       \
+    X(nvrtcGetNumSupportedArchs) \
+    X(nvrtcGetSupportedArchs)    \
+    X(nvrtcCreateProgram)        \
+    X(nvrtcDestroyProgram)       \
+    X(nvrtcCompileProgram)       \
+    X(nvrtcGetProgramLogSize)    \
+    X(nvrtcGetProgramLog) X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) X(nvrtcGetPTXSize) X(nvrtcGetPTX)
 
 struct Nvrtc {
 #define XCUDA_DECLARE(name) decltype(&::name) name = nullptr;
