@@ -316,7 +316,12 @@ ExprP Lowering::table_apply(const KernelFunction& function, const std::string& s
         for (ExprP& a : args)
             if (function.name != "rect" && !is_complex(a->type.dtype))
                 a = convert(a, ir::join(a->type, ir::scalar(DType::c128, true)));
-    const bool python = spelling.starts_with("math.") || spelling.starts_with("builtins.");
+    // math's whole numbers and tests are Python's own; its floats keep their argument's width.
+    const auto gives_python = [&](const Overload& o) {
+        if (o.out != DType::i64 && o.out != DType::b1) return false;
+        const bool builtin = spelling.starts_with("builtins.") && is_floating(o.in[0]);
+        return spelling.starts_with("math.") || spelling.starts_with("cmath.") || builtin;
+    };
     // The overload of just the join of the arguments that share a type in it; else the first that holds it.
     for (const bool exactly : {true, false}) {
         for (int i = 0; i < function.overloads; ++i) {
@@ -338,10 +343,13 @@ ExprP Lowering::table_apply(const KernelFunction& function, const std::string& s
                 types[k] = ir::scalar(o.in[k], joined.weak);
             }
             if (!holds) continue;
-            for (std::size_t k = 0; k < args.size(); ++k) args[k] = convert(args[k], types[k]);
-            const bool python_int = python && o.out == DType::i64 && is_floating(o.in[0]);
+            for (std::size_t k = 0; k < args.size(); ++k) {
+                args[k] = convert(args[k], types[k]);
+                if (o.cpu.find("$" + std::to_string(k)) == std::string_view::npos)
+                    evaluated(scalar_value(args[k]));
+            }
             ir::Expr node =
-                *ir::make(Op::call, ir::scalar(o.out, weak || python_int), std::move(args), place);
+                *ir::make(Op::call, ir::scalar(o.out, weak || gives_python(o)), std::move(args), place);
             node.payload = ir::OverloadId{id};
             return std::make_shared<const ir::Expr>(std::move(node));
         }
@@ -440,7 +448,7 @@ Value Lowering::call_slice(const Node& node) {
     v.kind = Value::Kind::slice;
     std::size_t taken = 0;
     for (const Node* n : args) v.items.push_back(n ? values[taken++] : Value{});
-    return v;
+    return evaluated(std::move(v));
 }
 
 Value Lowering::call_least(const Node& node, const KernelFunction& function, const std::string& spelling) {
@@ -534,7 +542,8 @@ Value Lowering::call_log(const Node& node, const std::string& spelling) {
 
 Value Lowering::call_where(const Node& node) {
     const auto args = bind(node, "where", {"condition", "x", "y"}, 3);
-    const std::vector<Value> v = operands(args);
+    std::vector<Value> v = operands(args);
+    for (std::size_t i = 1; i < 3; ++i) v[i] = evaluated(std::move(v[i]));
     const ExprP test = truth(number(v[0], args[0]->place));
     const ExprP x = number(v[1], args[1]->place), y = number(v[2], args[2]->place);
     if (test->type.is_none() || x->type.is_none() || y->type.is_none())

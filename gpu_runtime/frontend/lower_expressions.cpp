@@ -132,7 +132,7 @@ void Lowering::settle(std::vector<Value*> earlier, std::size_t mark) {
 void Lowering::settle_values(const std::vector<Value*>& earlier, std::size_t& mark,
                              const std::set<ir::VarId>& changed) {
     const auto needs = [&](const ExprP& e) {
-        bool reads = holds_load(*e);
+        bool reads = holds_load(*e) || ir::may_fault(*e);  // of two faults the first one is met
         if (!changed.empty())
             ir::each_expr(
                 e, [&](const ir::Expr& n) { reads |= n.op == Op::var && changed.count(ir::var_of(n)) > 0; });
@@ -308,7 +308,7 @@ Value Lowering::walrus(const Node& node) {
 Value Lowering::tuple(const Node& node) {
     std::vector<const Node*> nodes;
     for (const ast::NodeP& e : node.list("elts")) nodes.push_back(e.get());
-    return tuple_value(operands(nodes));
+    return evaluated(tuple_value(operands(nodes)));
 }
 
 Value Lowering::binary(const Node& node) {

@@ -94,6 +94,7 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
         return scalar_value(ir::constant(value, ir::scalar(DType::b1, true), place));
     };
     if (op == "Is" || op == "IsNot") {
+        evaluated(a), evaluated(b);
         const bool none_a = a.kind == Value::Kind::none, none_b = b.kind == Value::Kind::none;
         using Kind = Value::Kind;
         const auto named = [](Kind k) {
@@ -126,7 +127,7 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
             return constant(std::any_of(b.items.begin(), b.items.end(), [&](const Value& item) {
                                 return same_fixed(a, item);
                             }) == (op == "In"));
-        const ExprP given = number(a, place);
+        const ExprP given = number(evaluated(a), place);
         const ExprP x = given->type.is_none() || repeatable(*given) ? given : spill(given);
         ExprP found = ir::constant(false, ir::scalar(DType::b1, true), place);
         for (const Value& item : b.items) {
@@ -141,8 +142,10 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
     const auto order = operator_named(op);
     if (!order) throw bug("a comparison " + op);
     const bool equality = *order == Op::eq || *order == Op::ne;
-    if (equality && (a.kind == Value::Kind::none || b.kind == Value::Kind::none))
+    if (equality && (a.kind == Value::Kind::none || b.kind == Value::Kind::none)) {
+        evaluated(a), evaluated(b);
         return constant((a.kind == b.kind) == (*order == Op::eq));
+    }
     if (equality && a.kind == Value::Kind::dtype && b.kind == Value::Kind::dtype)
         return constant(same_fixed(a, b) == (*order == Op::eq));
     if (equality && a.kind == Value::Kind::string && b.kind == Value::Kind::string)
@@ -160,20 +163,8 @@ Value Lowering::conditional(const Node& node) {
 
 Value Lowering::choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::Body no_body,
                        const Place& place) {
-    if (yes.is_tuple() && no.is_tuple() && yes.items.size() == no.items.size() && yes_body.empty() &&
-        no_body.empty()) {
-        if (!repeatable(*test)) test = spill(test);
-        std::vector<Value> items;
-        for (std::size_t i = 0; i < yes.items.size(); ++i)
-            items.push_back(choose(test, yes.items[i], {}, no.items[i], {}, place));
-        Value v = tuple_value(std::move(items));
-        if (yes.fields == no.fields && yes.text == no.text) {
-            v.fields = yes.fields;
-            v.text = yes.text;
-            v.only_fields = yes.only_fields;
-        }
-        return v;
-    }
+    if (yes.is_tuple() && no.is_tuple() && yes.items.size() == no.items.size())
+        return choose_items(std::move(test), yes, std::move(yes_body), no, std::move(no_body), place);
     if (!yes.is_scalar() && same_fixed(yes, no)) return yes;
     const ExprP a = number(yes, yes.place.known() ? yes.place : place);
     const ExprP b = number(no, no.place.known() ? no.place : place);
@@ -187,6 +178,38 @@ Value Lowering::choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::B
     no_body.push_back(ir::assign(id, convert(b, type), place));
     emit(ir::branch(std::move(test), std::move(yes_body), std::move(no_body), place));
     return scalar_value(ir::var(id, type, place));
+}
+
+// Of two tuples of one length: item by item, after the statements that the taken one needs.
+Value Lowering::choose_items(ExprP test, const Value& yes, ir::Body yes_body, const Value& no,
+                             ir::Body no_body, const Place& place) {
+    if (!repeatable(*test)) test = spill(test);
+    const bool statements = !yes_body.empty() || !no_body.empty();
+    const std::function<Value(const Value&, const Value&)> item = [&](const Value& a, const Value& b) {
+        if (!statements || !a.is_scalar() || !b.is_scalar()) {
+            if (!a.is_tuple() || !b.is_tuple() || a.items.size() != b.items.size())
+                return choose(test, a, {}, b, {}, place);
+            std::vector<Value> items;
+            for (std::size_t i = 0; i < a.items.size(); ++i) items.push_back(item(a.items[i], b.items[i]));
+            Value v = tuple_value(std::move(items));
+            if (a.fields == b.fields && a.text == b.text) {
+                v.fields = a.fields;
+                v.text = a.text;
+                v.only_fields = a.only_fields;
+            }
+            return v;
+        }
+        const ir::Type type = ir::join(a.expr->type, b.expr->type);
+        if (a.expr->type.is_none() || b.expr->type.is_none() || test->type.is_none())
+            return scalar_value(ir::make(Op::constant, ir::Type{}, {}, place));
+        const ir::VarId id = hidden(type, place);
+        yes_body.push_back(ir::assign(id, convert(a.expr, type), place));
+        no_body.push_back(ir::assign(id, convert(b.expr, type), place));
+        return scalar_value(ir::var(id, type, place));
+    };
+    const Value chosen = item(yes, no);
+    if (statements) emit(ir::branch(test, std::move(yes_body), std::move(no_body), place));
+    return chosen;
 }
 
 }  // namespace xcuda::frontend

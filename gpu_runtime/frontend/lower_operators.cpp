@@ -221,7 +221,10 @@ ExprP Lowering::divide(Op op, ExprP a, ExprP b, Type type, const Place& place) {
 
 ExprP Lowering::whole_power(ExprP a, std::int64_t n, const Place& place) {
     const Type type = a->type;
-    if (n == 0) return ir::constant(to_dtype(std::int64_t{1}, type.dtype), type, place);
+    if (n == 0) {
+        evaluated(scalar_value(a));
+        return ir::constant(to_dtype(std::int64_t{1}, type.dtype), type, place);
+    }
     if (n == 1) return a;
     if (n == 2 && a->op == Op::var) return ir::make(Op::mul, type, {a, a}, place);
     const auto apply = [&](const char* name, std::vector<ExprP> args) {

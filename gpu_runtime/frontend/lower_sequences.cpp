@@ -316,6 +316,7 @@ Value Lowering::call_lazy(const Node& node, const std::string& name) {
     if (name == "enumerate") {
         if (v.items.size() == 1) v.items.push_back(scalar_value(ir::int_constant(0, node.place)));
         v.items[1].expr = convert(index(number(v.items[1], node.place), node.place), weak_int);
+        v.items[1] = evaluated(v.items[1]);
     }
     const std::size_t sequences = name == "zip" ? v.items.size() : 1;
     for (std::size_t i = 0; i < sequences; ++i) {
@@ -469,7 +470,7 @@ ExprP Lowering::in_range(const ExprP& given, const Value& range, const Place& pl
             refused(place, "the step of this range must be known when the kernel is compiled"));
     if (given->type.is_none()) return given;
     const ExprP x = repeatable(*given) ? given : spill(given);
-    const ExprP &start = range.items[0].expr, &stop = range.items[1].expr;
+    const ExprP start = evaluated(range.items[0]).expr, stop = evaluated(range.items[1]).expr;
     const auto both = [&](const ExprP& a, const ExprP& b) {
         if (a->type.is_none()) return a;
         if (b->type.is_none()) return b;

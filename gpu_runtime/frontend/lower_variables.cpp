@@ -57,6 +57,13 @@ ExprP Lowering::spill(ExprP value) {
     return ir::var(id, type, place);
 }
 
+// Python computes this here, whether or not something takes it: a fault in it must not be lost with it.
+Value Lowering::evaluated(Value v) {
+    for (Value& item : v.items) item = evaluated(std::move(item));
+    if (v.is_scalar() && ir::may_fault(*v.expr)) v.expr = spill(v.expr);
+    return v;
+}
+
 Value Lowering::read(const Node& node) {
     const std::string& name = node.text("id");
     const Slot* slot = slot_of(name);

@@ -62,7 +62,7 @@ Value Lowering::slice(const Node& node) {
     std::size_t taken = 0;
     for (const char* part : {"lower", "upper", "step"})
         v.items.push_back(node.maybe(part) ? values[taken++] : Value{});
-    return v;
+    return evaluated(std::move(v));
 }
 
 // A slice of n elements, as slice.indices(n) has it: where it starts, how many it takes and the step between them.

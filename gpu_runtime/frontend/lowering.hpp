@@ -95,6 +95,7 @@ private:
     void expect_same_rounds(const Flow& before, const Flow& end) const;
     ExprP check_bound(const std::string& name, ExprP value, const Place& place);
     ExprP spill(ExprP value);
+    Value evaluated(Value v);
     ir::VarId hidden(const ir::Type& type, const Place& place);
     bool nonnegative(const ir::Expr& e) const;
     std::optional<ir::Coord> coord_of(const ir::Expr& e) const;
@@ -195,6 +196,8 @@ private:
     Value compare_pair(const std::string& op, const Value& a, const Value& b, const Place& place);
     Value conditional(const Node& node);
     Value choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::Body no_body, const Place& place);
+    Value choose_items(ExprP test, const Value& yes, ir::Body yes_body, const Value& no, ir::Body no_body,
+                       const Place& place);
 
     // lower_operators.cpp
     ExprP convert(ExprP value, const ir::Type& type);

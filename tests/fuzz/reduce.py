@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 import time
 from dataclasses import replace
 
@@ -82,8 +83,15 @@ def simpler_expressions(tree):
             yield Swap().visit(made)
 
 
+def guarded(tree) -> bool:
+    """True where no thread beyond n gets to an array."""
+    return any(ast.unparse(n) in ("i >= n", "i < n") for n in ast.walk(tree))
+
+
 def fits(program: Program, tree) -> Program | None:
     """The program with this tree and only the arguments it names."""
+    if program.guarded and not guarded(tree):
+        return None
     f = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "f"), None)
     if f is None:
         return None
@@ -101,6 +109,11 @@ def fits(program: Program, tree) -> Program | None:
     return replace(program, text=text, arguments=arguments, outputs=outputs, inexact=inexact, rows=rows)
 
 
+def exceptions(outcome: Outcome) -> set[str]:
+    """The kinds of exceptions that an outcome tells of: another one is another finding."""
+    return set(re.findall(r"[A-Z]\w*Error", outcome.detail))
+
+
 def reduced(program: Program, outcome: Outcome, **how) -> tuple[Program, Outcome]:
     """The smallest program found in a while that fails in the same way."""
     end = time.time() + SECONDS
@@ -112,7 +125,7 @@ def reduced(program: Program, outcome: Outcome, **how) -> tuple[Program, Outcome
             made = check(candidate, **how)
         except Exception:
             return None
-        return made if made.kind == outcome.kind else None
+        return made if made.kind == outcome.kind and exceptions(made) == exceptions(outcome) else None
 
     changed = True
     while changed and time.time() < end:

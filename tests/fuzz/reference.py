@@ -7,6 +7,7 @@ order of evaluation, exceptions and scopes are CPython's own; each operation on 
 from __future__ import annotations
 
 import ast
+import copy
 
 from . import rules
 from .rules import BOOL, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, T
@@ -30,6 +31,7 @@ class Specialised:
     """One function for given argument types: the types of its variables and of what it returns, and its new text."""
 
     def __init__(self, owner: Reference, tree: ast.FunctionDef, arguments: list, name: str):
+        tree = copy.deepcopy(tree)  # the new text is written in place, and each specialisation has its own
         self.owner, self.tree, self.name = owner, tree, name
         self.arguments = dict(zip([a.arg for a in tree.args.args], arguments, strict=True))
         self.is_kernel = name == "f"

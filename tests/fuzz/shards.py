@@ -1,12 +1,14 @@
 """The command: programs 0 to N of a seed in processes of their own, so that a crash or a hang is one finding of many.
 
 Program k of seed S is the same wherever and whenever it is made; `--from K` resumes, `--one K` shows a single one.
+`--log FILE` keeps what became of each span; the same command again runs the spans that are missing or were not clean.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import datetime
 import json
 import os
 import queue
@@ -15,20 +17,24 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from pathlib import Path
 
 SPAN = 500  # programs a process: what it has compiled is freed with it
-HANG = 120  # seconds without a program's end
+HANG = 300  # seconds without a program's end
 
 
 def run_one(seed, k, nvrtc):
     """Program k of a seed, the first of its attempts that is one of the language, and what became of it."""
-    from .check import check
+    from .check import Outcome, check
     from .programs import Maker
 
     for attempt in range(40):
         program = Maker(f"{seed}/{k}/{attempt}").program()
-        outcome = check(program, nvrtc)
+        try:
+            outcome = check(program, nvrtc)
+        except Exception:
+            return program, Outcome("the fuzzer's own error", traceback.format_exc(limit=-4))
         if outcome.kind != "rejected":
             break
     return program, outcome
@@ -64,25 +70,19 @@ class Shard(threading.Thread):
     def run(self):
         while True:
             try:
-                start, stop = self.spans.get_nowait()
+                span = self.spans.get_nowait()
             except queue.Empty:
                 return
+            begin, (start, stop) = time.time(), span
             while start < stop:
-                start = self.process(start, stop)
+                start = self.process(span, start, stop)
+            self.results.put({"span": span, "seconds": time.time() - begin})
 
-    def process(self, start, stop):
+    def process(self, span, start, stop):
         a = self.arguments
         command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("run")), "--worker"]
-        command += [
-            "--seed",
-            str(a.seed),
-            "--start",
-            str(start),
-            "--stop",
-            str(stop),
-            "--nvrtc",
-            str(a.nvrtc),
-        ]
+        command += ["--seed", str(a.seed), "--start", str(start), "--stop", str(stop)]
+        command += ["--nvrtc", str(a.nvrtc)]
         with tempfile.TemporaryDirectory(prefix="xcuda-fuzz-") as cache, tempfile.TemporaryFile() as errors:
             environment = {**os.environ, "XCUDA_CACHE_DIR": cache, "XCUDA_WORKERS": "1"}
             if a.device:
@@ -106,7 +106,7 @@ class Shard(threading.Thread):
                 if "begin" in told:
                     at = told["begin"]
                 else:
-                    self.results.put(told)
+                    self.results.put({**told, "of": span})
                     at = told["end"] + 1
             if timer:
                 timer.cancel()
@@ -116,9 +116,8 @@ class Shard(threading.Thread):
             errors.seek(0)
             detail = errors.read().decode(errors="replace")[-1500:]
             kind = "hang" if hung else f"crash ({p.returncode})"
-            self.results.put(
-                {"end": at, "kind": kind, "nvrtc": False, "detail": detail, "script": text_of(a.seed, at)}
-            )
+            told = {"end": at, "kind": kind, "nvrtc": False, "detail": detail, "script": text_of(a.seed, at)}
+            self.results.put({**told, "of": span})
             return at + 1
 
 
@@ -133,6 +132,9 @@ def main():
     parser.add_argument("--programs", type=int, default=1000, help="how many")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--from", dest="first", type=int, default=0, help="resume at this program")
+    parser.add_argument(
+        "--log", type=Path, help="keep each span's result here, and run what it has not clean"
+    )
     parser.add_argument("--device", default="", help="cpu or cuda:0; left out, the present default")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument(
@@ -152,34 +154,94 @@ def main():
     return all_of_them(arguments)
 
 
+def commit() -> str:
+    """What is tested: the checkout's commit, and whether it holds changes beyond it."""
+    here = Path(__file__).parent
+
+    def git(*command):
+        return subprocess.run(["git", *command], cwd=here, capture_output=True, text=True).stdout.strip()
+
+    return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain") else "")
+
+
+class Log:
+    """One line a span, of seed and device: the last line of a span is what holds."""
+
+    def __init__(self, arguments):
+        self.path, self.seed, self.device = arguments.log, str(arguments.seed), arguments.device
+        self.commit = commit()
+        self.spans: dict[tuple, dict] = {}
+        if self.path and self.path.exists():
+            for line in self.path.read_text().splitlines():
+                one = json.loads(line)
+                if (one["seed"], one["device"]) == (self.seed, self.device):
+                    self.spans[tuple(one["span"])] = one
+
+    def clean(self, span) -> bool:
+        return span in self.spans and not self.spans[span]["found"]
+
+    def add(self, span, counts, nvrtc, found, seconds):
+        one = {
+            "seed": self.seed, "device": self.device, "span": span, "counts": dict(counts), "nvrtc": nvrtc,
+            "found": found, "seconds": round(seconds, 1), "commit": self.commit,
+            "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        }  # fmt: skip
+        self.spans[tuple(span)] = one
+        if self.path:
+            with self.path.open("a") as f:
+                f.write(json.dumps(one) + "\n")
+
+    def told(self, spans) -> str:
+        """All of the spans together, wherever and whenever they ran."""
+        done = [self.spans[s] for s in spans if s in self.spans]
+        counts, commits = collections.Counter(), collections.Counter()
+        for one in done:
+            counts.update(one["counts"])
+            commits[one["commit"]] += sum(one["counts"].values())
+        missing = len(spans) - len(done)
+        found = [k for one in done for k in one["found"]]
+        return (
+            f"seed {self.seed}, programs {spans[0][0]} to {spans[-1][1] - 1}: {dict(counts)}; "
+            f"{sum(one['nvrtc'] for one in done)} compiled by NVRTC; found: {found or 'none'}; "
+            f"{sum(one['seconds'] for one in done):.0f} s of processes; at commits {dict(commits)}"
+            + (f"; {missing} spans not run" if missing else "")
+        )
+
+
 def all_of_them(arguments) -> int:
     begin, last = time.time(), arguments.first + arguments.programs
+    log = Log(arguments)
+    wanted = [(start, min(start + SPAN, last)) for start in range(arguments.first, last, SPAN)]
     spans, results = queue.Queue(), queue.Queue()
-    for start in range(arguments.first, last, SPAN):
-        spans.put((start, min(start + SPAN, last)))
+    for span in wanted:
+        if not log.clean(span):
+            spans.put(span)
     shards = [Shard(spans, arguments, results) for _ in range(arguments.processes)]
     for s in shards:
         s.start()
-    counts, nvrtc, told = collections.Counter(), 0, time.time()
-    found = 0
+    counts, nvrtc, found = {}, collections.Counter(), collections.defaultdict(list)
+    told, total = time.time(), 0
     while any(s.is_alive() for s in shards) or not results.empty():
         try:
             one = results.get(timeout=1)
         except queue.Empty:
             continue
-        counts[one["kind"]] += 1
-        nvrtc += one["nvrtc"]
+        if "span" in one:
+            span = one["span"]
+            log.add(span, counts.pop(span), nvrtc[span], found[span], one["seconds"])
+            continue
+        span = one["of"]
+        counts.setdefault(span, collections.Counter())[one["kind"]] += 1
+        nvrtc[span] += one["nvrtc"]
+        total += 1
         if "detail" in one:
-            found += 1
+            found[span].append(one["end"])
             print(
                 f"\n--- program {one['end']} of seed {arguments.seed}: {one['kind']}\n{one['detail']}\n{one['script']}",
                 flush=True,
             )
         if time.time() - told > 30:
             told = time.time()
-            print(f"{sum(counts.values())} programs, {time.time() - begin:.0f} s, {dict(counts)}", flush=True)
-    seconds = time.time() - begin
-    print(
-        f"seed {arguments.seed}, programs {arguments.first} to {last - 1}: {dict(counts)}; {nvrtc} compiled by NVRTC; {found} found; {seconds:.0f} s"
-    )
-    return 1 if found else 0
+            print(f"{total} programs, {time.time() - begin:.0f} s", flush=True)
+    print(f"{total} programs run now in {time.time() - begin:.0f} s. {log.told(wanted)}")
+    return 0 if all(log.clean(span) for span in wanted) else 1

@@ -71,15 +71,23 @@ def loop_only(tree) -> set[str]:
     return loops - escaped
 
 
+def names_that_count(node):
+    """The names in an expression, but for those in x ** 0: that is 1 whatever x is."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and ast.unparse(node.right) == "0":
+        return
+    if isinstance(node, ast.Name):
+        yield node.id
+    for child in ast.iter_child_nodes(node):
+        yield from names_that_count(child)
+
+
 def may_be_constant(node, names) -> bool:
     """True if nothing in it depends on the thread, as far as a compiler may see."""
     if isinstance(node, ast.Subscript):
         return not isinstance(node.value, ast.Name) or may_be_constant(node.value, names)
     if isinstance(node, ast.BoolOp):
         return any(may_be_constant(v, names) for v in node.values)
-    return all(
-        n.id in names for n in ast.walk(node) if isinstance(n, ast.Name) and n.id not in ("np", "math")
-    )
+    return all(name in names for name in names_that_count(node) if name not in ("np", "math"))
 
 
 def constant_names(tree, assigned) -> set[str]:

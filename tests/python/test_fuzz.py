@@ -1,6 +1,8 @@
 """A short run of tests/fuzz: random programs on the present device against CPython; and that it finds what is wrong."""
 
+import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -84,3 +86,44 @@ def test_the_references_types():
         "s": rules.FLOAT64,
         "u": rules.T("int16"),
     }
+
+
+def test_a_helper_of_two_sets_of_types_in_the_reference():
+    """Each has a text of its own: a second rewriting of the first one's ended the run."""
+    text = (
+        "def h(x, y):\n    return (y if x > 1 else x, x or y)[0]\n"
+        "def f(n, x0, o0):\n    i = cuda.grid(1)\n    v0 = h(x0[i], 2)\n    v0 = h(v0, x0[i]) + h(0.5, 1.5)\n    o0[i] = v0\n"
+    )
+    program = Program(text, {"n": 3, "x0": np.arange(3)}, ["x0"], ["o0"], guarded=False, threads=3)
+    assert fuzz_check.check(program).kind == "same"
+
+
+def test_a_power_of_nothing_may_be_folded():
+    text = "def f(n, x0, o0):\n    i = cuda.grid(1)\n    v0 = x0[i]\n    if v0 ** 0:\n        v0 = v0 + 1\n    o0[i] = v0\n"
+    program = Program(text, {"n": 3, "x0": np.arange(3)}, ["x0"], ["o0"], guarded=False, threads=3)
+    assert fuzz_check.check(program).kind == "rejected"
+
+
+def test_an_error_of_the_fuzzer_is_told_as_such(monkeypatch):
+    monkeypatch.setattr(fuzz_check, "check", lambda program, nvrtc: 1 // 0)
+    _, outcome = run_one(SEED, 0, nvrtc=False)
+    assert outcome.kind == "the fuzzer's own error" and "ZeroDivisionError" in outcome.detail
+
+
+def test_a_run_goes_on_where_its_log_ends(tmp_path):
+    log = tmp_path / "log.jsonl"
+    command = [sys.executable, str(Path(fuzz_check.__file__).with_name("run")), "--seed", SEED]
+    command += ["--programs", "3", "--processes", "1", "--nvrtc", "0", "--log", str(log)]
+
+    def again():
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout.splitlines()[-1]
+
+    assert again().startswith("3 programs run now")
+    last = again()
+    assert last.startswith("0 programs run now") and "programs 0 to 2" in last and "found: none" in last
+    one = json.loads(log.read_text())
+    assert sum(one["counts"].values()) == 3 and one["span"] == [0, 3]
+    log.write_text(json.dumps({**one, "found": [1]}) + "\n")
+    assert again().startswith("3 programs run now")  # a span with a finding runs anew

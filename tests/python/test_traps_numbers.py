@@ -223,6 +223,35 @@ def test_numpys_bools_are_no_integers():
     assert out.tolist() == [1, 0, 0, 1, 4, 2]
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_whole_numbers_and_tests_of_math_are_pythons():
+    """Found by the fuzzer: math.floor of an int64 was an int64, and min() of it and an int32 was one too."""
+    f = make("""
+        def f(a, x, o):
+            n = a[0] * math.floor(np.int64(3))
+            o[0] = n
+            o[1] = a[1] + math.ceil(np.int32(100)) + math.trunc(float(a[1]))
+            o[2] = math.isnan(x[0]) + math.isnan(x[0])
+            o[3] = -math.isinf(x[1])
+            o[4] = np.isnan(x[0]) + np.isnan(x[0])
+            o[5] = math.isfinite(x[2]) * 5 + a[0]
+            o[6] = min(a[0], math.ceil(x[2] + 0.5))
+    """)
+    check(
+        f,
+        np.array([100, 27], np.int8),
+        np.array([np.nan, np.inf, 4], np.float32),
+        np.zeros(7, np.int64),
+    )
+
+
+def test_the_integers_of_math_take_the_others_type():
+    f = make("def f(a, o):\n    for i in range(len(a)):\n        o[i] = min(a[i], math.ceil(a[i] + 0.5))\n")
+    o = np.zeros(3, np.int64)
+    run(f, np.array([2**31 - 1, -(2**31), 5], np.int32), o)
+    assert o.tolist() == [-(2**31), -(2**31), 5]  # 2**31 as an int32 is the least one
+
+
 def test_an_exponent_beyond_int64():
     """Found by the fuzzer: a uint64 exponent of 2**63 or more was taken for a negative one."""
     a = np.array([2**64 - 1, 3, 1, 0], np.uint64)
