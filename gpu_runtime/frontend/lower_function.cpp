@@ -33,7 +33,8 @@ Lowering::Lowering(Unit& u, const FunctionSource& s, std::vector<std::pair<std::
       source(s),
       arguments(std::move(a)),
       assigned(assigned_names(s.function)),
-      loop_only(loop_only_names(s.function)) {
+      loop_only(loop_only_names(s.function)),
+      changing(changing_names(s.function)) {
     for (const std::string& name : loop_only) assigned.erase(name);
 }
 
@@ -41,6 +42,11 @@ Lowered Lowering::run() {
     for (int round = 0;; ++round) {
         if (round == most_passes) throw bug("the types of " + source.name + "() do not settle");
         pass();
+        if (took_changing_for_constant()) {
+            current.clear();
+            flagged.clear();
+            continue;
+        }
         if (next == current && next_flagged == flagged) break;
         if (round > most_passes / 2)  // a type that swings is held at its highest
             for (auto& [path, slot] : next)
@@ -74,8 +80,19 @@ Lowered Lowering::run() {
     return lowered;
 }
 
+// True where this pass took a variable for the first number assigned to it, and then met another: what it folded with
+// that one, the types too, does not hold. From now on the variable is no constant.
+bool Lowering::took_changing_for_constant() {
+    bool found = false;
+    for (const std::string& path : taken_for_constant)
+        if (const auto slot = next.find(path); slot == next.end() || !slot->second.one_constant)
+            found |= changing.insert(path).second;
+    return found;
+}
+
 void Lowering::pass() {
     next.clear();
+    taken_for_constant.clear();
     next_flagged.clear();
     fn = ir::Function{};
     fn.name = source.name;

@@ -115,8 +115,10 @@ Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place
         if (!untyped) untyped = {place, root_of(path)};
         return scalar_value(ir::make(Op::constant, ir::Type{}, {}, place));
     }
-    if (slot.one_constant && slot.constant && flow.bound.count(root_of(path)))
+    if (slot.one_constant && slot.constant && flow.bound.count(root_of(path))) {
+        taken_for_constant.insert(path);
         return scalar_value(ir::constant(to_dtype(*slot.constant, slot.type.dtype), slot.type, place));
+    }
     const ir::VarId id = variable(path, slot.type, slot.place);
     if (!flow.bound.count(root_of(path))) fn.vars[id].maybe_unbound = true;
     return scalar_value(ir::var(id, slot.type, place));
@@ -239,7 +241,8 @@ void Lowering::assign_scalar(const std::string& path, const Value& value, const 
     };
     same_or_first(slot.coord, slot.one_coord, coord_of(*value.expr), std::equal_to<ir::Coord>());
     std::optional<ir::Number> number;
-    if (is_constant(*value.expr)) number = ir::number_of(*value.expr);
+    if (is_constant(*value.expr) && !changing.count(path) && !changing.count(root_of(path)))
+        number = ir::number_of(*value.expr);
     same_or_first(slot.constant, slot.one_constant, number, ir::same_number);
 
     if (root_of(path) == "return") return;  // a helper's result has a type and no variable

@@ -79,6 +79,7 @@ private:
 
     // lower_function.cpp: passes until types stand still
     void pass();
+    bool took_changing_for_constant();
     Value parameter(const std::string& name, const Argument& argument);
     void bind_parameter(const std::string& name, const Argument& argument);
     void expect_given(const Slot& result) const;
@@ -360,6 +361,7 @@ private:
     const FunctionSource& source;
     std::vector<std::pair<std::string, Argument>> arguments;
     std::set<std::string> assigned, loop_only;
+    std::set<std::string> changing;  // names and paths that are no constants
 
     // Of the last pass, and of the present one.
     Slots current, next;
@@ -380,6 +382,7 @@ private:
     std::map<ir::VarId, int> roots;                 // array: the kernel's parameter
     std::vector<std::string> warnings;
     std::set<std::string> warned;
+    std::set<std::string> taken_for_constant;              // paths read as the number that they seem to hold
     std::optional<std::pair<Place, std::string>> untyped;  // a name read that has no type yet
     std::vector<ir::VarId> result_arrays;
     std::optional<Place> value_return;

@@ -1,6 +1,7 @@
 #include "frontend/scan.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace xcuda::frontend {
 namespace {
@@ -38,6 +39,45 @@ void collect_assigned(const Node& n, std::set<std::string>& names) {
         if (!is_function(child)) collect_assigned(child, names);
     });
 }
+
+bool same_literal(const Node& a, const Node& b) {
+    if (a.kind != b.kind) return false;
+    if (a.kind == "UnaryOp")
+        return a.text("op") == b.text("op") && same_literal(a.one("operand"), b.one("operand"));
+    return a.kind == "Constant" && a.constant_kind == b.constant_kind && ir::same_number(a.number, b.number);
+}
+
+// What each name is assigned: null where that is no whole expression, as in `a, b = t`.
+struct Assignments {
+    std::map<std::string, std::vector<const Node*>> values;
+    std::set<std::string> changing;
+
+    void add(const Node& target, const Node* value) {
+        if (target.kind == "Name") return values[target.text("id")].push_back(value);
+        std::set<std::string> names;
+        add_targets(target, names);
+        for (const std::string& name : names) values[name].push_back(nullptr);
+    }
+
+    void visit(const Node& n) {
+        if (n.kind == "Assign")
+            for (const NodeP& t : n.list("targets")) add(*t, &n.one("value"));
+        if (n.kind == "NamedExpr") add(n.one("target"), &n.one("value"));
+        if (n.kind == "AnnAssign" && n.maybe("value")) add(n.one("target"), &n.one("value"));
+        if (n.kind == "AugAssign" || n.kind == "For") add_targets(n.one("target"), changing);
+        if (n.kind == "MatchAs" || n.kind == "MatchStar")
+            if (const ast::Field* name = n.find("name"); name && !name->text.empty())
+                values[name->text].push_back(nullptr);
+        each_child(n, [&](const Node& child, const std::string&) {
+            if (!is_function(child)) visit(child);
+        });
+    }
+
+    bool one_literal(const std::vector<const Node*>& all) const {
+        return std::all_of(all.begin(), all.end(),
+                           [&](const Node* n) { return n && all[0] && same_literal(*n, *all[0]); });
+    }
+};
 
 // Walks with the names of the loops around; a name that is met elsewhere has escaped.
 struct LoopNames {
@@ -103,6 +143,24 @@ std::set<std::string> assigned_names(const Node& function) {
         if (!is_function(*s)) collect_assigned(*s, names);
     }
     return names;
+}
+
+std::set<std::string> changing_names(const Node& function) {
+    Assignments all;
+    if (function.kind == "Lambda") {
+        all.visit(function.one("body"));
+    } else {
+        for (const NodeP& s : function.list("body"))
+            if (!is_function(*s)) all.visit(*s);
+    }
+    const Node& args = function.one("args");
+    for (const char* list : {"posonlyargs", "args", "kwonlyargs"})
+        for (const NodeP& a : args.list(list))
+            if (const auto found = all.values.find(a->text("arg")); found != all.values.end())
+                found->second.push_back(nullptr);
+    for (const auto& [name, values] : all.values)
+        if (values.size() > 1 && !all.one_literal(values)) all.changing.insert(name);
+    return all.changing;
 }
 
 std::set<std::string> loop_only_names(const Node& function) {

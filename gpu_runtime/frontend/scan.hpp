@@ -12,6 +12,10 @@ namespace xcuda::frontend {
 /// Every name that the function's body assigns.
 std::set<std::string> assigned_names(const ast::Node& function);
 
+/// Names that can't hold one number known while compiling: augmented, looped over, or assigned at several places that are
+/// not of one literal.
+std::set<std::string> changing_names(const ast::Node& function);
+
 /// Names assigned by `for` alone and read in the bodies of such loops alone: each loop may have its own variable.
 std::set<std::string> loop_only_names(const ast::Node& function);
 

@@ -109,8 +109,10 @@ def fits(program: Program, tree) -> Program | None:
     return replace(program, text=text, arguments=arguments, outputs=outputs, inexact=inexact, rows=rows)
 
 
-def exceptions(outcome: Outcome) -> set[str]:
-    """The kinds of exceptions that an outcome tells of: another one is another finding."""
+def what(outcome: Outcome) -> set[str]:
+    """The kinds of exceptions that an outcome tells of, or how a refusal begins: another one is another finding."""
+    if m := re.match(r"line \d+: (.{1,20})", outcome.detail):
+        return {m.group(1)}
     return set(re.findall(r"[A-Z]\w*Error", outcome.detail))
 
 
@@ -125,7 +127,7 @@ def reduced(program: Program, outcome: Outcome, **how) -> tuple[Program, Outcome
             made = check(candidate, **how)
         except Exception:
             return None
-        return made if made.kind == outcome.kind and exceptions(made) == exceptions(outcome) else None
+        return made if made.kind == outcome.kind and what(made) == what(outcome) else None
 
     changed = True
     while changed and time.time() < end:

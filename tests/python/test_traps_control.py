@@ -27,6 +27,11 @@ BODIES = {
     "a condition with a store before": "k = 0\nwhile (k := k + 1) < 5:\n    o[k] = k\no[0] = k",
     "a chain stops at the first false": "i = 100\no[0] = 1 if 0 <= i < len(a) and a[i] > 0 else 2\no[1] = a[i] if i < len(a) else 3",
     "nested conditional expressions": "for i in range(6):\n    o[i] = 1 if i < 2 else 2 if i < 4 else 3",
+    "an index that only seems constant": "k = 9\nfor i in range(3):\n    if i > 0:\n        o[i] = (10, 20, 30)[k]\n    k = i",
+    "a step that only seems constant": "s = 0\nfor i in range(3):\n    if i > 0:\n        for j in range(0, 6, s):\n            o[i] += j\n    s = i + 1",
+    "a shift that only seems too wide": "n = 200\nfor i in range(3):\n    if i > 0:\n        o[i] = 1 << n\n    n = i",
+    "a divisor that only seems 0": "d = 0\nwhile d < 4:\n    if d:\n        o[d] = 100 // d\n    d += 1",
+    "a number of each turn written out": "for m in (3, 1, 2):\n    k = m\n    o[m] = k * 10\n    if k == 1:\n        o[5] = 7\no[4] = k",
     "range over the whole of int64": "n = 0\nfor i in range(2**63 - 3, 2**63 - 1):\n    n += 1\n    o[0] = i % 1000\no[1] = n",
     "range that steps past int64": "n = 0\nfor i in range(2**63 - 8, 2**63 - 1, 5):\n    n += 1\no[1] = n\n"
     "for i in range(-2**63 + 7, -2**63, -5):\n    n += 10\no[2] = n",
@@ -69,6 +74,21 @@ def test_a_range_with_a_step_known_at_run_time_ends_at_the_edge_of_int64():
     """)
     for bounds in ([2**63 - 8, 2**63 - 1, 5], [-(2**63) + 7, -(2**63), -5], [0, 2**63 - 1, 2**62]):
         check(f, np.array(bounds, np.int64), np.zeros(2, np.int64))
+
+
+def test_a_type_that_a_first_literal_suggests():
+    """Found by the fuzzer: with v taken for 0, `v | w` was a constant, and the number kept p's type for good."""
+    f = make("""
+        def f(p, o):
+            w = np.int32(1)
+            v = 0
+            for i in range(2):
+                v ^= int(v | w and p)
+                o[i] = v
+    """)
+    o = np.zeros(2, np.int64)
+    run(f, np.uint64(5), o)
+    assert o.tolist() == [5, 0]
 
 
 def test_a_variable_first_int_then_float():
