@@ -23,6 +23,11 @@ ExprP Lowering::index(ExprP value, const Place& place) {
         throw refused(place, "index must be an integer, found " + spoken(value->type),
                       value->type.dtype == DType::b1 ? "write an if, or int(...)" : "write int(...)");
     const ir::Type wanted = ir::scalar(DType::i64, value->type.weak);  // before `value` moves away
+    if (value->type.dtype == DType::u64) {  // 2**64 - 1 is no -1: it lies behind every end
+        const ExprP most = ir::constant(std::uint64_t{INT64_MAX}, value->type, place);
+        if (is_constant(*value)) return convert(constant_int(scalar_value(value)) ? value : most, wanted);
+        value = table_apply(*find_function("builtins.min"), "builtins.min", {std::move(value), most}, place);
+    }
     return convert(std::move(value), wanted);
 }
 

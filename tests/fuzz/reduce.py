@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import re
+import signal
+import threading
 import time
 from dataclasses import replace
 
@@ -14,6 +17,30 @@ from .check import Outcome, check, chosen
 from .programs import Program
 
 SECONDS = 40
+EACH = 10  # seconds that a candidate may take: a range may have become endless
+
+
+class Endless(BaseException):
+    """Not an Exception: a program's own may be caught."""
+
+
+@contextlib.contextmanager
+def at_most(seconds):
+    """Ends what takes longer in this process's Python code; only a main thread has signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(*_):
+        raise Endless
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def bodies(tree):
@@ -124,8 +151,9 @@ def reduced(program: Program, outcome: Outcome, **how) -> tuple[Program, Outcome
         if candidate is None:
             return None
         try:
-            made = check(candidate, **how)
-        except Exception:
+            with at_most(EACH):
+                made = check(candidate, **how)
+        except (Exception, Endless):
             return None
         return made if made.kind == outcome.kind and what(made) == what(outcome) else None
 

@@ -63,6 +63,19 @@ def test_a_wrong_value_is_found_and_made_small(monkeypatch):
     assert "o0" in script(smaller, again)
 
 
+def test_what_is_made_small_may_become_endless(monkeypatch):
+    """range(k, k + 3) without its first bound runs 2**62 times: that candidate is left, in time."""
+    monkeypatch.setitem(rules.OPERATORS, "^", lambda a, b: (a ^ b) + type(a)(1))
+    monkeypatch.setattr("fuzz.reduce.EACH", 0.2)
+    text = (
+        "def f(n, x0, o0):\n    i = cuda.grid(1)\n    v0 = x0[i]\n"
+        "    for k1 in range(v0, v0 + 3):\n        v0 = v0 ^ 5\n    o0[i] = v0\n"
+    )
+    program = Program(text, {"n": 1, "x0": np.array([2**62])}, ["x0"], ["o0"], guarded=False, threads=1)
+    smaller, again = reduced(program, fuzz_check.check(program))
+    assert again.kind == "difference" and "^" in smaller.text
+
+
 def test_a_missing_fault_is_found(monkeypatch):
     text = "def f(n, x0, o0):\n    i = cuda.grid(1)\n    v0 = x0[i]\n    v0 = 7 // v0\n    o0[i] = v0\n"
     program = Program(text, {"n": 3, "x0": np.array([0, 1, 2])}, ["x0"], ["o0"], guarded=False, threads=3)

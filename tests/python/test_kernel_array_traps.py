@@ -269,3 +269,34 @@ def test_any_layout(layout, dtype, shift):
     run(make(text), view, o)
     np.testing.assert_array_equal(o, before)
     np.testing.assert_array_equal(view, before + np.dtype(dtype).type(1))
+
+
+BEYOND = [2**64 - 1, 2**63, 2**63 + 2]
+
+
+@pytest.mark.parametrize("text", ["a[k]", "A[k, 0]", "A[1][k]", "(5, 6, 7)[k]", "a[~np.uint64(0)]"])
+@pytest.mark.parametrize("k", BEYOND)
+def test_an_index_beyond_int64_counts_from_no_end(text, k):
+    """Found by the fuzzer: a uint64 of 2**64 - 1 was taken for -1."""
+    f = make(f"def f(a, A, ks, o):\n    k = ks[0]\n    o[0] = {text}\n")
+    a, ks, o = np.arange(6), np.array([k], np.uint64), np.zeros(1, np.int64)
+    with pytest.raises(IndexError):
+        run(f, a, np.arange(6).reshape(2, 3), ks, o)
+
+
+@pytest.mark.parametrize("slice_text", ["k:", ":k", "1:k", "k::-1", "::k", "k:k", "-2:k:2"])
+@pytest.mark.parametrize("k", [*BEYOND, 2, 0])
+def test_a_slice_to_beyond_int64(slice_text, k):
+    f = make(
+        f"def f(a, ks, o):\n    k = ks[0]\n    o[0] = 9\n    for x in a[{slice_text}]:\n        o[0] = o[0] * 7 + x\n"
+    )
+    a, ks = np.arange(6), np.array([k], np.uint64)
+    got, want = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    try:
+        f(a, [int(ks[0])], want)  # NumPy's own slices take no number beyond int64
+    except ValueError:
+        with pytest.raises(ValueError, match="step cannot be zero"):
+            run(f, a, ks, got)
+        return
+    run(f, a, ks, got)
+    assert got[0] == want[0]
