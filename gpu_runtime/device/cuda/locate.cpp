@@ -15,8 +15,25 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int majors[] = {13, 12};
+// Libraries whose soname's number is not that of their CUDA.
+struct Soname {
+    const char* stem;
+    int behind;
+};
+constexpr Soname sonames[] = {{"cufft", 1}, {"cusolver", 1}};
+
+int behind(const std::string& stem) {
+    for (const Soname& each : sonames)
+        if (stem == each.stem) return each.behind;
+    return 0;
+}
+
+std::string soname(const std::string& stem, int cuda) {
+    return fmt::format("lib{}.so.{}", stem, cuda - behind(stem));
+}
+
 // Below a folder of site-packages: CUDA 13's wheels share one, those of CUDA 12 have one each.
-constexpr const char* wheel_folders[] = {"nvidia/cu13", "nvidia/cuda_"};
+constexpr const char* wheel_folders[] = {"nvidia/cu13", "nvidia/cuda_{}", "nvidia/{}"};
 
 std::string environment(const std::string& name) {
     const char* value = std::getenv(name.c_str());
@@ -33,10 +50,10 @@ bool is_file(const fs::path& path) {
     return fs::is_regular_file(path, none);
 }
 
-int major_of(const fs::path& file) {
+int major_of(const std::string& stem, const fs::path& file) {
     const std::string name = file.filename().string();
     const auto at = name.find(".so.");
-    return at == std::string::npos ? 0 : std::atoi(name.c_str() + at + 4);
+    return at == std::string::npos ? 0 : std::atoi(name.c_str() + at + 4) + behind(stem);
 }
 
 struct Place {
@@ -47,11 +64,9 @@ struct Place {
 std::vector<Place> library_places(const std::string& stem) {
     std::vector<Place> places;
     for (const fs::path& path : settings().python_paths)
-        for (const char* below : wheel_folders) {
-            const std::string name = below;
+        for (const char* below : wheel_folders)
             places.push_back(
-                {path / (name.ends_with('_') ? name + stem : name) / "lib", "a wheel of this Python"});
-        }
+                {path / fmt::format(fmt::runtime(below), stem) / "lib", "a wheel of this Python"});
     if (const std::string conda = environment("CONDA_PREFIX"); !conda.empty()) {
         places.push_back({fs::path(conda) / "lib", "conda"});
         places.push_back({fs::path(conda) / "targets/x86_64-linux/lib", "conda"});
@@ -65,23 +80,23 @@ std::vector<Place> library_places(const std::string& stem) {
 
 }  // namespace
 
+std::string variable(const std::string& stem) { return "XCUDA_" + upper(stem); }
+
 std::vector<Candidate> candidates(const std::string& stem) {
     std::vector<Candidate> found;
     const auto look_in = [&](const fs::path& folder, const std::string& from) {
         for (const int major : majors)
-            if (const fs::path file = folder / fmt::format("lib{}.so.{}", stem, major); is_file(file))
+            if (const fs::path file = folder / soname(stem, major); is_file(file))
                 found.push_back({file, from, major});
     };
-    const std::string variable = "XCUDA_" + upper(stem);
-    if (const std::string named = environment(variable); !named.empty()) {
+    if (const std::string named = environment(variable(stem)); !named.empty()) {
         if (is_file(named))
-            found.push_back({named, variable, major_of(named)});
+            found.push_back({named, variable(stem), major_of(stem, named)});
         else
-            look_in(named, variable);
+            look_in(named, variable(stem));
     }
     for (const Place& place : library_places(stem)) look_in(place.folder, place.from);
-    for (const int major : majors)
-        found.push_back({fmt::format("lib{}.so.{}", stem, major), "the loader's path", major});
+    for (const int major : majors) found.push_back({soname(stem, major), "the loader's path", major});
     return found;
 }
 

@@ -15,10 +15,13 @@ struct Candidate {
     int major = 0;  // of CUDA, from the soname
 };
 
-/// Of `stem` ("nvrtc"), best first: the environment's XCUDA_STEM (a file or its folder), the nvidia-* wheels of the
+/// Of `stem` ("nvrtc", "cufft"), best first: the environment's XCUDA_STEM (a file or its folder), the nvidia-* wheels of the
 /// running Python, the conda prefix, the toolkit (CUDA_HOME, CUDA_PATH, /usr/local/cuda), the loader's path. Within a
 /// place the newest CUDA comes first. Files exist; the loader's names are always there, last.
 std::vector<Candidate> candidates(const std::string& stem);
+
+/// The environment's variable that names the library: "XCUDA_NVRTC".
+std::string variable(const std::string& stem);
 
 /// The driver: the environment's XCUDA_DRIVER (a file or its folder), else libcuda.so.1 as the loader finds it.
 Candidate driver_file();

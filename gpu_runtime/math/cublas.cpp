@@ -1,0 +1,76 @@
+#include "math/cublas.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+#include "math/cuda_work.hpp"
+
+namespace xcuda::math {
+
+namespace {
+
+constexpr LibraryName name{"cublas", "cuBLAS, which multiplies matrices on a GPU", "nvidia-cublas",
+                           "nvidia-cublas-cu12"};
+
+template <typename F>
+void find_four(const CudaLibrary& library, F (&to)[4], const char* pattern) {
+    constexpr const char* letters[] = {"S", "D", "C", "Z"};
+    for (int i = 0; i < 4; ++i)
+        to[i] =
+            library.symbol<std::remove_pointer_t<F>>(fmt::format(fmt::runtime(pattern), letters[i]).c_str());
+}
+
+struct Handle {
+    std::mutex mutex;
+    BlasHandle handle = nullptr;
+};
+
+Handle& handle_of(int ordinal) {
+    static std::mutex mutex;
+    static auto& handles = *new std::map<int, Handle>();  // not ended at exit: the driver may be gone by then
+    const std::scoped_lock lock(mutex);
+    return handles[ordinal];
+}
+
+}  // namespace
+
+Cublas::Cublas() : library(name) {
+    create = library.symbol<int(BlasHandle*)>("cublasCreate_v2");
+    set_stream = library.symbol<int(BlasHandle, void*)>("cublasSetStream_v2");
+    status = library.symbol<const char*(int)>("cublasGetStatusString");
+    gemm = library.symbol<std::remove_pointer_t<decltype(gemm)>>("cublasGemmStridedBatchedEx_64");
+    find_four(library, trsm, "cublas{}trsm_v2_64");
+    find_four(library, getrf, "cublas{}getrfBatched");
+    find_four(library, getri, "cublas{}getriBatched");
+    find_four(library, getrs, "cublas{}getrsBatched");
+    constexpr const char* rank_k[] = {"cublasSsyrk_v2_64", "cublasDsyrk_v2_64", "cublasCherk_v2_64",
+                                      "cublasZherk_v2_64"};
+    for (int i = 0; i < 4; ++i) rank[i] = library.symbol<std::remove_pointer_t<Rank>>(rank_k[i]);
+}
+
+const Cublas& cublas() {
+    static const Cublas& opened = *new Cublas();
+    return opened;
+}
+
+BlasUse::BlasUse(device::Device& device, device::Stream* stream)
+    : one_at_a_time_(handle_of(gpu_ordinal(device, "cuBLAS")).mutex),
+      current_(context_of(device.info().ordinal)) {
+    Handle& h = handle_of(device.info().ordinal);
+    const Cublas& library = cublas();
+    if (!h.handle) check(library.create(&h.handle), "starting cuBLAS");
+    handle_ = h.handle;
+    check(library.set_stream(handle_, reinterpret_cast<void*>(device.handle(stream))),
+          "giving cuBLAS its stream");
+}
+
+void BlasUse::check(int status, const char* doing) const {
+    if (status == 0) return;
+    constexpr int out_of_memory = 3;  // CUBLAS_STATUS_ALLOC_FAILED
+    throw Error(Fault::machine, status == out_of_memory ? "MemoryError" : "RuntimeError",
+                fmt::format("{} failed: {}", doing, cublas().status(status)));
+}
+
+}  // namespace xcuda::math

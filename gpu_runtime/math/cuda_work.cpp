@@ -1,0 +1,60 @@
+#include "math/cuda_work.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "base/error.hpp"
+
+namespace xcuda::math {
+
+namespace {
+
+struct Row {
+    DType dtype;
+    int number;
+};
+// CUDA_R_32F and so on.
+constexpr Row data_types[] = {{DType::f32, 0}, {DType::f64, 1},  {DType::f16, 2},
+                              {DType::c64, 4}, {DType::c128, 5}, {DType::bf16, 14}};
+
+}  // namespace
+
+int gpu_ordinal(const device::Device& device, const char* library) {
+    if (device.info().kind != "cuda")
+        throw Error(
+            Fault::user, "TypeError",
+            fmt::format("{} works on a GPU's arrays; this one is on {}", library, device.info().name));
+    return device.info().ordinal;
+}
+
+CUcontext context_of(int ordinal) {
+    static std::mutex mutex;
+    static std::map<int, CUcontext> known;
+    const std::scoped_lock lock(mutex);
+    CUcontext& context = known[ordinal];
+    if (!context) context = device::cuda::primary_context(ordinal);
+    return context;
+}
+
+int cuda_data_type(DType dtype, const char* library) {
+    for (const Row& row : data_types)
+        if (row.dtype == dtype) return row.number;
+    throw Error(Fault::user, "TypeError", fmt::format("{} has no {}", library, info(dtype).name),
+                std::nullopt, "convert the array with astype first");
+}
+
+Scalar scalar_of(DType dtype, double value) {
+    Scalar out{};
+    const auto put = [&](auto typed) { std::memcpy(out.bytes, &typed, sizeof typed); };
+    switch (dtype) {
+        case DType::f64:
+        case DType::c128: put(value); break;
+        default: put(static_cast<float>(value));
+    }
+    return out;
+}
+
+}  // namespace xcuda::math

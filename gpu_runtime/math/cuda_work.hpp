@@ -1,0 +1,53 @@
+// What every call of NVIDIA's libraries needs: the context, a stream, scratch memory, its types' numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "base/dtype.hpp"
+#include "device/cuda/context.hpp"
+#include "device/device.hpp"
+
+namespace xcuda::math {
+
+/// Device memory for one call, of the pool, in the stream's order.
+class Scratch {
+public:
+    Scratch(device::Device& device, device::Stream* stream, std::size_t bytes)
+        : device_(device),
+          stream_(stream),
+          address_(bytes ? device.allocate(bytes, stream) : nullptr) {}
+    ~Scratch() {
+        if (address_) device_.release(address_, stream_);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+    template <typename T = void>
+    T* as() const {
+        return static_cast<T*>(address_);
+    }
+
+private:
+    device::Device& device_;
+    device::Stream* stream_;
+    void* address_;
+};
+
+/// Throws a TypeError where the device is no GPU.
+int gpu_ordinal(const device::Device& device, const char* library);
+
+/// The GPU's context, looked up once.
+CUcontext context_of(int ordinal);
+
+/// cudaDataType of library_types.h; throws a TypeError for a dtype that it lacks.
+int cuda_data_type(DType dtype, const char* library);
+
+/// The value 1 or 0 as this dtype has it, for alpha and beta.
+struct Scalar {
+    alignas(16) std::byte bytes[16];
+};
+Scalar scalar_of(DType dtype, double value);
+
+}  // namespace xcuda::math
