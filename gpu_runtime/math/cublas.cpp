@@ -11,8 +11,8 @@ namespace xcuda::math {
 
 namespace {
 
-constexpr LibraryName name{"cublas", "cuBLAS, which multiplies matrices on a GPU", "nvidia-cublas",
-                           "nvidia-cublas-cu12"};
+constexpr device::VendorLibrary name{"cublas", "cuBLAS, which multiplies matrices on a GPU", "nvidia-cublas",
+                                     "nvidia-cublas-cu12"};
 
 template <typename F>
 void find_four(const CudaLibrary& library, F (&to)[4], const char* pattern) {
@@ -56,8 +56,8 @@ const Cublas& cublas() {
 }
 
 BlasUse::BlasUse(device::Device& device, device::Stream* stream)
-    : one_at_a_time_(handle_of(gpu_ordinal(device, "cuBLAS")).mutex),
-      current_(context_of(device.info().ordinal)) {
+    : current_(device, "cuBLAS"),
+      one_at_a_time_(handle_of(device.info().ordinal).mutex) {
     Handle& h = handle_of(device.info().ordinal);
     const Cublas& library = cublas();
     if (!h.handle) check(library.create(&h.handle), "starting cuBLAS");

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <mutex>
 
-#include "device/cuda/context.hpp"
 #include "device/device.hpp"
 #include "math/cuda_library.hpp"
 
@@ -58,8 +57,8 @@ public:
     void check(int status, const char* doing) const;
 
 private:
+    device::InContext current_;
     std::unique_lock<std::mutex> one_at_a_time_;
-    device::cuda::Current current_;
     BlasHandle handle_;
 };
 

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <map>
-#include <mutex>
 
 #include "base/error.hpp"
 
@@ -21,23 +19,6 @@ constexpr Row data_types[] = {{DType::f32, 0}, {DType::f64, 1},  {DType::f16, 2}
                               {DType::c64, 4}, {DType::c128, 5}, {DType::bf16, 14}};
 
 }  // namespace
-
-int gpu_ordinal(const device::Device& device, const char* library) {
-    if (device.info().kind != "cuda")
-        throw Error(
-            Fault::user, "TypeError",
-            fmt::format("{} works on a GPU's arrays; this one is on {}", library, device.info().name));
-    return device.info().ordinal;
-}
-
-CUcontext context_of(int ordinal) {
-    static std::mutex mutex;
-    static std::map<int, CUcontext> known;
-    const std::scoped_lock lock(mutex);
-    CUcontext& context = known[ordinal];
-    if (!context) context = device::cuda::primary_context(ordinal);
-    return context;
-}
 
 int cuda_data_type(DType dtype, const char* library) {
     for (const Row& row : data_types)

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/dtype.hpp"
-#include "device/cuda/context.hpp"
 #include "device/device.hpp"
 
 namespace xcuda::math {
@@ -34,12 +33,6 @@ private:
     device::Stream* stream_;
     void* address_;
 };
-
-/// Throws a TypeError where the device is no GPU.
-int gpu_ordinal(const device::Device& device, const char* library);
-
-/// The GPU's context, looked up once.
-CUcontext context_of(int ordinal);
 
 /// cudaDataType of library_types.h; throws a TypeError for a dtype that it lacks.
 int cuda_data_type(DType dtype, const char* library);

@@ -11,8 +11,8 @@ namespace xcuda::math {
 
 namespace {
 
-constexpr LibraryName name{"cusolver", "cuSOLVER, which factorises matrices on a GPU", "nvidia-cusolver",
-                           "nvidia-cusolver-cu12"};
+constexpr device::VendorLibrary name{"cusolver", "cuSOLVER, which factorises matrices on a GPU",
+                                     "nvidia-cusolver", "nvidia-cusolver-cu12"};
 
 template <typename F>
 void find(const CudaLibrary& library, F& to, const std::string& function) {
@@ -95,8 +95,8 @@ const Cusolver& cusolver() {
 }
 
 SolverUse::SolverUse(device::Device& device, device::Stream* stream)
-    : one_at_a_time_(handle_of(gpu_ordinal(device, "cuSOLVER")).mutex),
-      current_(context_of(device.info().ordinal)) {
+    : current_(device, "cuSOLVER"),
+      one_at_a_time_(handle_of(device.info().ordinal).mutex) {
     Handle& h = handle_of(device.info().ordinal);
     const Cusolver& library = cusolver();
     if (!h.handle) check_solver(library.create(&h.handle), "starting cuSOLVER");

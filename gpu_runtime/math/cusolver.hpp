@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <mutex>
 
-#include "device/cuda/context.hpp"
 #include "device/device.hpp"
 #include "math/cuda_library.hpp"
 
@@ -74,8 +73,8 @@ public:
     SolverParams params() const { return params_; }
 
 private:
+    device::InContext current_;
     std::unique_lock<std::mutex> one_at_a_time_;
-    device::cuda::Current current_;
     SolverHandle handle_;
     SolverParams params_;
 };

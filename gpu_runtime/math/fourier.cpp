@@ -16,8 +16,8 @@ using launch::Argument;
 
 namespace {
 
-constexpr LibraryName name{"cufft", "cuFFT, which makes Fourier transforms on a GPU", "nvidia-cufft",
-                           "nvidia-cufft-cu12"};
+constexpr device::VendorLibrary name{"cufft", "cuFFT, which makes Fourier transforms on a GPU",
+                                     "nvidia-cufft", "nvidia-cufft-cu12"};
 
 struct Cufft {
     CudaLibrary library{name};
@@ -81,7 +81,6 @@ Plans& plans() {
 
 void shrink(Plans& all) {
     while (all.kept.size() > all.bound) {
-        const device::cuda::Current current(context_of(all.kept.back().form.ordinal));
         cufft().destroy(all.kept.back().number);
         all.kept.pop_back();
     }
@@ -118,8 +117,9 @@ long long product(const Argument& a, int from, int to) {
 
 void fourier_transform(device::Device& device, device::Stream* stream, const Argument& in,
                        const Argument& out, int first, int rank, bool inverse) {
+    const device::InContext current(device, "cuFFT");
     Form form;
-    form.ordinal = gpu_ordinal(device, "cuFFT");
+    form.ordinal = device.info().ordinal;
     form.rank = rank;
     form.in_type = cuda_data_type(in.dtype, "cuFFT");
     form.out_type = cuda_data_type(out.dtype, "cuFFT");
@@ -142,7 +142,6 @@ void fourier_transform(device::Device& device, device::Stream* stream, const Arg
     form.out_step = after == 1 ? out_block : 1;
     const long long calls = after == 1 ? 1 : before;
 
-    const device::cuda::Current current(context_of(form.ordinal));
     Plans& all = plans();
     const std::scoped_lock lock(all.mutex);
     const Plan& plan = plan_for(all, std::move(form));
