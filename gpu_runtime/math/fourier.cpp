@@ -113,6 +113,19 @@ long long product(const Argument& a, int from, int to) {
     return n;
 }
 
+/// cuFFT reads and writes real numbers by pairs: memory that does not lie so goes through a copy that does.
+struct Aligned {
+    Aligned(device::Device& device, device::Stream* stream, char* at, std::size_t n, std::size_t alignment)
+        : copy(device, stream, reinterpret_cast<std::uintptr_t>(at) % alignment ? n : 0),
+          address(copy.as() ? copy.as<char>() : at),
+          bytes(n) {}
+    bool is_copy() const { return copy.as() != nullptr; }
+
+    Scratch copy;
+    char* address;
+    std::size_t bytes;
+};
+
 }  // namespace
 
 void fourier_transform(device::Device& device, device::Stream* stream, const Argument& in,
@@ -149,12 +162,22 @@ void fourier_transform(device::Device& device, device::Stream* stream, const Arg
     check(cufft().set_stream(plan.number, reinterpret_cast<void*>(device.handle(stream))),
           "a Fourier transform");
     check(cufft().set_work(plan.number, work.as()), "a Fourier transform");
-    const auto in_size = static_cast<long long>(info(in.dtype).size);
-    const auto out_size = static_cast<long long>(info(out.dtype).size);
-    for (long long i = 0; i < calls; ++i)
-        check(cufft().exec(plan.number, static_cast<char*>(in.address) + i * in_block * in_size,
-                           static_cast<char*>(out.address) + i * out_block * out_size, inverse ? 1 : -1),
+    const auto complex_size = info(is_complex(in.dtype) ? in.dtype : out.dtype).size;
+    // Of one call.
+    const auto in_bytes =
+        static_cast<std::size_t>((calls == 1 ? before : 1) * in_block) * info(in.dtype).size;
+    const auto out_bytes =
+        static_cast<std::size_t>((calls == 1 ? before : 1) * out_block) * info(out.dtype).size;
+    for (long long i = 0; i < calls; ++i) {
+        char* from = static_cast<char*>(in.address) + static_cast<std::size_t>(i) * in_bytes;
+        char* to = static_cast<char*>(out.address) + static_cast<std::size_t>(i) * out_bytes;
+        const Aligned source(device, stream, from, in_bytes, complex_size);
+        const Aligned result(device, stream, to, out_bytes, complex_size);
+        if (source.is_copy()) device.copy_on_device(source.address, from, source.bytes, stream);
+        check(cufft().exec(plan.number, source.address, result.address, inverse ? 1 : -1),
               "a Fourier transform");
+        if (result.is_copy()) device.copy_on_device(to, result.address, result.bytes, stream);
+    }
 }
 
 FourierPlans fourier_plans() {

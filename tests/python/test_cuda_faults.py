@@ -35,7 +35,7 @@ out = cuda.zeros(1000)
 with stream:
     double(out, weights)
 try:
-    smash[4, 256](weights, 1 << 44)
+    smash[4, 256](weights, 1 << 30)
     cuda.synchronize()
     raise SystemExit("the write went unseen")
 except cuda.DeviceLostError as error:
@@ -94,7 +94,7 @@ statuses = []
 async def work():
     a, stream = cuda.zeros(100), cuda.stream()
     cuda.synchronize()
-    launch = smash[1, 32, stream].async_call(a, 1 << 44)
+    launch = smash[1, 32, stream].async_call(a, 1 << 30)
     stream.add_callback(lambda s, status, arg: statuses.append(status))
     try:
         await launch
@@ -130,7 +130,7 @@ kept = cuda.to_device(np.arange(1000.0))
 a = cuda.zeros(100)
 for _ in range(3):
     try:
-        far[1, 32](a, 1 << 44)
+        far[1, 32](a, 1 << 30)
         cuda.synchronize()
         raise SystemExit("the index went unseen")
     except IndexError:

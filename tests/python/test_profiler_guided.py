@@ -522,12 +522,17 @@ def complex_operation_b(v):
 def article_names():
     """The article's module names, for one test."""
     before = set(sys.modules)
+    others = {name: sys.modules.pop(name) for name in before if name.partition(".")[0] == "cuda"}
+    preferred = _names.preferred()
     xcuda.install_names()
+    _names.prefer_xcuda(True)  # where NVIDIA's own cuda.core is installed too
     yield
+    _names.prefer_xcuda(preferred)
     _names.uninstall()
     for name in set(sys.modules) - before:
         if name.partition(".")[0] == "cuda":
             del sys.modules[name]
+    sys.modules.update(others)
 
 
 def test_the_article_s_adaptive_algorithm(article_names):

@@ -1,0 +1,57 @@
+"""Products of stacks of matrices."""
+
+import numpy
+
+from xcuda._dense.layout import empty, gpu, host, on_host
+
+
+def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, tf32=False):
+    """alpha * (a @ b) + beta * out; as many axes (2 or more) in each, leading lengths equal or repeated by a stride of 0.
+
+    Floating and complex dtypes, the same for both; float16 and bfloat16 are summed in float32.
+    """
+    if out is None:
+        out = empty((*a.shape[:-1], b.shape[-1]), a.dtype, a)
+    if not out.size:
+        return out
+    if on_host(a):
+        _on_the_host(a, b, out, alpha, beta)
+    elif a.shape[-1] == 0 and beta == 0:
+        out._fill_bytes(0)
+    else:
+        gpu().matmul(a, b, out, alpha, beta, tf32)
+    return out
+
+
+def _on_the_host(a, b, out, alpha, beta):
+    left, right, result = host(a), host(b), host(out)
+    if result.dtype.itemsize == 2:  # NumPy's own loop over float16 is slow, and sums in float16
+        product = numpy.matmul(left.astype(numpy.float32), right.astype(numpy.float32))
+    elif alpha == 1 and beta == 0:
+        numpy.matmul(left, right, out=result)
+        return
+    else:
+        product = numpy.matmul(left, right)
+    result[...] = alpha * product + beta * result if beta else alpha * product
+
+
+def self_product(a, alpha=1.0):
+    """a @ a.T (a.conj().T where complex) of one matrix: half the work, both triangles filled."""
+    from xcuda._dense.layout import _mirrored
+
+    out = empty((a.shape[0], a.shape[0]), a.dtype, a)
+    if not out.size:
+        return out
+    if on_host(a):
+        matrix = host(a)
+        numpy.matmul(
+            matrix, matrix.conj().T, out=host(out)
+        )  # NumPy calls syrk for a matrix with its own transpose
+        if alpha != 1:
+            host(out)[...] *= alpha
+    elif a.shape[1] == 0:
+        out._fill_bytes(0)
+    else:
+        gpu().self_product(a, out, alpha, 0.0)
+        _mirrored(out)
+    return out
