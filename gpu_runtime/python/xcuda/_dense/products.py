@@ -6,7 +6,7 @@ from xcuda._dense.layout import empty, gpu, host, on_host
 
 
 def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, tf32=False):
-    """alpha * (a @ b) + beta * out; as many axes (2 or more) in each, leading lengths equal or repeated by a stride of 0.
+    """alpha * (a @ b) + beta * out; as many axes (2 or more) in each, leading lengths equal (a stride of 0 repeats).
 
     Floating and complex dtypes, the same for both; float16 and bfloat16 are summed in float32.
     """
