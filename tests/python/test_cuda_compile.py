@@ -262,3 +262,20 @@ def test_constants_that_are_no_numbers(dtype):
         x[2] = min(x[2], float("inf"))
 
     assert edges.compile(f"{dtype}[::1]", target="sm_90")["registers"] > 0
+
+
+def test_the_arguments_of_a_call_with_records_and_structs():
+    """Found by the fuzzer: arrays of records could be called with, not compiled for."""
+
+    def moved(r, point, by):
+        i = cuda.grid(1)
+        if i < r.shape[0]:
+            r[i]["x"] += point[0] * by + point[1]
+            r[i]["n"] = i
+
+    kernel = cuda.kernel(moved)
+    r = np.zeros(5, [("x", "f4"), ("n", "i8")])
+    made = kernel.compile((r, (2, 0.5), np.float32(3)), target="sm_90")
+    assert made["registers"] > 0
+    kernel[1, 8](r, (2, 0.5), np.float32(3))
+    assert r["x"].tolist() == [6.5] * 5 and r["n"].tolist() == [0, 1, 2, 3, 4]

@@ -257,12 +257,17 @@ class About(NumbaNames):
     def compile(self, signature, block=None, *, target=None):
         """Compiles for argument types without launching; gives the compiled version's figures as a dict.
 
-        signature: "float32[:, ::1], int64", or the arguments of a call as a tuple. block: (x, y, z), needed on the
-        CPU device where the kernel has barriers; None is given back where it is missing. target: "sm_90" and the
-        like compiles for a GPU that need not be here, and tells registers, local_bytes, shared_bytes and, for blocks
-        of `block` (256 threads where left out), the occupancy.
+        signature: "float32[:, ::1], int64", or the arguments of a call as a tuple (structs and records too). block:
+        (x, y, z), needed on the CPU device where the kernel has barriers; None is given back where it is missing.
+        target: "sm_90" and the like compiles for a GPU that need not be here, and tells registers, local_bytes,
+        shared_bytes and, for blocks of `block` (256 threads where left out), the occupancy.
         """
+        from xcuda.core.structured import comes_apart
+
         target = self.architecture if target is None else target
+        if isinstance(signature, tuple) and any(comes_apart(item) for item in signature):
+            made, leaves, _ = self.variant(signature)
+            return made.compile(leaves, block, target=target)
         if target is not None:
             return _runtime.compile_for(self.kernel, types_from(signature), target, block)
         return _runtime.compile(self.kernel, types_from(signature), block)

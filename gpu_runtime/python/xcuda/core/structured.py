@@ -14,7 +14,7 @@ import types
 from typing import Any, NamedTuple
 
 from xcuda.core.records import in_memory, is_records, leaves_of
-from xcuda.core.types import scalar_name
+from xcuda.core.types import is_type, scalar_name
 
 MOST_VARIANTS = 64  # of one kernel; the oldest goes
 
@@ -62,6 +62,12 @@ def is_constant(value: Any) -> bool:
         return True
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(value, (numpy.dtype, numpy.ufunc))
+
+
+def comes_apart(value: Any) -> bool:
+    """Whether a kernel takes an argument as several: a tuple, a struct, records."""
+    struct = dataclasses.is_dataclass(value) and not isinstance(value, type) and not is_type(value)
+    return isinstance(value, tuple) or struct or is_records(value)
 
 
 def _form(name: str, value: Any, leaves: _Leaves) -> tuple:
