@@ -441,6 +441,7 @@ std::string Writer::expr(const Expr& e) {
         case Op::ramp: return ramp(*this, e);
         case Op::bound: return bound(*this, e);
         case Op::print: return print(*this, e);
+        case Op::address: return "&" + element(*e.args[0], &e.args[1], access_of(e), Touch::write);
         case Op::splat: {
             const std::string x = expr(*e.args[0]);
             if (e.type.dtype == DType::b1) return fmt::format("(({})(i8)-(i8)({}))", type(e.type), x);

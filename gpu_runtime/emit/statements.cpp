@@ -76,6 +76,7 @@ void end_else(Writer& w, const Stmt& s, const std::string& broke) {
 void loop_range_stmt(Writer& w, const Stmt& s) {
     const std::string broke = begin_else(w, s);
     if (s.hint == Stmt::Hint::cold && !w.cpu()) w.line("#pragma unroll 1");
+    if (s.hint == Stmt::Hint::unroll && !w.cpu()) w.line("#pragma unroll");
     const auto step = passes::integer_of(s.exprs[2]);
     const std::string& v = w.name(s.var);
     if (w.function.vars[static_cast<std::size_t>(s.var)].role == Var::Role::hidden &&
@@ -228,6 +229,13 @@ void stmt(Writer& w, const Stmt& s) {
             w.body(s.body);
             w.close("();");
             return;
+        case Stmt::Kind::machine: {
+            std::string args;
+            for (const ExprP& e : s.exprs) args += (args.empty() ? "" : ", ") + w.expr(*e);
+            w.line(fmt::format("{}({});", s.text, args));
+            return;
+        }
+        case Stmt::Kind::tile: throw bug("a tile statement that was not lowered");
         case Stmt::Kind::run_fibers:
             w.line(w.module.whole_grid ? fmt::format("W->run_grid(W, L, P, {0}_shared_bytes, {0}_thread);",
                                                      entry_name(w.module))

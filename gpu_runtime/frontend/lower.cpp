@@ -74,6 +74,7 @@ ir::Module lower_kernel(const Source& source, Unit& unit,
     const NameTable no_defaults;
     const FunctionSource kernel{source.name, *source.function, unit.names.names, no_defaults, true};
     ir::Module module = link(Lowering(unit, kernel, std::move(arguments)).run(), unit);
+    if (unit.names.tile_kernel) module.programs = std::move(unit.programs);
     ir::verify(module, ir::Stage::typed, "frontend");
     return module;
 }
@@ -158,12 +159,14 @@ int Unit::site(ir::Site site) {
     return known->second;
 }
 
-ir::Module lower(const Source& source, const std::vector<ir::Type>& types, bool checked) {
+ir::Module lower(const Source& source, const std::vector<ir::Type>& types, bool checked,
+                 const TileUnit& tile) {
     if (!source.function) throw bug("a kernel without its syntax tree");
     if (source.function->kind != "FunctionDef") refuse_node(*source.function);
     const std::vector<std::string> names = parameter_names(source);
     Unit unit;
     unit.checked = checked;
+    unit.tile = tile;
     unit.names = names_from_json(source.names);
     if (!unit.names.forms.empty()) return lower_formed(source, types, unit, names);
     if (names.size() != types.size())

@@ -18,8 +18,16 @@ struct Source {
     std::string names;    // JSON: free dotted name -> meaning (see source.py); helpers carry their own source
 };
 
+/// What the compiler makes of a tile kernel's `tile_size`, which only states the unit of the result.
+struct TileUnit {
+    std::vector<std::int64_t> extents;  // of the result's tile; empty: as written
+    std::int64_t depth = 0;             // elements of the inner dimension at a time; 0: as the tile is wide
+    bool operator==(const TileUnit&) const = default;
+};
+
 /// Types each argument, finds every variable's type by fixpoint and lowers the body.
 /// Throws refused() with the user's place for what the kernel language does not have.
-XCUDA_API ir::Module lower(const Source& source, const std::vector<ir::Type>& arguments, bool checked);
+XCUDA_API ir::Module lower(const Source& source, const std::vector<ir::Type>& arguments, bool checked,
+                           const TileUnit& unit = {});
 
 }  // namespace xcuda::frontend

@@ -125,6 +125,11 @@ Value Lowering::call(const Node& node) {
         if (!meaning_of(function, &written)) {
             const Value base = value(function.one("value"));
             const std::string& attr = function.text("attr");
+            if (base.kind == Value::Kind::seen || (base.is_scalar() && ir::is_tile(*base.expr))) {
+                bool known = false;
+                const Value made = tile_method(base, attr, node, &known);
+                if (known) return made;
+            }
             if (base.is_indexed() && attr == "reshape") return reshaped(base, node);
             if (base.is_scalar() && (attr == "conjugate" || attr == "conj")) {
                 bind(node, attr, {}, 0);
@@ -279,8 +284,13 @@ Value Lowering::table_call(const KernelFunction& function, const std::string& sp
         throw refused(node.place, fmt::format("{}() takes {} argument{}, found {}", name, wanted,
                                               wanted == 1 ? "" : "s", c.positional.size()));
     const std::vector<Value> values = operands(c.positional);
+    if (std::any_of(values.begin(), values.end(), [](const Value& v) { return v.kind == Value::Kind::seen; }))
+        return seen_map(values, [this, &function, spelling, place = node.place](std::vector<ExprP> parts) {
+            return table_apply(function, spelling, std::move(parts), place);
+        }, node.place);
     std::vector<ExprP> args;
     for (std::size_t i = 0; i < values.size(); ++i) args.push_back(number(values[i], c.positional[i]->place));
+    expect_broadcast(args, node.place);
     if (chain) {
         ExprP all = args[0];
         for (std::size_t i = 1; i < args.size(); ++i)
@@ -543,26 +553,34 @@ Value Lowering::call_log(const Node& node, const std::string& spelling) {
 Value Lowering::call_where(const Node& node) {
     const auto args = bind(node, "where", {"condition", "x", "y"}, 3);
     std::vector<Value> v = operands(args);
+    if (std::any_of(v.begin(), v.end(), [](const Value& a) { return a.kind == Value::Kind::seen; }))
+        return seen_map(v, [this, place = node.place](const std::vector<ExprP>& p) {
+            return chosen(truth(p[0]), p[1], p[2], place);
+        }, node.place);
     for (std::size_t i = 1; i < 3; ++i) v[i] = evaluated(std::move(v[i]));
     const ExprP test = truth(number(v[0], args[0]->place));
     const ExprP x = number(v[1], args[1]->place), y = number(v[2], args[2]->place);
+    expect_broadcast({test, x, y}, node.place);
+    return scalar_value(chosen(test, x, y, node.place));
+}
+
+ExprP Lowering::chosen(const ExprP& test, const ExprP& x, const ExprP& y, const Place& place) {
     if (test->type.is_none() || x->type.is_none() || y->type.is_none())
-        return scalar_value(ir::make(Op::constant, Type{}, {}, node.place));
+        return ir::make(Op::constant, Type{}, {}, place);
     const Type type = ir::join(x->type, y->type);
     if (is_half(type.dtype) || is_complex(type.dtype))
-        return scalar_value(
-            ir::make(Op::select, type, {test, convert(x, type), convert(y, type)}, node.place));
+        return ir::make(Op::select, type, {test, convert(x, type), convert(y, type)}, place);
     const KernelFunction& where = *find_function("numpy.where");
     for (int i = 0; i < where.overloads; ++i) {
         const int id = where.first_overload + i;
         if (all_overloads()[id].out != type.dtype) continue;
         ir::Expr e =
             *ir::make(Op::call, type,
-                      {convert(test, ir::scalar(DType::b1)), convert(x, type), convert(y, type)}, node.place);
+                      {convert(test, ir::scalar(DType::b1)), convert(x, type), convert(y, type)}, place);
         e.payload = ir::OverloadId{id};
-        return scalar_value(std::make_shared<const ir::Expr>(std::move(e)));
+        return std::make_shared<const ir::Expr>(std::move(e));
     }
-    throw refused(node.place, "where() does not take " + spoken(type));
+    throw refused(place, "where() does not take " + spoken(type));
 }
 
 }  // namespace xcuda::frontend

@@ -86,6 +86,7 @@ ExprP Lowering::number(const Node& node) { return number(value(node), node.place
 
 ExprP Lowering::number(const Value& v, const Place& place) {
     if (v.is_scalar()) return v.expr;
+    if (v.kind == Value::Kind::seen) return seen_here(v, place);
     if (v.kind == Value::Kind::meaning) refuse_meaning(*v.meaning, v.text, place);
     if (v.kind == Value::Kind::array)
         throw refused(place, "a whole array where a number is needed",
@@ -151,9 +152,10 @@ void Lowering::settle_values(const std::vector<Value*>& earlier, std::size_t& ma
                 const ir::Type type = (*part)->type;
                 if (type.is_none() || !needs(*part)) continue;
                 const Place place = (*part)->place;
-                const ir::VarId id = hidden(type, place);
+                const ir::Type stored = stored_type(**part);
+                const ir::VarId id = hidden(stored, place);
                 out->insert(out->begin() + static_cast<std::ptrdiff_t>(mark++), ir::assign(id, *part, place));
-                *part = ir::var(id, type, place);
+                *part = stored.is_tile() ? ir::element(id, stored, place) : ir::var(id, stored, place);
             }
         }
     }
@@ -270,6 +272,8 @@ Value Lowering::attribute(const Node& node) {
     if (const Meaning* m = meaning_of(node, &written)) return from_meaning(*m, written, node.place);
     const Value base = value(node.one("value"));
     const std::string& attr = node.text("attr");
+    if (base.kind == Value::Kind::seen || (base.is_scalar() && ir::is_tile(*base.expr)))
+        return tile_member(base, attr, node.place);
     if (base.is_indexed()) return array_attribute(base, attr, node.place);
     if (base.kind == Value::Kind::records) return record_attribute(base, attr, node.place);
     if (base.is_tuple() && !base.fields.empty()) {
@@ -313,20 +317,31 @@ Value Lowering::tuple(const Node& node) {
 
 Value Lowering::binary(const Node& node) {
     const auto op = operator_named(node.text("op"));
-    if (!op)
+    if (!op && !unit.names.tile_kernel)
         throw refused(node.place, "the operator @ is not part of the kernel language",
                       "write the sum in a for loop");
     const std::vector<Value> sides = operands({&node.one("left"), &node.one("right")});
+    if (!op) return tile_matmul(sides[0], sides[1], node.place);
+    if (sides[0].kind == Value::Kind::seen || sides[1].kind == Value::Kind::seen)
+        return seen_map({sides[0], sides[1]}, [this, op, place = node.place](std::vector<ExprP> parts) {
+            return arithmetic(*op, parts[0], parts[1], place);
+        }, node.place);
     if (sides[0].is_tuple() || sides[1].is_tuple())
         return tuple_arithmetic(*op, sides[0], sides[1], node.place);
     const ExprP a = number(sides[0], node.one("left").place), b = number(sides[1], node.one("right").place);
+    expect_broadcast({a, b}, node.place);
     return scalar_value(arithmetic(*op, a, b, node.place));
 }
 
 Value Lowering::unary(const Node& node) {
     const std::string& op = node.text("op");
     if (op == "Not") return scalar_value(negate(Op::logic_not, condition(node.one("operand")), node.place));
-    ExprP a = number(node.one("operand"));
+    const Value operand = value(node.one("operand"));
+    if (operand.kind == Value::Kind::seen)
+        return seen_map({operand}, [this, op, place = node.place](std::vector<ExprP> parts) {
+            return op == "UAdd" ? parts[0] : negate(op == "USub" ? Op::neg : Op::bit_not, parts[0], place);
+        }, node.place);
+    ExprP a = number(operand, node.one("operand").place);
     if (op == "UAdd") {
         if (a->type.is_scalar() && a->type.dtype == DType::b1 && a->type.weak)
             a = convert(a, ir::scalar(DType::i64, true));
@@ -380,6 +395,7 @@ Value Lowering::subscript(const Node& node) {
     const Value base = value(node.one("value"));
     if (base.only_fields)
         throw refused(node.place, base.text + " is no sequence: it has fields", "write its field's name");
+    if (base.is_scalar() && ir::is_tile(*base.expr)) return tile_subscript(base, node);
     if (base.is_indexed()) return element_or_row(base, node);
     if (base.kind == Value::Kind::records) return record_subscript(base, node);
     if (!base.is_tuple()) {

@@ -64,6 +64,7 @@ Lowered Lowering::run() {
     if (untyped)
         throw refused(untyped->first, "'" + untyped->second + "' is read but nothing gives it a value before",
                       "assign it first");
+    if (unit.names.tile_kernel) expect_uniform(fn.body);
     Lowered lowered;
     finish_result();
     lowered.result = current.count("return") ? current.at("return") : Slot{};
@@ -114,6 +115,7 @@ void Lowering::pass() {
     result_arrays.clear();
     value_return.reset();
     block_part.reset();
+    if (source.is_kernel) unit.programs = {};
     out = &fn.body;
 
     for (const auto& [name, argument] : arguments) parameters[name] = parameter(name, argument);

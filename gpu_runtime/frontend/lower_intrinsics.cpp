@@ -74,6 +74,10 @@ Value Lowering::coordinates(const std::string& name, const std::string& axis, co
 }
 
 Value Lowering::intrinsic(const std::string& name, const Node& node) {
+    if (name.starts_with("tiles.")) return tile_intrinsic(name.substr(6), node);
+    if (unit.names.tile_kernel)
+        throw refused(node.place, "cuda." + name + " belongs to kernels of threads; a tile program has none",
+                      "tiles.bid(axis) tells the program, tiles.arange(n) the elements of a tile");
     if (name == "grid") return grid(node, name, Kind::global);
     if (name == "gridsize") return grid(node, name, Kind::grid_size);
     if (name == "shared.array") return make_array(node, name, ir::Space::shared);

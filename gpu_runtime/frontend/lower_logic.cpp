@@ -16,14 +16,18 @@ ExprP Lowering::condition(const Node& node) {
     if (v.kind == Value::Kind::none) return ir::constant(false, ir::scalar(DType::b1, true), node.place);
     if (v.is_indexed())
         throw refused(node.place, "the truth of an array is not defined", "test one element: A[i]");
-    return truth(number(v, node.place));
+    return truth(one_number(v, node.place));
 }
 
 // `a and b` is b where a is true and a elsewhere; b is touched only then.
 Value Lowering::boolean(const Node& node, bool truth_only) {
     const bool is_and = node.text("op") == "And";
     const ir::Type weak_bool = ir::scalar(DType::b1, true);
-    const auto part = [&](const Node& n) { return truth_only ? scalar_value(condition(n)) : value(n); };
+    const auto part = [&](const Node& n) {
+        if (truth_only) return scalar_value(condition(n));
+        const Value v = value(n);
+        return v.is_scalar() || v.kind == Value::Kind::seen ? scalar_value(one_number(v, n.place)) : v;
+    };
     const std::vector<ast::NodeP>& nodes = node.list("values");
     Value left = part(*nodes[0]);
     for (std::size_t i = 1; i < nodes.size(); ++i) {
@@ -64,6 +68,7 @@ Value Lowering::compare(const Node& node) {
     if (ops.size() > 1) keep(right);
     Value result = compare_pair(ops[0]->string, left, right, node.place);
     for (std::size_t i = 1; i < ops.size(); ++i) {
+        one_number(result, node.place);  // Python asks for the truth of each pair
         if (is_constant(*result.expr) && !truthy(ir::number_of(*result.expr))) return result;
         left = right;
         Value next_right;
@@ -150,7 +155,13 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
         return constant(same_fixed(a, b) == (*order == Op::eq));
     if (equality && a.kind == Value::Kind::string && b.kind == Value::Kind::string)
         return constant((a.text == b.text) == (*order == Op::eq));
-    return scalar_value(comparison(*order, number(a, place), number(b, place), place));
+    if (a.kind == Value::Kind::seen || b.kind == Value::Kind::seen)
+        return seen_map({a, b}, [this, order, place](std::vector<ExprP> parts) {
+            return comparison(*order, parts[0], parts[1], place);
+        }, place);
+    const ExprP x = number(a, place), y = number(b, place);
+    expect_broadcast({x, y}, place);
+    return scalar_value(comparison(*order, x, y, place));
 }
 
 Value Lowering::conditional(const Node& node) {
@@ -173,11 +184,14 @@ Value Lowering::choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::B
         return scalar_value(ir::make(Op::constant, ir::Type{}, {}, place));
     if (yes_body.empty() && no_body.empty())
         return scalar_value(ir::make(Op::select, type, {test, convert(a, type), convert(b, type)}, place));
-    const ir::VarId id = hidden(type, place);
+    expect_broadcast({a, b}, place);
+    const ExprP both = ir::make(Op::select, type, {test, a, b}, place);
+    const ir::Type stored = stored_type(*both);
+    const ir::VarId id = hidden(stored, place);
     yes_body.push_back(ir::assign(id, convert(a, type), place));
     no_body.push_back(ir::assign(id, convert(b, type), place));
     emit(ir::branch(std::move(test), std::move(yes_body), std::move(no_body), place));
-    return scalar_value(ir::var(id, type, place));
+    return scalar_value(stored.is_tile() ? ir::element(id, stored, place) : ir::var(id, stored, place));
 }
 
 // Of two tuples of one length: item by item, after the statements that the taken one needs.

@@ -13,7 +13,7 @@ namespace {
 std::string root_of(const std::string& path) { return path.substr(0, path.find('.')); }
 
 const char* kind_name(const Slot& slot) {
-    if (slot.kind == Slot::Kind::scalar) return "a number";
+    if (slot.kind == Slot::Kind::scalar) return slot.type.is_tile() ? "a tile" : "a number";
     if (slot.kind == Slot::Kind::tuple) return "a tuple";
     return slot.fixed.is_indexed() || slot.fixed.kind == Value::Kind::records ? "an array" : "a fixed name";
 }
@@ -48,13 +48,13 @@ ir::VarId Lowering::hidden(const ir::Type& type, const Place& place) {
 
 ExprP Lowering::spill(ExprP value) {
     if (value->type.is_none() || is_constant(*value)) return value;
-    const ir::Type type = value->type;
+    const ir::Type type = stored_type(*value);
     const Place place = value->place;
     const ir::VarId id = hidden(type, place);
     nonnegative_vars.resize(id + 1, false);
     nonnegative_vars[id] = nonnegative(*value);
     emit(ir::assign(id, std::move(value), place));
-    return ir::var(id, type, place);
+    return type.is_tile() ? ir::element(id, type, place) : ir::var(id, type, place);
 }
 
 // Python computes this here, whether or not something takes it: a fault in it must not be lost with it.
@@ -121,7 +121,7 @@ Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place
     }
     const ir::VarId id = variable(path, slot.type, slot.place);
     if (!flow.bound.count(root_of(path))) fn.vars[id].maybe_unbound = true;
-    return scalar_value(ir::var(id, slot.type, place));
+    return scalar_value(slot.type.is_tile() ? ir::element(id, slot.type, place) : ir::var(id, slot.type, place));
 }
 
 // A loop's body is compiled once: what a name means at its start must hold in every round.
@@ -218,12 +218,17 @@ void Lowering::assign_view(const std::string& path, Value view, const Place& pla
 
 void Lowering::assign_scalar(const std::string& path, const Value& value, const Place& place) {
     Slot& slot = next[path];
-    const ir::Type& type = value.expr->type;
+    const ir::Type type = stored_type(*value.expr);
     if (type.is_none()) return;  // not known yet: another pass will
     if (slot.type.is_none()) {
         slot.type = type;
     } else {
         const ir::Type joined = ir::join(slot.type, type);
+        if (joined.is_none())
+            throw refused(place,
+                          fmt::format("'{}' is {} in line {} and {} here: a variable keeps its tile's shape",
+                                      root_of(path), spoken(slot.type), slot.place.line, spoken(type)),
+                          "use two names, or tiles.broadcast_to or reshape");
         const bool lossy = is_floating(joined.dtype) && is_integer(slot.type.dtype) && is_integer(type.dtype);
         if (lossy)
             throw refused(place,
@@ -249,11 +254,12 @@ void Lowering::assign_scalar(const std::string& path, const Value& value, const 
     const Slot* known = slot_of(path);
     const ir::Type stored = known->type.is_none() ? slot.type : known->type;
     const ir::VarId id = variable(path, stored, place);
-    emit(ir::assign(id, convert(value.expr, stored), place));
+    emit(ir::assign(id, convert(value.expr, stored.is_tile() ? ir::scalar(stored.dtype) : stored), place));
 }
 
 bool Lowering::nonnegative(const ir::Expr& e) const {
     if (!e.type.is_scalar()) return false;
+    if (e.op == Op::position) return true;
     const DTypeInfo& d = info(e.type.dtype);
     if (d.kind == DKind::unsigned_int || d.kind == DKind::boolean) return true;
     if (d.kind != DKind::signed_int) return false;

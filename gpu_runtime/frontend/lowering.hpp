@@ -9,8 +9,11 @@
 
 #include "frontend/fold.hpp"
 #include "frontend/functions.hpp"
+#include "frontend/lower.hpp"
 #include "frontend/refusals.hpp"
+#include "frontend/seen.hpp"
 #include "frontend/value.hpp"
+#include "ir/tile.hpp"
 
 namespace xcuda::frontend {
 
@@ -54,6 +57,8 @@ struct Lowered {
 struct Unit {
     bool checked = true;
     Names names;
+    TileUnit tile;  // of a tile kernel
+    ir::TilePrograms programs;
     std::vector<ir::Site> sites;
     std::vector<ir::Constant> constants;
     std::map<const Meaning*, int> constant_ids;
@@ -309,6 +314,7 @@ private:
     Value call_pow(const Node& node);
     Value call_log(const Node& node, const std::string& spelling);
     Value call_where(const Node& node);
+    ExprP chosen(const ExprP& test, const ExprP& x, const ExprP& y, const Place& place);
     Value call_operator(const Node& node, const std::string& spelling);
 
     // lower_intrinsics.cpp
@@ -353,6 +359,81 @@ private:
     Value invoke_closure(const Value& closure, const Node& node);
     std::vector<std::pair<std::string, Value>> captured_by(const Value& closure, const Place& place);
     std::optional<Value> local_named(const std::string& name, const Place& place);
+
+    // lower_tiles.cpp: tiles as values, and what every tile kernel has
+    ir::Type stored_type(const ir::Expr& value) const;
+    Value tile_intrinsic(const std::string& name, const Node& node);
+    ExprP one_number(const Value& v, const Place& place);
+    ExprP held(ExprP tile);
+    ExprP made(ir::TileOp op, const ir::Type& type, std::vector<ExprP> exprs, const Place& place);
+    Value tile_member(const Value& tile, const std::string& attr, const Place& place);
+    Value tile_method(const Value& tile, const std::string& method, const Node& node, bool* known);
+    void expect_broadcast(const std::vector<ExprP>& parts, const Place& place) const;
+    void expect_uniform(const ir::Body& body) const;
+    ir::Extents extents_from(const Node& node, const char* what);
+    DType dtype_argument(const Node* node, DType otherwise);
+    int axis_from(const Node& node, std::size_t rank);
+    ExprP tile_number(const Node& node);
+    Value tile_astype(const Value& tile, const Node& dtype, const Place& place);
+
+    // lower_tile_memory.cpp: loads, stores, gathers, scatters, atomics
+    Value tile_bid(const Node& node, const std::string& name);
+    Value tile_count(const Node& node);
+    Value tile_load(const Node& node);
+    Value tile_store(const Node& node);
+    Value tile_gather(const Node& node);
+    Value tile_scatter(const Node& node, const std::string& name);
+    ExprP load_tile(const Value& array, const std::vector<ExprP>& starts, const ir::Extents& extents, ExprP outside,
+                    const Place& place);
+    ExprP load_indexed(const Value& array, const std::vector<ExprP>& indices, ExprP inside, ExprP outside,
+                       const ir::Extents& extents, const Place& place);
+    ExprP store_indexed(const Value& array, const std::vector<ExprP>& indices, ExprP value, ExprP inside,
+                        const ir::Extents& extents, std::optional<ir::Atomic::Kind> atomic, const Place& place);
+    ExprP within_array(const Value& array, const std::vector<ExprP>& indices, const Place& place);
+    Value array_argument(const Node& node, const char* what);
+    std::vector<ExprP> index_argument(const Node& node, std::size_t rank, const char* what);
+    void count_programs(const Value& array, const std::vector<ExprP>& indices, const ir::Extents& extents,
+                        const Place& place);
+    ExprP padding_from(const Node* node, DType dtype);
+
+    // lower_tile_shapes.cpp: making tiles and looking at them in other shapes
+    Value tile_full(const Node& node, const std::string& name);
+    Value tile_arange(const Node& node);
+    Value tile_shape_call(const std::string& name, const Node& node);
+    Value tile_subscript(const Value& tile, const Node& node);
+    ExprP reshaped_tile(ExprP tile, const ir::Extents& extents, const Place& place);
+    ExprP permuted_tile(ExprP tile, const std::vector<int>& axes, const Place& place);
+    ExprP broadcast_tile(ExprP tile, const ir::Extents& extents, const Place& place);
+    Value tile_cat(const Node& node);
+    Value tile_extract(const Value& tile, const Node& index, const Node& shape, const Place& place);
+
+    // lower_tile_sums.cpp: products, reductions, scans
+    Value tile_mma(const Node& node, const std::string& name);
+    Value tile_matmul(const Value& a, const Value& b, const Place& place);
+    ExprP product(ExprP a, ExprP b, ExprP acc, const Place& place);
+    Value tile_reduce(const Node& node, const std::string& name);
+    Value reduce_value(const Value& v, ir::TileOp op, const Node* axis, bool keep, const Place& place);
+    ExprP reduced(ExprP tile, ir::TileOp op, bool keep, const Place& place);
+    Value tile_scan(const Node& node, const std::string& name);
+
+    // lower_seen.cpp: arrays as a program sees them through its tile
+    Value seen_value(Seen seen, const Place& place) const;
+    Value seen_of(const Value& v, const Place& place);
+    Value seen_map(std::vector<Value> operands, std::function<ExprP(std::vector<ExprP>)> apply,
+                   const Place& place);
+    Value seen_product(const Value& a, const Value& b, const Place& place);
+    Value seen_transpose(const Value& a, const Place& place);
+    Value seen_reduce(const Value& a, ir::TileOp op, int axis, bool keep, const Place& place);
+    ExprP seen_at(const Value& v, const std::vector<SeenRange>& ranges, bool spreads, const Place& place);
+    ExprP seen_leaf(const Value& array, const std::vector<SeenRange>& ranges, bool spreads, const Place& place);
+    ExprP seen_sum(const Seen& seen, const std::vector<SeenRange>& ranges, const Place& place);
+    ExprP seen_fold(const Seen& seen, const std::vector<SeenRange>& ranges, const Place& place);
+    ExprP seen_here(const Value& v, const Place& place);
+    Value tile_compute(const Node& node);
+    std::vector<SeenRange> program_ranges(std::size_t rank, const Place& place) const;
+    void seen_store(const Value& array, const Value& v, const Place& place);
+    void counted_from_zero(const ExprP& stop, std::int64_t step, const Place& place,
+                           const std::function<void(const ExprP&)>& body);
 
     void emit(ir::Stmt s) { out->push_back(std::move(s)); }
     void warn(const Place& place, const std::string& text);

@@ -134,6 +134,10 @@ Names names_from_json(const std::string& text) {
             names.helpers.push_back(helper_from(helper));
         if (j.contains("forms") && j["forms"].is_array())
             for (const json& form : j["forms"]) names.forms.push_back(form_from(form));
+        if (j.contains("tile_size") && j["tile_size"].is_array()) {
+            names.tile_kernel = true;
+            names.tile_size = j["tile_size"].get<std::vector<std::int64_t>>();
+        }
     } catch (const json::exception& e) {
         throw bug(std::string("the captured names' JSON can't be read: ") + e.what());
     }

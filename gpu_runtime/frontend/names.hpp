@@ -77,6 +77,8 @@ struct Names {
     NameTable names;
     std::vector<Helper> helpers;
     std::vector<Form> forms;  // one a parameter; none: each is an argument
+    bool tile_kernel = false;
+    std::vector<std::int64_t> tile_size;  // as written; empty: each tile states its own
 };
 
 Names names_from_json(const std::string& text);

@@ -1,8 +1,11 @@
 #include "frontend/refusals.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "frontend/functions.hpp"
+#include "ir/tile.hpp"
 
 namespace xcuda::frontend {
 namespace {
@@ -185,7 +188,12 @@ std::string spoken(const ir::Type& type) {
 
 std::string spoken(const Value& value) {
     switch (value.kind) {
-        case Value::Kind::scalar: return spoken(value.expr->type);
+        case Value::Kind::scalar:
+            return ir::is_tile(*value.expr)
+                       ? fmt::format("a tile ({}{})", info(value.expr->type.dtype).name,
+                                     ir::to_string(ir::extents_of(*value.expr)))
+                       : spoken(value.expr->type);
+        case Value::Kind::seen: return "an array seen through a tile";
         case Value::Kind::tuple: return "a tuple of " + std::to_string(value.items.size());
         case Value::Kind::array: return "an array (" + ir::to_string(value.expr->type) + ")";
         case Value::Kind::view: return "a view of an array (" + ir::to_string(value.expr->type) + ")";

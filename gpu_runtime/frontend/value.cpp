@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "frontend/seen.hpp"
+
 namespace xcuda::frontend {
 
 Value scalar_value(ir::ExprP expr) {
@@ -48,6 +50,22 @@ ir::ExprP step_of(const ViewAxis& axis, const Place& place) {
     return axis.by ? axis.by : ir::int_constant(axis.step, place);
 }
 
+namespace {
+
+// The numbers in them are variables, of each pass its own.
+bool same_seen(const Seen& a, const Seen& b) {
+    if (a.kind != b.kind || a.dtype != b.dtype || a.operands.size() != b.operands.size() ||
+        a.lengths.size() != b.lengths.size() || a.fold.axis != b.fold.axis || a.fold.fold != b.fold.fold)
+        return false;
+    for (std::size_t i = 0; i < a.operands.size(); ++i) {
+        const Value &x = a.operands[i], &y = b.operands[i];
+        if (x.kind != y.kind || (x.seen && !same_seen(*x.seen, *y.seen))) return false;
+    }
+    return a.kind != Seen::Kind::leaf || same_fixed(a.array, b.array);
+}
+
+}  // namespace
+
 bool same_fixed(const Value& a, const Value& b) {
     if (a.kind != b.kind) return false;
     switch (a.kind) {
@@ -71,6 +89,7 @@ bool same_fixed(const Value& a, const Value& b) {
             return true;
         }
         case Value::Kind::closure: return a.node == b.node;
+        case Value::Kind::seen: return same_seen(*a.seen, *b.seen);
         case Value::Kind::none:
         case Value::Kind::ellipsis: return true;
         case Value::Kind::string: return a.text == b.text;

@@ -21,6 +21,8 @@ struct ViewAxis {
     ir::ExprP by = nullptr;  // the step where only the run tells it
 };
 
+struct Seen;  // frontend/seen.hpp
+
 struct Value {
     enum class Kind {
         scalar,  // `expr`; of type none while its type is not known yet
@@ -33,6 +35,7 @@ struct Value {
         range,  // start, stop, step: `items`
         lazy,   // enumerate, zip, reversed (`text`) of `items`; a generator expression: `node`
         none,
+        seen,  // an array, or an expression of arrays, as a tile program sees it through its tile: `seen`
         string,
         dtype,
         closure,  // a lambda or an inner function: `node`, `names`, `captured`; `items` are its defaults
@@ -54,6 +57,7 @@ struct Value {
     const NameTable* names = nullptr;  // closure: what its global names mean
     std::shared_ptr<const std::map<std::string, Value>>
         captured;  // closure met outside the function that made it
+    std::shared_ptr<const Seen> seen;
     Place place;
 
     bool is_scalar() const { return kind == Kind::scalar; }

@@ -78,11 +78,19 @@ struct TracePoint {
     Place place;
 };
 
+/// Of a tile kernel: how many programs there are.
+struct TilePrograms {
+    std::vector<ExprP> grid;  // along x, y, z, over parameters; empty: the kernel does not tell
+    bool free_unit = false;   // the result's tile is the compiler's choice
+};
+
 struct Module {
     std::vector<Function> functions;  // [0] is the kernel; callees come after their callers or before, no cycles
     std::vector<Site> sites;
     std::vector<Constant> constants;
     std::vector<std::string> warnings;  // "cell 3, line 5: ..." for the report
+
+    std::optional<TilePrograms> programs;  // a tile kernel's
 
     // After passes/cpu.
     std::optional<BoxWork>

@@ -1,11 +1,24 @@
 // Statements: structured, as the user wrote them; a body is a list of statements by value.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "ir/expr.hpp"
 
 namespace xcuda::ir {
+
+/// What a tile statement does; see ir/tile.hpp for its expressions.
+struct TileOp {
+    enum class Kind : std::uint8_t { none, store, reduce, scan, mma };
+    enum class Fold : std::uint8_t { sum, prod, max, min, argmax, argmin };
+    Kind kind = Kind::none;
+    Fold fold = Fold::sum;  // reduce, scan
+    int axis = 0;           // reduce: -1 is all of them; scan
+    bool reverse = false;   // scan: from the end
+    std::optional<Atomic::Kind> atomic{};  // store
+};
 
 struct Stmt;
 using Body = std::vector<Stmt>;
@@ -23,14 +36,17 @@ struct Stmt {
         continue_loop,
         leave,    // return [exprs[0]]
         barrier,  // all threads of the block; `site` tells it from others
+        tile,     // `tile` says what; until gpu_runtime/tiles has lowered it
         fault,    // `site` says which: assert and raise
         // From here on: only after the CPU passes.
         poll,        // leave if the launch was stopped
         scope,       // body; a `leave` inside ends it, not the function
         run_fibers,  // the block of index exprs[0], thread by thread
+        machine,     // text(exprs): a function of prelude_tiles.hpp, over numbers and addresses
     };
     /// cold: a scope that rarely runs, compiled for size, apart; what it assigns stays inside, but for arrays.
-    enum class Hint : std::uint8_t { none, cold };
+    /// unroll: a loop of few turns, written out on CUDA so that what it indexes can live in registers.
+    enum class Hint : std::uint8_t { none, cold, unroll };
 
     Kind kind;
     Place place;
@@ -40,6 +56,8 @@ struct Stmt {
     Access access;
     int site = -1;
     Hint hint = Hint::none;
+    TileOp tile;
+    std::string text;  // machine
 };
 
 XCUDA_API Stmt assign(VarId var, ExprP value, const Place& place = {});

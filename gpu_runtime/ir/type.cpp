@@ -53,6 +53,14 @@ Type array(DType dtype, int ndim, Layout layout, bool readonly) {
     return t;
 }
 
+Type tile(DType dtype, std::vector<std::int64_t> extents) {
+    Type t;
+    t.kind = Type::Kind::tile;
+    t.dtype = dtype;
+    t.extents = std::move(extents);
+    return t;
+}
+
 Type fixed_array(DType dtype, std::vector<std::int64_t> extents, Space space) {
     Type t = array(dtype, std::max<int>(1, static_cast<int>(extents.size())));
     t.space = space;
@@ -62,6 +70,7 @@ Type fixed_array(DType dtype, std::vector<std::int64_t> extents, Space space) {
 
 Type join(const Type& a, const Type& b) {
     if (a == b) return a;
+    if (a.is_tile() && b.is_tile() && a.extents == b.extents) return tile(promote(a.dtype, b.dtype), a.extents);
     if (!a.is_scalar() || !b.is_scalar()) return Type{};  // nothing holds both
     Type t = scalar(a.dtype);
     t.lanes = std::max(a.lanes, b.lanes);
@@ -85,6 +94,7 @@ std::string to_string(const Type& t) {
         if (t.lanes > 1) text += " x " + std::to_string(t.lanes);
         return t.weak ? text + " (weak)" : text;
     }
+    if (t.is_tile()) return "tile " + text + "[" + extents_text(t.extents) + "]";
     if (t.space != Space::global) {
         const std::string where = t.space == Space::shared  ? "shared "
                                   : t.space == Space::local ? "local "

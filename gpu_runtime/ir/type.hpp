@@ -1,4 +1,4 @@
-// The types of the IR: nothing, scalars (strong, or weak as a Python literal is), and arrays.
+// The types of the IR: nothing, scalars (strong, or weak as a Python literal is), arrays, and tiles.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class Layout : std::uint8_t {
 enum class Space : std::uint8_t { global, shared, local, constant };
 
 struct Type {
-    enum class Kind : std::uint8_t { none, scalar, array };
+    enum class Kind : std::uint8_t { none, scalar, array, tile };
 
     Kind kind = Kind::none;
     DType dtype = DType::i64;
@@ -32,16 +32,20 @@ struct Type {
     bool readonly = false;
     bool wide = false;                  // 2^31 elements or more lie between its first and its last
     bool aligned = false;               // every row starts at a multiple of 16 bytes
-    std::vector<std::int64_t> extents;  // shared and local arrays: fixed lengths; empty: dynamic shared memory
+    // Shared and local arrays, tiles: fixed lengths (an array's empty: dynamic shared memory). Of a scalar that stands
+    // for each element of a tile (ir/tile.hpp): the tile's.
+    std::vector<std::int64_t> extents;
 
     bool is_none() const { return kind == Kind::none; }
     bool is_scalar() const { return kind == Kind::scalar; }
     bool is_array() const { return kind == Kind::array; }
+    bool is_tile() const { return kind == Kind::tile; }
     bool operator==(const Type&) const = default;
 };
 
 XCUDA_API Type scalar(DType dtype, bool weak = false);
 XCUDA_API Type array(DType dtype, int ndim, Layout layout = Layout::contiguous, bool readonly = false);
+XCUDA_API Type tile(DType dtype, std::vector<std::int64_t> extents);
 XCUDA_API Type fixed_array(DType dtype, std::vector<std::int64_t> extents, Space space);
 
 /// Neighbours along the last axis are neighbours in memory.
@@ -50,7 +54,8 @@ inline bool unit_stride(Layout l) { return l == Layout::contiguous || l == Layou
 /// The type of `a op b` and of a variable assigned both: NumPy's promotion, weak numbers giving way.
 XCUDA_API Type join(const Type& a, const Type& b);
 
-/// "float32", "int64 (weak)", "float32[:, ::1]", "shared float32[16, 16]", "float32 x 16".
+/// "float32", "int64 (weak)", "float32[:, ::1]", "shared float32[16, 16]", "float32 x 16",
+/// "tile float32[16, 16]".
 XCUDA_API std::string to_string(const Type& type);
 
 }  // namespace xcuda::ir

@@ -194,6 +194,27 @@ const char* print(const Checker& c, const Expr& e) {
     return e.type.is_none() ? nullptr : "a print gives nothing";
 }
 
+const char* element(const Checker& c, const Expr& e) {
+    if (e.args.empty() || e.args[0]->op != Op::var || !c.arg(e, 0).is_tile())
+        return "an element is a tile variable's";
+    for (std::size_t i = 1; i < e.args.size(); ++i)
+        if (!is_index(c.arg(e, i))) return "its indices are integers";
+    const bool all = e.args.size() == 1 || e.args.size() == 1 + c.arg(e, 0).extents.size();
+    return all && e.type.dtype == c.arg(e, 0).dtype ? nullptr : "it has one index an axis, or none";
+}
+
+const char* position(const Checker&, const Expr& e) {
+    const int axis = std::holds_alternative<Axis>(e.payload) ? std::get<Axis>(e.payload).value : -1;
+    return axis >= 0 && axis < static_cast<int>(e.type.extents.size()) ? nullptr
+                                                                       : "a position is along one of its axes";
+}
+
+const char* spread(const Checker& c, const Expr& e) {
+    return c.arg(e, 0).is_scalar() && c.arg(e, 0).dtype == e.type.dtype ? nullptr : "a spread keeps its dtype";
+}
+
+const char* address(const Checker& c, const Expr& e) { return indexed(c, e, 0); }
+
 const char* widened(const Checker& c, const Expr& e) {
     return c.arg(e, 0).is_scalar() && c.arg(e, 0).lanes == 1 && c.arg(e, 0).dtype == e.type.dtype &&
                    e.type.lanes > 1
@@ -223,7 +244,8 @@ constexpr std::array rows{
     Row{Op::call, -1, T, call},        Row{Op::invoke, -1, T, invoke},  Row{Op::load, -1, T, load},
     Row{Op::dim, 1, T, dim},           Row{Op::coord, 0, T, coord},     Row{Op::atomic, -1, T, atomic},
     Row{Op::ramp, 1, C, widened},      Row{Op::splat, 1, C, widened},   Row{Op::bound, 2, T, bound},
-    Row{Op::print, -1, T, print},
+    Row{Op::print, -1, T, print},      Row{Op::element, -1, T, element}, Row{Op::position, 0, T, position},
+    Row{Op::spread, 1, T, spread},     Row{Op::address, -1, C, address},
 };
 
 struct Walker {
@@ -283,10 +305,11 @@ struct Walker {
             variable(s);
             const Type& declared = c.function.vars[s.var].type;
             if (declared.dtype != s.exprs.at(0)->type.dtype ||
-                declared.is_scalar() != s.exprs[0]->type.is_scalar())
+                declared.is_array() || !s.exprs[0]->type.is_scalar())
                 broken(to_string(c.function, *s.exprs[0]) + " to " + c.function.vars[s.var].name,
                        "a value has its variable's type");
         }
+        if (s.kind == Kind::tile && s.tile.kind != TileOp::Kind::store) variable(s);
         if (s.kind == Kind::loop_range) {
             variable(s);
             if (s.exprs.size() != 3) broken("a loop", "it has start, stop and step");

@@ -101,8 +101,34 @@ std::vector<std::int64_t> by_hardware_axis(const Lowered& lowered, std::span<con
     return along;
 }
 
+namespace {
+
+// The grid of a tile kernel that tells how many programs it wants.
+device::Shape programs_for(const Lowered& lowered, std::span<const Argument> arguments, const device::Info& device,
+                           const std::string& kernel) {
+    device::Shape shape;
+    shape.block = lowered.program_block;
+    std::int64_t* grid[3] = {&shape.grid.x, &shape.grid.y, &shape.grid.z};
+    for (std::size_t i = 0; i < lowered.programs.size() && i < 3; ++i) {
+        const auto value = evaluate(lowered.module.kernel(), *lowered.programs[i], arguments);
+        if (!value) throw bug("a tile kernel's grid can't be told");
+        *grid[i] = *value;
+    }
+    if (lowered.programs.empty())
+        throw Error(Fault::user, "TypeError", kernel + " does not tell how many programs it wants", std::nullopt,
+                    "give the grid yourself: tiles.launch(stream, grid, " + kernel + ", arguments)");
+    if (shape.grid.y > device.limits.grid.y || shape.grid.z > device.limits.grid.z)
+        throw Error(Fault::user, "ValueError",
+                    kernel + ": the result takes more tiles along an axis than " + device.name + " has blocks",
+                    std::nullopt, "use a larger tile_size");
+    return shape;
+}
+
+}  // namespace
+
 device::Shape shape_for(const Lowered& lowered, std::span<const Argument> arguments,
                         const device::Info& device, const std::string& kernel) {
+    if (lowered.key) return programs_for(lowered, arguments, device, kernel);
     std::vector<std::int64_t> lengths = domain_lengths(lowered, arguments, kernel);
     if (device.kind != "cpu") {
         lengths = by_hardware_axis(lowered, lengths);

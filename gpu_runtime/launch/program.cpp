@@ -83,15 +83,31 @@ Place Lowered::first_write(std::size_t parameter) const {
 
 Program::Program(frontend::Source source, Options options) : source_(std::move(source)), options_(options) {}
 
-std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const std::vector<Fixed>& fixed) {
+PlanKey Program::key(const std::string& target, std::span<const Argument> arguments) const {
+    return options_.door ? options_.door->key(target, arguments) : PlanKey{"cpu"};
+}
+
+std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const std::vector<Fixed>& fixed,
+                                              const PlanKey& key) {
     const std::vector<Fixed>& wanted = fixed.empty() ? options_.tuning.fixed : fixed;
     std::lock_guard lock(mutex_);
     for (const auto& known : lowered_)
-        if (known->signature == signature && known->asked == wanted) return known;
+        if (known->signature == signature && known->asked == wanted && (!known->key || *known->key == key))
+            return known;
     const double begin = now();
     auto made = std::make_shared<Lowered>();
     made->signature = signature;
-    made->module = frontend::lower(source_, types_of(signature), options_.checked);
+    if (options_.door) {
+        Prepared prepared = options_.door->prepare(source_, types_of(signature), options_.checked, key);
+        made->module = std::move(prepared.module);
+        made->key = key;
+        made->program_block = prepared.block;
+        made->programs = std::move(prepared.programs);
+        made->text = std::move(prepared.text);
+        made->plan = std::move(prepared.plan);
+    } else {
+        made->module = frontend::lower(source_, types_of(signature), options_.checked);
+    }
     made->asked = wanted;
     made->fixed = fix(made->module, wanted);
     made->uses = passes::parameter_uses(made->module);
@@ -100,7 +116,7 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
     ir::Module whole = made->module;
     passes::inline_calls(whole);  // a helper's shared array is one a call
     made->shared_bytes = static_shared_bytes(whole);
-    made->fixed_block = passes::wants_fixed_block(made->module);
+    made->fixed_block = made->key || passes::wants_fixed_block(made->module);
     for (const ir::Function& f : made->module.functions) {
         made->whole_grid |= ir::strongest_effect(f.body) == ir::Effect::grid;
         ir::each_expr(f.body, [&](const ir::Expr& e) { made->prints |= e.op == ir::Op::print; });
@@ -166,7 +182,7 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
     facts->attributes = compile.attributes;
     if (!facts->attributes.shared_bytes || made->text.moved_shared_bytes > 0)
         facts->attributes.shared_bytes = lowered->shared_bytes;
-    facts->how = module.how;
+    facts->how = lowered->plan.empty() ? module.how : lowered->plan + "; " + module.how;
     facts->warnings = lowered->module.warnings;
     made->facts = facts;
 

@@ -12,6 +12,7 @@
 #include "emit/emit.hpp"
 #include "frontend/lower.hpp"
 #include "launch/event.hpp"
+#include "launch/front_door.hpp"
 #include "launch/signature.hpp"
 #include "launch/tuning.hpp"
 #include "passes/cpu.hpp"
@@ -29,6 +30,7 @@ struct Options {
     int most_threads = 0;   // of a block; 0: the device's own bound
     int least_blocks = 0;   // resident on a multiprocessor, for blocks of most_threads; 0: any number
     Tuning tuning;
+    std::shared_ptr<const FrontDoor> door;  // null: the source is of threads
     bool operator==(const Options&) const = default;
     /// For device::Source.
     std::string words() const;
@@ -46,6 +48,10 @@ struct Lowered {
     bool prints = false, whole_grid = false;  // holds a print(); its whole grid meets
     passes::AutomaticLaunch automatic;
     std::optional<device::Dim3> block;  // of launches whose shape is ours; absent: by the number of axes
+    std::optional<PlanKey> key;            // of a kernel through a front door of its own, with what it prepared
+    device::Dim3 program_block;
+    std::vector<ir::ExprP> programs;
+    std::string text, plan;
     std::vector<Fixed> asked, fixed;    // what may be taken to be constant; what of it the kernel reads
     double seconds = 0;
 
@@ -79,7 +85,10 @@ public:
 
     /// Throws refused() for what the kernel language does not have. With `fixed`, a version for arguments that have
     /// these figures; the result names those that it reads.
-    std::shared_ptr<const Lowered> lower(const Signature& signature, const std::vector<Fixed>& fixed = {});
+    std::shared_ptr<const Lowered> lower(const Signature& signature, const std::vector<Fixed>& fixed = {},
+                                         const PlanKey& key = {"cpu"});
+    /// The key that a call has; the default one's where the source is of threads.
+    PlanKey key(const std::string& target, std::span<const Argument> arguments) const;
     /// Compiles where there is none yet. `block` counts only where `lowered.fixed_block`; `automatic`: the launch shape
     /// is shape_for's.
     std::shared_ptr<const Specialisation> specialise(const std::shared_ptr<const Lowered>& lowered,

@@ -14,6 +14,7 @@
 #include "_runtime_profile.hpp"
 #include "_runtime_stream.hpp"
 #include "_runtime_target.hpp"
+#include "_runtime_tiles.hpp"
 #include "_runtime_tune.hpp"
 
 NB_MODULE(_runtime, module) {
@@ -34,4 +35,5 @@ NB_MODULE(_runtime, module) {
     bind_target(module);
     bind_analysis(module);
     bind_tune(module);
+    bind_tiles(module);
 }

@@ -92,8 +92,10 @@ nb::object compile(nb::handle kernel, nb::handle types, nb::handle block) {
     bool refused_block = false;
     {
         nb::gil_scoped_release released;
-        const auto lowered = program->lower(signature);
-        if (lowered->fixed_block && block.is_none() && device->info().kind == "cpu")
+        const auto lowered =
+            program->lower(signature, {}, program->key(launch::target_of(device->info()), {}));
+        if (lowered->key) dims = lowered->program_block;
+        if (lowered->fixed_block && !lowered->key && block.is_none() && device->info().kind == "cpu")
             refused_block = true;
         else
             made = program->specialise(lowered, device, dims);
@@ -181,7 +183,9 @@ void bind_kernel(nb::module_& module) {
     module.def("shown_file", shown_file);
     module.def("ir_text", [](nb::handle kernel) {
         const KernelState& k = state_of(kernel);
-        return k.last ? ir::to_string(k.last->lowered->module) : std::string();
+        if (!k.last) return std::string();
+        const launch::Lowered& lowered = *k.last->lowered;
+        return lowered.text.empty() ? ir::to_string(lowered.module) : lowered.text;
     });
     module.def("assembly_text", [](nb::handle kernel, std::size_t version) {
         const KernelState& k = state_of(kernel);

@@ -31,6 +31,7 @@ struct KernelState {
     launch::Options options;
     std::string
         only_on;  // a device's kind or label, "cpu", "cuda": it runs nowhere else; empty: wherever its arguments are
+    std::vector<bool> fixed_parameters;  // those whose values are constants of a variant each; empty: none
     bool routed = false;  // about.route(values, has a shape) gives the kernel that runs instead
 
     std::shared_ptr<launch::Program> program;  // null until the first call, and after a captured name changed
@@ -44,7 +45,8 @@ struct KernelState {
 
     /// The program for what the names mean now.
     launch::Program& current_program();
-    std::shared_ptr<const launch::Lowered> lowered_for(std::span<const launch::Argument> arguments);
+    std::shared_ptr<const launch::Lowered> lowered_for(std::span<const launch::Argument> arguments,
+                                                       const device::Device* on = nullptr);
     std::shared_ptr<const launch::Specialisation> specialised_for(
         const std::shared_ptr<const launch::Lowered>& lowered, const std::shared_ptr<device::Device>& device,
         const device::Dim3& block, bool automatic);

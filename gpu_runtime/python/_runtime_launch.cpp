@@ -86,7 +86,8 @@ void read_arguments(KernelState& k, Arguments& to, PyObject* const* values, std:
     const std::size_t named = names ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : 0;
     const auto read_all = [&](PyObject* const* all) {
         for (std::size_t i = 0; i < wanted; ++i) {
-            if (!k.routed && to.read(all[i], k.parameters[i])) continue;
+            const bool fixed = i < k.fixed_parameters.size() && k.fixed_parameters[i];
+            if (!k.routed && !fixed && to.read(all[i], k.parameters[i])) continue;
             to.clear();
             structured = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(wanted)));
             for (std::size_t j = 0; j < wanted; ++j)
@@ -156,10 +157,15 @@ launch::Program& KernelState::current_program() {
     return *program;
 }
 
-std::shared_ptr<const launch::Lowered> KernelState::lowered_for(std::span<const launch::Argument> arguments) {
+std::shared_ptr<const launch::Lowered> KernelState::lowered_for(std::span<const launch::Argument> arguments,
+                                                                const device::Device* on) {
     launch::Program& now = current_program();
-    const bool adaptive = options.tuning.adaptive;
+    const bool adaptive = options.tuning.adaptive && !options.door;
+    launch::PlanKey key{"cpu"};
+    if (options.door) [[unlikely]]
+        key = now.key(on ? launch::target_of(on->info()) : "cpu", arguments);
     if (last_lowered && launch::matches(last_lowered->signature, arguments) &&
+        (!options.door || last_lowered->key == key) &&
         (!adaptive || (last_lowered->fixed.empty() ? steady.settled(last_lowered->signature)
                                                    : launch::holds(last_lowered->fixed, arguments))))
         return last_lowered;
@@ -168,7 +174,7 @@ std::shared_ptr<const launch::Lowered> KernelState::lowered_for(std::span<const 
     std::shared_ptr<const launch::Lowered> found;
     {
         nb::gil_scoped_release released;
-        found = now.lower(signature);
+        found = now.lower(signature, {}, key);
         if (adaptive) {
             const std::lock_guard lock(steady_mutex);
             found = steady.choose(now, found, arguments);
@@ -286,11 +292,12 @@ Destination destination(const KernelState& k, const Configuration& where, const 
 std::pair<std::shared_ptr<const launch::Specialisation>, device::Shape> specialise(
     KernelState& k, const Configuration& where, const std::shared_ptr<device::Device>& device,
     Arguments& arguments) {
-    const auto lowered = k.lowered_for(arguments.values());
+    const auto lowered = k.lowered_for(arguments.values(), device.get());
     refuse_readonly(k, *lowered, arguments);
     device::Shape shape;
     if (where.shape) {
         shape = *where.shape;
+        if (lowered->key) shape.block = lowered->program_block;  // the grid is of programs
     } else {
         shape = launch::shape_for(*lowered, arguments.values(), device->info(), k.name);
         shape.dynamic_shared_bytes = where.dynamic_shared_bytes;

@@ -27,11 +27,13 @@ nb::dict compile_for(nb::handle kernel, nb::handle types, const std::string& tar
     if (signature.size() != k.parameters.size())
         raise("TypeError", k.name + " takes " + std::to_string(k.parameters.size()) +
                                " arguments, the signature has " + std::to_string(signature.size()));
-    const device::Dim3 threads = block_from(block);
+    device::Dim3 threads = block_from(block);
     launch::Targeted made;
     {
         nb::gil_scoped_release released;
-        made = launch::compile_for(*program, *program->lower(signature), target);
+        const auto lowered = program->lower(signature, {}, program->key(target, {}));
+        if (lowered->key) threads = lowered->program_block;
+        made = launch::compile_for(*program, *lowered, target);
     }
     nb::dict out;
     const device::Attributes& a = made.image.attributes;

@@ -192,6 +192,7 @@ class About(NumbaNames):
 
     architecture = None
     only_on = ""
+    constants = ()  # by parameter, whether its value is fixed when the kernel is compiled
 
     def __init__(self, function, forms=None):
         self.py_func = function
@@ -207,14 +208,18 @@ class About(NumbaNames):
         self.captured = capture(self.py_func, self.forms)
         return self.captured
 
+    def with_forms(self, forms):
+        """What a variant for such arguments answers."""
+        return About(self.py_func, forms)
+
     def variant(self, values):
         """The kernel for a call with tuples, structs or constants, and the arguments it takes in their place."""
         from xcuda.core.structured import MOST_VARIANTS, flatten
 
-        flat = flatten(tuple(self.kernel.__signature__.parameters), values)
+        flat = flatten(tuple(self.kernel.__signature__.parameters), values, self.constants)
         found = self.variants.get(flat.key)
         if found is None:
-            about = About(self.py_func, flat.forms)
+            about = self.with_forms(flat.forms)
             found = _runtime.Kernel(about, self.py_func.__name__, flat.names, {}, *self.options)
             about.kernel = found
             functools.update_wrapper(found, self.py_func)
@@ -326,6 +331,7 @@ class About(NumbaNames):
 _INTERNAL = {
     *("variant", "variants", "forms", "options", "capture", "captured"),
     *("describe_briefly", "attribute_names", "async_call_of", "bind_of", "kernel", "about", "route"),
+    *("with_forms", "constants", "tile_size", "as_target"),
 }
 
 

@@ -44,10 +44,17 @@ class _Leaves(NamedTuple):
         self.owners.append(owner)
 
 
-def flatten(parameters: tuple[str, ...], values: tuple[Any, ...]) -> Flat:
-    """Takes the values of a call apart. Raises TypeError naming the argument that no kernel takes."""
+def flatten(parameters: tuple[str, ...], values: tuple[Any, ...], constants: tuple[bool, ...] = ()) -> Flat:
+    """Takes the values of a call apart. Raises TypeError naming the argument that no kernel takes.
+
+    constants: by parameter, whether its value is a constant of the variant whatever it is.
+    """
     leaves = _Leaves([], [], [])
-    forms = [_form(name, value, leaves) for name, value in zip(parameters, values, strict=True)]
+    constants = constants or (False,) * len(parameters)
+    forms = [
+        ("constant", value) if fixed else _form(name, value, leaves)
+        for name, value, fixed in zip(parameters, values, constants, strict=True)
+    ]
     names, arrays, owners = map(tuple, leaves)
     return Flat(tuple(_key(form) for form in forms), names, arrays, owners, tuple(forms))
 

@@ -1,0 +1,9 @@
+#include "tiles/lower.hpp"
+
+namespace xcuda::tiles {
+
+ir::Module lower(ir::Module module, const Plan& plan) {
+    return plan.threads == 1 ? lower_to_loops(std::move(module)) : lower_to_threads(std::move(module), plan);
+}
+
+}  // namespace xcuda::tiles
