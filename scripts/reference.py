@@ -129,6 +129,13 @@ def refusals_page():
             shown = body if len(body) < 100 else body[:60] + " ..."
             out.append(f"| {code(shown)} | {cell(error.found)} | {cell(error.hint or '')} |")
         out.append("")
+    out.append("## Tile kernels\n")
+    out.append("Bodies of `def f(A, b, n)` under `@tiles.tile_kernel(tile_size=(16, 16))`.\n")
+    out.append("| refused | found | what to write |\n| --- | --- | --- |")
+    for body in examples.TILES:
+        error = examples.told_tiles(body)
+        out.append(f"| {code(body)} | {cell(error.found)} | {cell(error.hint or '')} |")
+    out.append("")
     out.append("## Functions and whole kernels\n")
     for source, types in examples.SOURCES:
         error = examples.told(source, types)

@@ -59,3 +59,121 @@ XC_DEVICE void xc_tile_product(T* acc, const A* a, const B* b) {
     }
 }
 #endif
+
+// Neighbours in memory at once: into registers, out of them, from memory to memory. `from` and `to` are aligned.
+#ifdef XC_CUDA
+template <int N, class T>
+XC_DEVICE void xc_tile_load(T* to, const T* from) {
+    const xc_vec<T, N> v = *(const xc_vec<T, N>*)from;
+#pragma unroll
+    for (int l = 0; l < N; ++l) to[l] = v.v[l];
+}
+template <int N, class T>
+XC_DEVICE void xc_tile_store(T* to, const T* from) {
+    xc_vec<T, N> v;
+#pragma unroll
+    for (int l = 0; l < N; ++l) v.v[l] = from[l];
+    *(xc_vec<T, N>*)to = v;
+}
+template <int N, class T>
+XC_DEVICE void xc_tile_move(T* to, const T* from) {
+    *(xc_vec<T, N>*)to = *(const xc_vec<T, N>*)from;
+}
+
+// Four matrices of 8 x 8 halves from shared memory, as their rows or their columns.
+template <bool TURNED>
+XC_DEVICE void xc_tile_fetch(u32* r, const void* at) {
+    const u32 p = (u32)__cvta_generic_to_shared(at);
+    if constexpr (TURNED)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                     : "r"(p)
+                     : "memory");
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                     : "r"(p)
+                     : "memory");
+}
+template <class T>
+struct xc_tile_is_f16 {
+    static constexpr bool value = false;
+};
+template <>
+struct xc_tile_is_f16<f16> {
+    static constexpr bool value = true;
+};
+template <class T>
+XC_DEVICE void xc_tile_mma_step(f32* d, const u32* a, const u32* b) {
+    if constexpr (xc_tile_is_f16<T>::value)
+        asm volatile(
+            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+            "{%0, %1, %2, %3};"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    else
+        asm volatile(
+            "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+            "%9}, {%0, %1, %2, %3};"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+// A warp's part of a product: acc (M, N) += a (M, K) @ b (K, N), in m16n8k16 steps. LDA, LDB: elements from a row of
+// memory to the next; TA: a's memory holds its columns as rows, TB: b's holds its columns as rows.
+template <int M, int N, int K, int LDA, bool TA, int LDB, bool TB, class T>
+XC_DEVICE void xc_tile_mma(f32* acc, const T* a, const T* b, i64 thread) {
+    const int lane = (int)thread & 31, q = lane >> 3, r = lane & 7;
+#pragma unroll
+    for (int k = 0; k < K; k += 16) {
+        u32 x[M / 16][4], y[(N + 15) / 16][4];
+#pragma unroll
+        for (int i = 0; i < M / 16; ++i) {
+            if constexpr (TA)
+                xc_tile_fetch<true>(x[i], a + (k + (q >> 1) * 8 + r) * LDA + i * 16 + (q & 1) * 8);
+            else
+                xc_tile_fetch<false>(x[i], a + (i * 16 + (q & 1) * 8 + r) * LDA + k + (q >> 1) * 8);
+        }
+#pragma unroll
+        for (int j = 0; j < (N + 15) / 16; ++j) {
+            const int n = N % 16 ? j * 16 : j * 16 + (q >> 1) * 8;  // of 8 columns: the same twice
+            if constexpr (TB)
+                xc_tile_fetch<false>(y[j], b + (n + r) * LDB + k + (q & 1) * 8);
+            else
+                xc_tile_fetch<true>(y[j], b + (k + (q & 1) * 8 + r) * LDB + n);
+        }
+#pragma unroll
+        for (int i = 0; i < M / 16; ++i)
+#pragma unroll
+            for (int j = 0; j < N / 8; ++j)
+                xc_tile_mma_step<T>(acc + (i * (N / 8) + j) * 4, x[i], y[j / 2] + (j & 1) * 2);
+    }
+}
+#else
+template <int N, class T>
+XC_DEVICE void xc_tile_load(T* to, const T* from) {
+    __builtin_memcpy(to, from, N * sizeof(T));
+}
+template <int N, class T>
+XC_DEVICE void xc_tile_store(T* to, const T* from) {
+    __builtin_memcpy(to, from, N * sizeof(T));
+}
+template <int N, class T>
+XC_DEVICE void xc_tile_move(T* to, const T* from) {
+    __builtin_memcpy(to, from, N * sizeof(T));
+}
+// As CUDA's, each lane its own accumulators: where a GPU's plan is run on the CPU device.
+template <int M, int N, int K, int LDA, bool TA, int LDB, bool TB, class T>
+XC_DEVICE void xc_tile_mma(f32* acc, const T* a, const T* b, i64 thread) {
+    const int lane = (int)thread & 31;
+    for (int i = 0; i < M / 16; ++i)
+        for (int j = 0; j < N / 8; ++j)
+            for (int e = 0; e < 4; ++e) {
+                const int row = i * 16 + (e / 2) * 8 + lane / 4, column = j * 8 + lane % 4 * 2 + e % 2;
+                f32 sum = acc[(i * (N / 8) + j) * 4 + e];
+                for (int k = 0; k < K; ++k)
+                    sum += (f32)(TA ? a[k * LDA + row] : a[row * LDA + k]) *
+                           (f32)(TB ? b[column * LDB + k] : b[k * LDB + column]);
+                acc[(i * (N / 8) + j) * 4 + e] = sum;
+            }
+}
+#endif

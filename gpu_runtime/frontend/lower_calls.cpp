@@ -285,9 +285,12 @@ Value Lowering::table_call(const KernelFunction& function, const std::string& sp
                                               wanted == 1 ? "" : "s", c.positional.size()));
     const std::vector<Value> values = operands(c.positional);
     if (std::any_of(values.begin(), values.end(), [](const Value& v) { return v.kind == Value::Kind::seen; }))
-        return seen_map(values, [this, &function, spelling, place = node.place](std::vector<ExprP> parts) {
-            return table_apply(function, spelling, std::move(parts), place);
-        }, node.place);
+        return seen_map(
+            values,
+            [this, &function, spelling, place = node.place](std::vector<ExprP> parts) {
+                return table_apply(function, spelling, std::move(parts), place);
+            },
+            node.place);
     std::vector<ExprP> args;
     for (std::size_t i = 0; i < values.size(); ++i) args.push_back(number(values[i], c.positional[i]->place));
     expect_broadcast(args, node.place);
@@ -554,9 +557,12 @@ Value Lowering::call_where(const Node& node) {
     const auto args = bind(node, "where", {"condition", "x", "y"}, 3);
     std::vector<Value> v = operands(args);
     if (std::any_of(v.begin(), v.end(), [](const Value& a) { return a.kind == Value::Kind::seen; }))
-        return seen_map(v, [this, place = node.place](const std::vector<ExprP>& p) {
-            return chosen(truth(p[0]), p[1], p[2], place);
-        }, node.place);
+        return seen_map(
+            v,
+            [this, place = node.place](const std::vector<ExprP>& p) {
+                return chosen(truth(p[0]), p[1], p[2], place);
+            },
+            node.place);
     for (std::size_t i = 1; i < 3; ++i) v[i] = evaluated(std::move(v[i]));
     const ExprP test = truth(number(v[0], args[0]->place));
     const ExprP x = number(v[1], args[1]->place), y = number(v[2], args[2]->place);

@@ -323,9 +323,12 @@ Value Lowering::binary(const Node& node) {
     const std::vector<Value> sides = operands({&node.one("left"), &node.one("right")});
     if (!op) return tile_matmul(sides[0], sides[1], node.place);
     if (sides[0].kind == Value::Kind::seen || sides[1].kind == Value::Kind::seen)
-        return seen_map({sides[0], sides[1]}, [this, op, place = node.place](std::vector<ExprP> parts) {
-            return arithmetic(*op, parts[0], parts[1], place);
-        }, node.place);
+        return seen_map(
+            {sides[0], sides[1]},
+            [this, op, place = node.place](std::vector<ExprP> parts) {
+                return arithmetic(*op, parts[0], parts[1], place);
+            },
+            node.place);
     if (sides[0].is_tuple() || sides[1].is_tuple())
         return tuple_arithmetic(*op, sides[0], sides[1], node.place);
     const ExprP a = number(sides[0], node.one("left").place), b = number(sides[1], node.one("right").place);
@@ -338,9 +341,13 @@ Value Lowering::unary(const Node& node) {
     if (op == "Not") return scalar_value(negate(Op::logic_not, condition(node.one("operand")), node.place));
     const Value operand = value(node.one("operand"));
     if (operand.kind == Value::Kind::seen)
-        return seen_map({operand}, [this, op, place = node.place](std::vector<ExprP> parts) {
-            return op == "UAdd" ? parts[0] : negate(op == "USub" ? Op::neg : Op::bit_not, parts[0], place);
-        }, node.place);
+        return seen_map(
+            {operand},
+            [this, op, place = node.place](std::vector<ExprP> parts) {
+                return op == "UAdd" ? parts[0]
+                                    : negate(op == "USub" ? Op::neg : Op::bit_not, parts[0], place);
+            },
+            node.place);
     ExprP a = number(operand, node.one("operand").place);
     if (op == "UAdd") {
         if (a->type.is_scalar() && a->type.dtype == DType::b1 && a->type.weak)

@@ -156,9 +156,12 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
     if (equality && a.kind == Value::Kind::string && b.kind == Value::Kind::string)
         return constant((a.text == b.text) == (*order == Op::eq));
     if (a.kind == Value::Kind::seen || b.kind == Value::Kind::seen)
-        return seen_map({a, b}, [this, order, place](std::vector<ExprP> parts) {
-            return comparison(*order, parts[0], parts[1], place);
-        }, place);
+        return seen_map(
+            {a, b},
+            [this, order, place](std::vector<ExprP> parts) {
+                return comparison(*order, parts[0], parts[1], place);
+            },
+            place);
     const ExprP x = number(a, place), y = number(b, place);
     expect_broadcast({x, y}, place);
     return scalar_value(comparison(*order, x, y, place));

@@ -76,7 +76,8 @@ Value Lowering::seen_map(std::vector<Value> operands, std::function<ExprP(std::v
             } else if (!ir::same(*n, *m) && !is_one(m)) {
                 const ExprP same = comparison(Op::eq, n, m, place), one = ir::int_constant(1, place);
                 const ir::Type boolean = same->type;
-                const ExprP left = comparison(Op::eq, n, one, place), right = comparison(Op::eq, m, one, place);
+                const ExprP left = comparison(Op::eq, n, one, place),
+                            right = comparison(Op::eq, m, one, place);
                 stop_unless(ir::make(Op::logic_or, boolean,
                                      {same, ir::make(Op::logic_or, boolean, {left, right}, place)}, place),
                             "ValueError", "the arrays' shapes don't broadcast together", place);
@@ -87,7 +88,8 @@ Value Lowering::seen_map(std::vector<Value> operands, std::function<ExprP(std::v
     // The dtype, as of one element of each.
     std::vector<ExprP> probe;
     for (const Value& v : operands)
-        probe.push_back(v.kind == Value::Kind::seen && !(v.seen->kind == Seen::Kind::map && v.seen->lengths.empty())
+        probe.push_back(v.kind == Value::Kind::seen &&
+                                !(v.seen->kind == Seen::Kind::map && v.seen->lengths.empty())
                             ? ir::spread(ir::constant(to_dtype(std::int64_t{1}, v.seen->dtype),
                                                       ir::scalar(v.seen->dtype), place),
                                          {1}, place)
@@ -117,8 +119,9 @@ Value Lowering::seen_transpose(const Value& a, const Place& place) {
 Value Lowering::seen_product(const Value& a, const Value& b, const Place& place) {
     const std::vector<ExprP>&x = a.seen->lengths, &y = b.seen->lengths;
     if (x.size() < 2 || y.size() < 2)
-        throw refused(place, fmt::format("a matrix product takes matrices, found arrays of {} and {} ax{}", x.size(),
-                                         y.size(), y.size() == 1 ? "is" : "es"),
+        throw refused(place,
+                      fmt::format("a matrix product takes matrices, found arrays of {} and {} ax{}", x.size(),
+                                  y.size(), y.size() == 1 ? "is" : "es"),
                       "give the vector an axis: v[:, None] or v[None, :]");
     for (const ExprP& n : x)
         if (n->type.is_none()) return scalar_value(n);
@@ -126,10 +129,11 @@ Value Lowering::seen_product(const Value& a, const Value& b, const Place& place)
         if (n->type.is_none()) return scalar_value(n);
     const ExprP &inner = x.back(), &other = y[y.size() - 2];
     if (!ir::same(*inner, *other))
-        stop_unless(comparison(Op::eq, inner, other, place), "ValueError",
-                    "the matrices can't be multiplied: the first has another number of columns than the second "
-                    "has rows",
-                    place);
+        stop_unless(
+            comparison(Op::eq, inner, other, place), "ValueError",
+            "the matrices can't be multiplied: the first has another number of columns than the second "
+            "has rows",
+            place);
     Seen seen;
     seen.kind = Seen::Kind::product;
     seen.operands = {a, b};
@@ -137,16 +141,17 @@ Value Lowering::seen_product(const Value& a, const Value& b, const Place& place)
     seen.lengths.assign(longer.begin(), longer.end() - 2);
     for (std::size_t d = 0; d < seen.lengths.size(); ++d) {
         const std::size_t back = longer.size() - d;
-        if (x.size() < back || y.size() < back || ir::same(*x[x.size() - back], *y[y.size() - back])) continue;
+        if (x.size() < back || y.size() < back || ir::same(*x[x.size() - back], *y[y.size() - back]))
+            continue;
         stop_unless(comparison(Op::eq, x[x.size() - back], y[y.size() - back], place), "ValueError",
                     "the stacks of matrices have different lengths", place);
     }
     seen.lengths.push_back(x[x.size() - 2]);
     seen.lengths.push_back(y.back());
     const DType common = promote(a.seen->dtype, b.seen->dtype);
-    seen.dtype = is_half(common)                                                       ? DType::f32
+    seen.dtype = is_half(common)                                                        ? DType::f32
                  : (is_integer(common) && info(common).size < 4) || common == DType::b1 ? DType::i32
-                                                                                       : common;
+                                                                                        : common;
     return seen_value(std::move(seen), place);
 }
 
@@ -204,8 +209,9 @@ ExprP Lowering::seen_leaf(const Value& array, const std::vector<SeenRange>& rang
     out = &plain;
     emit(ir::assign(id, load_tile(array, starts, extents, outside, place), place));
     out = &repeated;
-    emit(ir::assign(id, load_indexed(array, indices, within_array(array, indices, place), outside, extents, place),
-                    place));
+    emit(ir::assign(
+        id, load_indexed(array, indices, within_array(array, indices, place), outside, extents, place),
+        place));
     out = around;
     if (!short_axis)
         for (ir::Stmt& s : repeated) emit(std::move(s));
@@ -255,7 +261,8 @@ ExprP Lowering::seen_fold(const Seen& seen, const std::vector<SeenRange>& ranges
     ir::Extents kept;
     for (const SeenRange& range : inner) kept.push_back(range.extent);
     kept[axis] = 1;
-    const std::int64_t piece = std::clamp<std::int64_t>(4096 / std::max<std::int64_t>(1, ir::elements(kept)), 16, 256);
+    const std::int64_t piece =
+        std::clamp<std::int64_t>(4096 / std::max<std::int64_t>(1, ir::elements(kept)), 16, 256);
     const bool sums = seen.fold.fold == Fold::sum || seen.fold.fold == Fold::prod;
     const DType dtype = is_half(seen.dtype) && sums ? DType::f32 : seen.dtype;
     const ir::Type type = ir::tile(dtype, kept), one = ir::scalar(dtype);
@@ -278,10 +285,11 @@ ExprP Lowering::seen_fold(const Seen& seen, const std::vector<SeenRange>& ranges
         emit(ir::assign(all, ir::spread(identity, kept, place), place));
         counted_from_zero(n, piece, place, [&](const ExprP& at) {
             const ExprP inside = comparison(
-                Op::lt,
-                arithmetic(Op::add, at, ir::position(static_cast<int>(axis), wide, place), place), n, place);
+                Op::lt, arithmetic(Op::add, at, ir::position(static_cast<int>(axis), wide, place), place), n,
+                place);
             const ExprP part = ir::make(Op::select, one, {inside, part_at(at), identity}, place);
-            emit(ir::assign(all, joined(ir::element(all, type, place), reduced(part, seen.fold, true, place)), place));
+            emit(ir::assign(all, joined(ir::element(all, type, place), reduced(part, seen.fold, true, place)),
+                            place));
         });
     } else {  // the first element stands in for what lies outside
         stop_unless(comparison(Op::gt, n, ir::int_constant(0, place), place), "ValueError",
@@ -290,11 +298,12 @@ ExprP Lowering::seen_fold(const Seen& seen, const std::vector<SeenRange>& ranges
         emit(ir::assign(all, convert(seen_at(a, inner, true, place), one), place));
         counted_from_zero(n, piece, place, [&](const ExprP& at) {
             const ExprP inside = comparison(
-                Op::lt,
-                arithmetic(Op::add, at, ir::position(static_cast<int>(axis), wide, place), place), n, place);
+                Op::lt, arithmetic(Op::add, at, ir::position(static_cast<int>(axis), wide, place), place), n,
+                place);
             const ExprP part =
                 ir::make(Op::select, one, {inside, part_at(at), ir::element(all, type, place)}, place);
-            emit(ir::assign(all, joined(ir::element(all, type, place), reduced(part, seen.fold, true, place)), place));
+            emit(ir::assign(all, joined(ir::element(all, type, place), reduced(part, seen.fold, true, place)),
+                            place));
         });
     }
     const ExprP result = ir::element(all, type, place);
@@ -316,7 +325,8 @@ ExprP Lowering::seen_at(const Value& v, const std::vector<SeenRange>& all, bool 
         case Seen::Kind::here: {
             bool same = ranges.size() == seen.where.size();
             for (std::size_t d = 0; same && d < ranges.size(); ++d)
-                same = ranges[d].extent == seen.where[d].extent && ir::same(*ranges[d].start, *seen.where[d].start);
+                same = ranges[d].extent == seen.where[d].extent &&
+                       ir::same(*ranges[d].start, *seen.where[d].start);
             if (!same)
                 throw refused(place, "a computed tile is there for its own program only",
                               "write the whole expression inside one tiles.compute(...)");
@@ -346,14 +356,16 @@ std::vector<SeenRange> Lowering::program_ranges(std::size_t rank, const Place& p
     if (size.empty())
         throw refused(place, "without a tile_size, a tile's place and shape are given",
                       "write @tiles.tile_kernel(tile_size=(16, 16)), or tiles.load(array, index, shape)");
-    if (rank > 3) throw refused(place, fmt::format("an array of {} axes seen through a tile", rank),
-                                "reshape it to three axes, or use the explicit level");
+    if (rank > 3)
+        throw refused(place, fmt::format("an array of {} axes seen through a tile", rank),
+                      "reshape it to three axes, or use the explicit level");
     std::vector<SeenRange> ranges;
     for (std::size_t d = 0; d < rank; ++d) {
         const std::size_t back = rank - d;  // from the last axis, which is x
         const std::int64_t extent = back <= size.size() ? size[size.size() - back] : 1;
         const ExprP block = ir::coord(ir::Coord::Kind::block, static_cast<int>(back) - 1, place);
-        ranges.push_back({ir::make(Op::mul, weak_int, {block, ir::int_constant(extent, place)}, place), extent});
+        ranges.push_back(
+            {ir::make(Op::mul, weak_int, {block, ir::int_constant(extent, place)}, place), extent});
     }
     return ranges;
 }
@@ -384,7 +396,8 @@ void Lowering::seen_store(const Value& array, const Value& given, const Place& p
         const Value v = seen_of(given, place);
         const std::vector<ExprP>& lengths = v.seen->lengths;
         if (lengths.size() > axes)
-            throw refused(place, fmt::format("a result of {} axes into an array of {}", lengths.size(), axes));
+            throw refused(place,
+                          fmt::format("a result of {} axes into an array of {}", lengths.size(), axes));
         for (std::size_t d = 0; d < lengths.size(); ++d) {
             const ExprP n = length(array, axes - lengths.size() + d, place);
             if (n->type.is_none() || lengths[d]->type.is_none()) return;
@@ -401,19 +414,20 @@ void Lowering::seen_store(const Value& array, const Value& given, const Place& p
     std::vector<ExprP> indices;
     for (const SeenRange& r : ranges) extents.push_back(r.extent);
     for (std::size_t d = 0; d < axes; ++d) {
-        indices.push_back(arithmetic(Op::add, ranges[d].start, ir::position(static_cast<int>(d), extents, place),
-                                     place));
+        indices.push_back(
+            arithmetic(Op::add, ranges[d].start, ir::position(static_cast<int>(d), extents, place), place));
         if (indices.back()->type.is_none()) return;
     }
     const auto fits = ir::broadcast(ir::extents_of(*tile), extents);
     if (!fits || *fits != extents)
-        throw refused(place, fmt::format("a tile of {} where the program's is {}",
-                                         ir::to_string(ir::extents_of(*tile)), ir::to_string(extents)),
+        throw refused(place,
+                      fmt::format("a tile of {} where the program's is {}",
+                                  ir::to_string(ir::extents_of(*tile)), ir::to_string(extents)),
                       "write tiles.store(array, index, tile)");
     if (unit.programs.grid.empty() && array.kind == Value::Kind::array)
         for (std::size_t d = axes; d-- > 0;) {
-            const ExprP more = arithmetic(Op::add, length(array, d, place),
-                                          ir::int_constant(extents[d] - 1, place), place);
+            const ExprP more =
+                arithmetic(Op::add, length(array, d, place), ir::int_constant(extents[d] - 1, place), place);
             unit.programs.grid.push_back(
                 arithmetic(Op::floordiv, more, ir::int_constant(extents[d], place), place));
         }

@@ -22,9 +22,12 @@ struct AtomicName {
     bool integers;
 };
 constexpr std::array atomic_names{
-    AtomicName{"atomic_add", ir::Atomic::Kind::add, false},     AtomicName{"atomic_max", ir::Atomic::Kind::max, false},
-    AtomicName{"atomic_min", ir::Atomic::Kind::min, false},     AtomicName{"atomic_and", ir::Atomic::Kind::bit_and, true},
-    AtomicName{"atomic_or", ir::Atomic::Kind::bit_or, true},    AtomicName{"atomic_xor", ir::Atomic::Kind::bit_xor, true},
+    AtomicName{"atomic_add", ir::Atomic::Kind::add, false},
+    AtomicName{"atomic_max", ir::Atomic::Kind::max, false},
+    AtomicName{"atomic_min", ir::Atomic::Kind::min, false},
+    AtomicName{"atomic_and", ir::Atomic::Kind::bit_and, true},
+    AtomicName{"atomic_or", ir::Atomic::Kind::bit_or, true},
+    AtomicName{"atomic_xor", ir::Atomic::Kind::bit_xor, true},
     AtomicName{"atomic_xchg", ir::Atomic::Kind::exch, false},
 };
 
@@ -42,8 +45,8 @@ Value Lowering::tile_bid(const Node& node, const std::string& name) {
     const Value v = value(axis);
     const auto n = constant_int(v);
     if (!n || *n < 0 || *n > 2)
-        throw NeedsConstant(refused(axis.place, "the axes of a grid are 0, 1 and 2, found " +
-                                                    (n ? std::to_string(*n) : spoken(v))));
+        throw NeedsConstant(refused(
+            axis.place, "the axes of a grid are 0, 1 and 2, found " + (n ? std::to_string(*n) : spoken(v))));
     const auto kind = name == "bid" ? ir::Coord::Kind::block : ir::Coord::Kind::grid_dim;
     return scalar_value(ir::coord(kind, static_cast<int>(*n), node.place));
 }
@@ -60,8 +63,8 @@ Value Lowering::tile_count(const Node& node) {
     const int axis = axis_from(*args[1], rank(array));
     const ir::Extents extents = extents_from(*args[2], "a tile's shape");
     if (extents.size() != rank(array))
-        throw refused(args[2]->place, fmt::format("a shape of {} lengths for an array of {} axes", extents.size(),
-                                                  rank(array)));
+        throw refused(args[2]->place, fmt::format("a shape of {} lengths for an array of {} axes",
+                                                  extents.size(), rank(array)));
     const std::int64_t n = extents[static_cast<std::size_t>(axis)];
     const ExprP more = arithmetic(Op::add, length(array, static_cast<std::size_t>(axis), node.place),
                                   ir::int_constant(n - 1, node.place), node.place);
@@ -91,12 +94,9 @@ ExprP Lowering::padding_from(const Node* node, DType dtype) {
         double number;
     };
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    constexpr std::array rows{Row{"ZERO", 0.0},
-                              Row{"UNDETERMINED", 0.0},
-                              Row{"NEG_ZERO", -0.0},
-                              Row{"NAN", std::numeric_limits<double>::quiet_NaN()},
-                              Row{"POS_INF", infinity},
-                              Row{"NEG_INF", -infinity}};
+    constexpr std::array rows{Row{"ZERO", 0.0},         Row{"UNDETERMINED", 0.0},
+                              Row{"NEG_ZERO", -0.0},    Row{"NAN", std::numeric_limits<double>::quiet_NaN()},
+                              Row{"POS_INF", infinity}, Row{"NEG_INF", -infinity}};
     for (const Row& row : rows) {
         if (mode != row.name) continue;
         if (row.number != 0.0 && !is_floating(dtype))
@@ -104,7 +104,8 @@ ExprP Lowering::padding_from(const Node* node, DType dtype) {
                           "pad it with a number");
         return ir::constant(to_dtype(row.number, dtype), type, place);
     }
-    throw refused(place, "no padding is called '" + v.text + "'", "write a number, or tiles.PaddingMode.ZERO");
+    throw refused(place, "no padding is called '" + v.text + "'",
+                  "write a number, or tiles.PaddingMode.ZERO");
 }
 
 // Whether the indices lie in the array; nothing where that is known.
@@ -124,8 +125,8 @@ ExprP Lowering::within_array(const Value& array, const std::vector<ExprP>& indic
 }
 
 // One element of the array or view at each element of the tile.
-ExprP Lowering::load_indexed(const Value& array, const std::vector<ExprP>& indices, ExprP inside, ExprP outside,
-                             const ir::Extents& extents, const Place& place) {
+ExprP Lowering::load_indexed(const Value& array, const std::vector<ExprP>& indices, ExprP inside,
+                             ExprP outside, const ir::Extents& extents, const Place& place) {
     Element e = element(array, indices, place);
     e.access.checked = e.access.wrap = 0;  // `inside` tells
     for (ExprP& i : e.indices) i = untested(i);
@@ -145,23 +146,25 @@ ExprP Lowering::load_tile(const Value& array, const std::vector<ExprP>& starts, 
         indices.push_back(
             arithmetic(Op::add, starts[d], ir::position(static_cast<int>(d), extents, place), place));
     }
-    return load_indexed(array, indices, within_array(array, indices, place), std::move(outside), extents, place);
+    return load_indexed(array, indices, within_array(array, indices, place), std::move(outside), extents,
+                        place);
 }
 
 Value Lowering::tile_load(const Node& node) {
-    const auto args = bind(node, "load",
-                           {"array", "index", "shape", "padding", "padding_mode", "latency", "allow_tma"}, 3);
+    const auto args =
+        bind(node, "load", {"array", "index", "shape", "padding", "padding_mode", "latency", "allow_tma"}, 3);
     const Value array = array_argument(*args[0], "load");
     const std::vector<ExprP> indices = index_argument(*args[1], rank(array), "load");
     const ir::Extents extents = extents_from(*args[2], "a tile's shape");
     if (extents.size() != rank(array))
-        throw refused(args[2]->place, fmt::format("a tile of {} axes of an array of {}", extents.size(),
-                                                  rank(array)),
+        throw refused(args[2]->place,
+                      fmt::format("a tile of {} axes of an array of {}", extents.size(), rank(array)),
                       "write one length an axis, 1 where the tile has one row");
     std::vector<ExprP> starts;
     for (std::size_t d = 0; d < indices.size(); ++d) {
         one_number(scalar_value(indices[d]), args[1]->place);
-        starts.push_back(arithmetic(Op::mul, indices[d], ir::int_constant(extents[d], node.place), node.place));
+        starts.push_back(
+            arithmetic(Op::mul, indices[d], ir::int_constant(extents[d], node.place), node.place));
     }
     const DType dtype = array.expr->type.dtype;
     return scalar_value(
@@ -173,13 +176,15 @@ ExprP Lowering::store_indexed(const Value& array, const std::vector<ExprP>& indi
                               const Place& place) {
     const ir::Type& type = array.expr->type;
     if (type.readonly)
-        throw refused(place, fmt::format("'{}' is read-only: its elements can't be assigned",
-                                         fn.vars[ir::var_of(*array.expr)].name),
+        throw refused(place,
+                      fmt::format("'{}' is read-only: its elements can't be assigned",
+                                  fn.vars[ir::var_of(*array.expr)].name),
                       "pass a writable array, as A.copy()");
     if (v->type.is_none()) return v;
     if (is_floating(v->type.dtype) && !v->type.weak && (is_integer(type.dtype) || type.dtype == DType::b1))
-        throw refused(place, fmt::format("a tile of {} into an array of {} would lose its fractions",
-                                         info(v->type.dtype).name, info(type.dtype).name),
+        throw refused(place,
+                      fmt::format("a tile of {} into an array of {} would lose its fractions",
+                                  info(v->type.dtype).name, info(type.dtype).name),
                       fmt::format("write .astype(np.{})", info(type.dtype).name));
     const ir::Type dtype = ir::scalar(type.dtype);
     const Element e = element(array, indices, place);
@@ -195,8 +200,8 @@ ExprP Lowering::store_indexed(const Value& array, const std::vector<ExprP>& indi
 }
 
 // store(A, (bid(0), bid(1)), tile): as many programs as A has such tiles.
-void Lowering::count_programs(const Value& array, const std::vector<ExprP>& indices, const ir::Extents& extents,
-                              const Place& place) {
+void Lowering::count_programs(const Value& array, const std::vector<ExprP>& indices,
+                              const ir::Extents& extents, const Place& place) {
     if (!unit.programs.grid.empty() || array.kind != Value::Kind::array || loops.size() > 0) return;
     std::vector<ExprP> grid;
     for (std::size_t d = 0; d < indices.size(); ++d) {
@@ -264,25 +269,30 @@ Value Lowering::tile_gather(const Node& node) {
     ir::Extents extents;
     for (const ExprP& p : parts) extents = *ir::broadcast(extents, ir::extents_of(*p));
     const ExprP outside = padding_from(args[3] ? args[3] : args[4], array.expr->type.dtype);
-    if (!extents.empty()) return scalar_value(load_indexed(array, indices, inside, outside, extents, node.place));
-    const ExprP one = load_indexed(array, indices, inside, outside, {1}, node.place);  // of one number: a number
+    if (!extents.empty())
+        return scalar_value(load_indexed(array, indices, inside, outside, extents, node.place));
+    const ExprP one =
+        load_indexed(array, indices, inside, outside, {1}, node.place);  // of one number: a number
     return scalar_value(
         reduced(one, {ir::TileOp::Kind::reduce, ir::TileOp::Fold::sum, -1}, false, node.place));
 }
 
 Value Lowering::tile_scatter(const Node& node, const std::string& name) {
-    const auto args = bind(node, name, {"array", "indices", "value", "mask", "check_bounds", "memory_order"}, 3);
+    const auto args =
+        bind(node, name, {"array", "indices", "value", "mask", "check_bounds", "memory_order"}, 3);
     const Value array = array_argument(*args[0], name.c_str());
     std::optional<ir::Atomic::Kind> atomic;
     const DType dtype = array.expr->type.dtype;
     for (const AtomicName& row : atomic_names) {
         if (name != row.name) continue;
         atomic = row.kind;
-        const bool taken = is_integer(dtype) || (!row.integers && (dtype == DType::f16 || dtype == DType::f32 ||
-                                                                   dtype == DType::f64));
+        const bool taken =
+            is_integer(dtype) ||
+            (!row.integers && (dtype == DType::f16 || dtype == DType::f32 || dtype == DType::f64));
         if (!taken)
-            throw refused(node.place, fmt::format("tiles.{}() does not take {}", name, info(dtype).name),
-                          row.integers ? "use an integer type" : "use an integer type, float16, float32 or float64");
+            throw refused(
+                node.place, fmt::format("tiles.{}() does not take {}", name, info(dtype).name),
+                row.integers ? "use an integer type" : "use an integer type, float16, float32 or float64");
     }
     const std::vector<ExprP> indices = index_argument(*args[1], rank(array), name.c_str());
     const ExprP v = tile_number(*args[2]);

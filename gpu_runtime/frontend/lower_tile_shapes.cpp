@@ -39,9 +39,9 @@ Value Lowering::tile_full(const Node& node, const std::string& name) {
     ExprP v = fill ? one_number(value(*args[1]), args[1]->place)
                    : ir::constant(std::int64_t{name == "ones"}, weak_int, node.place);
     if (v->type.is_none()) return scalar_value(v);
-    const DType otherwise = !fill                              ? DType::f32
+    const DType otherwise = !fill                                        ? DType::f32
                             : v->type.weak && is_floating(v->type.dtype) ? DType::f32
-                                                               : v->type.dtype;
+                                                                         : v->type.dtype;
     v = convert(v, ir::scalar(dtype_argument(dtype_node, otherwise)));
     return scalar_value(ir::spread(v, extents, node.place));
 }
@@ -50,8 +50,8 @@ Value Lowering::tile_arange(const Node& node) {
     const auto args = bind(node, "arange", {"size", "dtype"}, 1);
     const ir::Extents extents = extents_from(*args[0], "a tile's length");
     if (extents.size() != 1) throw refused(args[0]->place, "arange() has one axis");
-    return scalar_value(convert(ir::position(0, extents, node.place),
-                                ir::scalar(dtype_argument(args[1], DType::i32))));
+    return scalar_value(
+        convert(ir::position(0, extents, node.place), ir::scalar(dtype_argument(args[1], DType::i32))));
 }
 
 ExprP Lowering::broadcast_tile(ExprP tile, const ir::Extents& extents, const Place& place) {
@@ -89,11 +89,10 @@ ExprP Lowering::reshaped_tile(ExprP tile, const ir::Extents& extents, const Plac
         return axes;
     };
     const std::vector<int> old_axes = longer(from), new_axes = longer(extents);
-    const bool ones_only = std::equal(old_axes.begin(), old_axes.end(), new_axes.begin(), new_axes.end(),
-                                      [&](int a, int b) {
-                                          return from[static_cast<std::size_t>(a)] ==
-                                                 extents[static_cast<std::size_t>(b)];
-                                      });
+    const bool ones_only =
+        std::equal(old_axes.begin(), old_axes.end(), new_axes.begin(), new_axes.end(), [&](int a, int b) {
+            return from[static_cast<std::size_t>(a)] == extents[static_cast<std::size_t>(b)];
+        });
     if (ones_only) {  // only lengths of 1 come and go
         std::size_t next = 0;
         for (std::size_t d = 0; d < from.size(); ++d)
@@ -102,15 +101,17 @@ ExprP Lowering::reshaped_tile(ExprP tile, const ir::Extents& extents, const Plac
     } else {
         ExprP at = ir::int_constant(0, place);
         for (std::size_t i = 0; i < extents.size(); ++i)
-            at = ir::make(Op::add, weak_int,
-                          {whole(Op::mul, at, extents[i]), ir::position(static_cast<int>(i), extents, place)});
+            at =
+                ir::make(Op::add, weak_int,
+                         {whole(Op::mul, at, extents[i]), ir::position(static_cast<int>(i), extents, place)});
         std::int64_t inner = ir::elements(from);
         for (std::size_t d = 0; d < from.size(); ++d) {
             inner /= from[d];
             indices.push_back(whole(Op::mod, whole(Op::floordiv, at, inner), from[d]));
         }
     }
-    return ir::element_at(ir::var_of(*tile->args[0]), type_of_held(*tile), extents, std::move(indices), place);
+    return ir::element_at(ir::var_of(*tile->args[0]), type_of_held(*tile), extents, std::move(indices),
+                          place);
 }
 
 Value Lowering::tile_shape_call(const std::string& name, const Node& node) {
@@ -120,8 +121,8 @@ Value Lowering::tile_shape_call(const std::string& name, const Node& node) {
     }
     const std::string second = name == "permute" ? "axes" : name == "expand_dims" ? "axis" : "shape";
     const bool transposes = name == "transpose";
-    const auto args = transposes ? bind(node, name, {"tile", "axis0", "axis1"}, 1)
-                                 : bind(node, name, {"tile", second}, 2);
+    const auto args =
+        transposes ? bind(node, name, {"tile", "axis0", "axis1"}, 1) : bind(node, name, {"tile", second}, 2);
     const Value given = value(*args[0]);
     if (transposes && given.kind == Value::Kind::seen) return seen_transpose(given, node.place);
     const ExprP tile = number(given, args[0]->place);
@@ -171,8 +172,8 @@ Value Lowering::tile_subscript(const Value& tile, const Node& node) {
     const ir::Extents extents = ir::extents_of(*tile.expr);
     ir::Extents wider;
     std::size_t taken = 0;
-    const auto wholes = static_cast<std::size_t>(
-        std::count_if(items.begin(), items.end(), [](const Value& v) { return v.kind == Value::Kind::slice; }));
+    const auto wholes = static_cast<std::size_t>(std::count_if(
+        items.begin(), items.end(), [](const Value& v) { return v.kind == Value::Kind::slice; }));
     for (const Value& item : items) {
         const bool all = item.kind == Value::Kind::slice &&
                          std::all_of(item.items.begin(), item.items.end(),
@@ -217,9 +218,10 @@ Value Lowering::tile_cat(const Node& node) {
             own[axis] = all[axis];
         }
         if (own != all)
-            throw refused(args[0]->place, fmt::format("tiles of shapes {} and {} can't be joined along axis {}",
-                                                      ir::to_string(ir::extents_of(*parts[0])),
-                                                      ir::to_string(ir::extents_of(*parts[i])), axis));
+            throw refused(args[0]->place,
+                          fmt::format("tiles of shapes {} and {} can't be joined along axis {}",
+                                      ir::to_string(ir::extents_of(*parts[0])),
+                                      ir::to_string(ir::extents_of(*parts[i])), axis));
     }
     all[axis] = begins.back();
     if (all[axis] & (all[axis] - 1))
@@ -246,14 +248,16 @@ Value Lowering::tile_cat(const Node& node) {
     return scalar_value(joined);
 }
 
-Value Lowering::tile_extract(const Value& given, const Node& index_node, const Node& shape, const Place& place) {
+Value Lowering::tile_extract(const Value& given, const Node& index_node, const Node& shape,
+                             const Place& place) {
     const ExprP tile = held(number(given, place));
     if (tile->type.is_none()) return scalar_value(tile);
     const ir::Extents& from = type_of_held(*tile).extents;
     const ir::Extents extents = extents_from(shape, "a tile's shape");
     const std::vector<ExprP> at = index_argument(index_node, from.size(), "extract");
     if (extents.size() != from.size())
-        throw refused(shape.place, fmt::format("a part of {} axes of a tile of {}", extents.size(), from.size()));
+        throw refused(shape.place,
+                      fmt::format("a part of {} axes of a tile of {}", extents.size(), from.size()));
     std::vector<ExprP> indices;
     for (std::size_t d = 0; d < from.size(); ++d) {
         if (extents[d] > from[d])
@@ -266,8 +270,8 @@ Value Lowering::tile_extract(const Value& given, const Node& index_node, const N
             if (i < 0 || i >= parts)
                 throw refused(index_node.place, fmt::format("part {} of {} along axis {}", i, parts, d));
         }
-        const ExprP start = arithmetic(Op::mul, whole(Op::mod, at[d], parts),
-                                       ir::int_constant(extents[d], place), place);
+        const ExprP start =
+            arithmetic(Op::mul, whole(Op::mod, at[d], parts), ir::int_constant(extents[d], place), place);
         indices.push_back(
             arithmetic(Op::add, start, ir::position(static_cast<int>(d), extents, place), place));
     }

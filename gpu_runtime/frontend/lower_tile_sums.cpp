@@ -27,9 +27,9 @@ struct FoldName {
     Fold fold;
 };
 constexpr std::array fold_names{
-    FoldName{"sum", Fold::sum},       FoldName{"mean", Fold::sum},      FoldName{"prod", Fold::prod},
-    FoldName{"max", Fold::max},       FoldName{"min", Fold::min},       FoldName{"argmax", Fold::argmax},
-    FoldName{"argmin", Fold::argmin}, FoldName{"cumsum", Fold::sum},    FoldName{"cumprod", Fold::prod},
+    FoldName{"sum", Fold::sum},       FoldName{"mean", Fold::sum},   FoldName{"prod", Fold::prod},
+    FoldName{"max", Fold::max},       FoldName{"min", Fold::min},    FoldName{"argmax", Fold::argmax},
+    FoldName{"argmin", Fold::argmin}, FoldName{"cumsum", Fold::sum}, FoldName{"cumprod", Fold::prod},
 };
 
 Fold fold_named(const std::string& name) {
@@ -52,8 +52,9 @@ ExprP Lowering::product(ExprP a, ExprP b, ExprP acc, const Place& place) {
         if (*e && (*e)->type.is_none()) return *e;
     ir::Extents x = ir::extents_of(*a), y = ir::extents_of(*b);
     if (x.size() < 2 || y.size() < 2)
-        throw refused(place, fmt::format("a matrix product takes tiles of two axes, found {} and {}",
-                                         ir::to_string(x), ir::to_string(y)),
+        throw refused(place,
+                      fmt::format("a matrix product takes tiles of two axes, found {} and {}",
+                                  ir::to_string(x), ir::to_string(y)),
                       "give the vector an axis: v[:, None]");
     const std::size_t r = std::max(x.size(), y.size());
     while (x.size() < r) x.insert(x.begin(), 1);
@@ -66,9 +67,10 @@ ExprP Lowering::product(ExprP a, ExprP b, ExprP acc, const Place& place) {
         to[d] = std::max(x[d], y[d]);
     }
     if (!good)
-        throw refused(place, fmt::format("tiles of shapes {} and {} can't be multiplied: inner lengths {} and {}",
-                                         ir::to_string(ir::extents_of(*a)), ir::to_string(ir::extents_of(*b)),
-                                         x[r - 1], y[r - 2]),
+        throw refused(place,
+                      fmt::format("tiles of shapes {} and {} can't be multiplied: inner lengths {} and {}",
+                                  ir::to_string(ir::extents_of(*a)), ir::to_string(ir::extents_of(*b)),
+                                  x[r - 1], y[r - 2]),
                       "(m, k) @ (k, n)");
     const ir::Type common = ir::join(ir::scalar(a->type.dtype), ir::scalar(b->type.dtype));
     if (is_complex(common.dtype)) throw refused(place, "mma() does not take complex tiles");
@@ -77,8 +79,8 @@ ExprP Lowering::product(ExprP a, ExprP b, ExprP acc, const Place& place) {
         throw refused(place, fmt::format("a product of {} added to a tile of {}", ir::to_string(to),
                                          ir::to_string(ir::extents_of(*acc))));
     if (!acc)
-        acc = ir::spread(ir::constant(to_dtype(std::int64_t{0}, type.dtype), ir::scalar(type.dtype), place), to,
-                         place);
+        acc = ir::spread(ir::constant(to_dtype(std::int64_t{0}, type.dtype), ir::scalar(type.dtype), place),
+                         to, place);
     const auto wide = [&](const ExprP& e, const ir::Extents& extents) {
         return ir::extents_of(*e).size() == r ? e : ir::spread(e, extents, place);
     };
@@ -87,15 +89,17 @@ ExprP Lowering::product(ExprP a, ExprP b, ExprP acc, const Place& place) {
 }
 
 Value Lowering::tile_mma(const Node& node, const std::string& name) {
-    const auto args = name == "mma" ? bind(node, name, {"a", "b", "acc"}, 3) : bind(node, name, {"a", "b"}, 2);
+    const auto args =
+        name == "mma" ? bind(node, name, {"a", "b", "acc"}, 3) : bind(node, name, {"a", "b"}, 2);
     const std::vector<Value> v = operands(args);
     if (name == "matmul") return tile_matmul(v[0], v[1], node.place);
     const ExprP a = number(v[0], args[0]->place), b = number(v[1], args[1]->place),
                 acc = number(v[2], args[2]->place);
     if (acc->type.is_none()) return scalar_value(acc);
     if (a->type.is_scalar() && is_floating(a->type.dtype) && !is_floating(acc->type.dtype))
-        throw refused(args[2]->place, fmt::format("products of {} can't be summed in {}", info(a->type.dtype).name,
-                                                  info(acc->type.dtype).name),
+        throw refused(args[2]->place,
+                      fmt::format("products of {} can't be summed in {}", info(a->type.dtype).name,
+                                  info(acc->type.dtype).name),
                       "start it as tiles.zeros(shape, np.float32)");
     return scalar_value(product(a, b, acc, node.place));
 }
@@ -176,13 +180,15 @@ Value Lowering::tile_reduce(const Node& node, const std::string& name) {
                        }());
     const Value v = value(*args[0]);
     if (name != "mean") return reduce_value(v, op, args[1], keeps, node.place);
-    if (v.kind == Value::Kind::seen) throw refused(node.place, "mean() of an array seen through a tile",
-                                                   "write tiles.sum(t, axis=1) / t.shape[1]");
+    if (v.kind == Value::Kind::seen)
+        throw refused(node.place, "mean() of an array seen through a tile",
+                      "write tiles.sum(t, axis=1) / t.shape[1]");
     ExprP tile = number(v, node.place);
     if (tile->type.is_none()) return v;
     if (!is_floating(tile->type.dtype)) tile = convert(tile, ir::scalar(DType::f64));
     const Value sum = reduce_value(scalar_value(tile), op, args[1], keeps, node.place);
-    const auto n = ir::elements(ir::extents_of(*tile)) / std::max<std::int64_t>(1, ir::elements(ir::extents_of(*sum.expr)));
+    const auto n = ir::elements(ir::extents_of(*tile)) /
+                   std::max<std::int64_t>(1, ir::elements(ir::extents_of(*sum.expr)));
     return scalar_value(arithmetic(Op::truediv, sum.expr, ir::int_constant(n, node.place), node.place));
 }
 

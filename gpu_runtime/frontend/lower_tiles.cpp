@@ -35,8 +35,9 @@ ExprP Lowering::made(ir::TileOp op, const ir::Type& type, std::vector<ExprP> exp
 ExprP Lowering::one_number(const Value& v, const Place& place) {
     const ExprP e = number(v, place);
     if (ir::is_tile(*e))
-        throw refused(place, "one number is needed here, found " + spoken(scalar_value(e)),
-                      "reduce it, as tiles.max(t), or choose element by element with tiles.where(condition, a, b)");
+        throw refused(
+            place, "one number is needed here, found " + spoken(scalar_value(e)),
+            "reduce it, as tiles.max(t), or choose element by element with tiles.where(condition, a, b)");
     return e;
 }
 
@@ -75,14 +76,15 @@ ir::Extents Lowering::extents_from(const Node& node, const char* what) {
     const auto take = [&](const Value& item) {
         const auto n = constant_int(item);
         if (!n)
-            throw NeedsConstant(refused(node.place,
-                                        fmt::format("{} is known when the kernel is compiled, found {}", what,
-                                                    spoken(item)),
-                                        "annotate the parameter it is made of: n: tiles.Constant[int]"));
+            throw NeedsConstant(
+                refused(node.place,
+                        fmt::format("{} is known when the kernel is compiled, found {}", what, spoken(item)),
+                        "annotate the parameter it is made of: n: tiles.Constant[int]"));
         if (*n < 1 || !std::has_single_bit(static_cast<std::uint64_t>(*n)))
-            throw refused(node.place, fmt::format("a tile's lengths are powers of two, found {}", *n),
-                          fmt::format("write {}: what lies outside the array is masked",
-                                      std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(*n, 1)))));
+            throw refused(
+                node.place, fmt::format("a tile's lengths are powers of two, found {}", *n),
+                fmt::format("write {}: what lies outside the array is masked",
+                            std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(*n, 1)))));
         extents.push_back(*n);
     };
     if (v.is_tuple())
@@ -111,7 +113,8 @@ int Lowering::axis_from(const Node& node, std::size_t rank) {
     const auto n = static_cast<std::int64_t>(rank);
     if (!axis) throw NeedsConstant(refused(node.place, "an axis is a constant, found " + spoken(v)));
     if (*axis < -n || *axis >= n)
-        throw refused(node.place, fmt::format("axis {} of a tile of {} ax{}", *axis, n, n == 1 ? "is" : "es"));
+        throw refused(node.place,
+                      fmt::format("axis {} of a tile of {} ax{}", *axis, n, n == 1 ? "is" : "es"));
     return static_cast<int>(*axis < 0 ? *axis + n : *axis);
 }
 
@@ -120,9 +123,8 @@ ExprP Lowering::tile_number(const Node& node) { return number(value(node), node.
 Value Lowering::tile_astype(const Value& tile, const Node& dtype, const Place& place) {
     const DType to = dtype_argument(&dtype, DType::f32);
     if (tile.kind == Value::Kind::seen)
-        return seen_map({tile}, [this, to](const std::vector<ExprP>& p) {
-            return convert(p[0], ir::scalar(to));
-        }, place);
+        return seen_map(
+            {tile}, [this, to](const std::vector<ExprP>& p) { return convert(p[0], ir::scalar(to)); }, place);
     return scalar_value(convert(number(tile, place), ir::scalar(to)));
 }
 
@@ -184,8 +186,8 @@ Value Lowering::tile_method(const Value& tile, const std::string& method, const 
         bind(node, method, {}, 0);
         if (ir::elements(ir::extents_of(*tile.expr)) != 1)
             throw refused(node.place, "item() takes a tile of one element, found " + spoken(tile));
-        return scalar_value(reduced(tile.expr, {ir::TileOp::Kind::reduce, ir::TileOp::Fold::sum, -1}, false,
-                                    node.place));
+        return scalar_value(
+            reduced(tile.expr, {ir::TileOp::Kind::reduce, ir::TileOp::Fold::sum, -1}, false, node.place));
     }
     if (method == "extract") {
         const auto args = bind(node, method, {"index", "shape"}, 2);

@@ -121,7 +121,8 @@ Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place
     }
     const ir::VarId id = variable(path, slot.type, slot.place);
     if (!flow.bound.count(root_of(path))) fn.vars[id].maybe_unbound = true;
-    return scalar_value(slot.type.is_tile() ? ir::element(id, slot.type, place) : ir::var(id, slot.type, place));
+    return scalar_value(slot.type.is_tile() ? ir::element(id, slot.type, place)
+                                            : ir::var(id, slot.type, place));
 }
 
 // A loop's body is compiled once: what a name means at its start must hold in every round.

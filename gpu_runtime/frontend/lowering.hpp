@@ -383,12 +383,13 @@ private:
     Value tile_store(const Node& node);
     Value tile_gather(const Node& node);
     Value tile_scatter(const Node& node, const std::string& name);
-    ExprP load_tile(const Value& array, const std::vector<ExprP>& starts, const ir::Extents& extents, ExprP outside,
-                    const Place& place);
+    ExprP load_tile(const Value& array, const std::vector<ExprP>& starts, const ir::Extents& extents,
+                    ExprP outside, const Place& place);
     ExprP load_indexed(const Value& array, const std::vector<ExprP>& indices, ExprP inside, ExprP outside,
                        const ir::Extents& extents, const Place& place);
     ExprP store_indexed(const Value& array, const std::vector<ExprP>& indices, ExprP value, ExprP inside,
-                        const ir::Extents& extents, std::optional<ir::Atomic::Kind> atomic, const Place& place);
+                        const ir::Extents& extents, std::optional<ir::Atomic::Kind> atomic,
+                        const Place& place);
     ExprP within_array(const Value& array, const std::vector<ExprP>& indices, const Place& place);
     Value array_argument(const Node& node, const char* what);
     std::vector<ExprP> index_argument(const Node& node, std::size_t rank, const char* what);
@@ -425,7 +426,8 @@ private:
     Value seen_transpose(const Value& a, const Place& place);
     Value seen_reduce(const Value& a, ir::TileOp op, int axis, bool keep, const Place& place);
     ExprP seen_at(const Value& v, const std::vector<SeenRange>& ranges, bool spreads, const Place& place);
-    ExprP seen_leaf(const Value& array, const std::vector<SeenRange>& ranges, bool spreads, const Place& place);
+    ExprP seen_leaf(const Value& array, const std::vector<SeenRange>& ranges, bool spreads,
+                    const Place& place);
     ExprP seen_sum(const Seen& seen, const std::vector<SeenRange>& ranges, const Place& place);
     ExprP seen_fold(const Seen& seen, const std::vector<SeenRange>& ranges, const Place& place);
     ExprP seen_here(const Value& v, const Place& place);

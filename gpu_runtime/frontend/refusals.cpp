@@ -189,10 +189,9 @@ std::string spoken(const ir::Type& type) {
 std::string spoken(const Value& value) {
     switch (value.kind) {
         case Value::Kind::scalar:
-            return ir::is_tile(*value.expr)
-                       ? fmt::format("a tile ({}{})", info(value.expr->type.dtype).name,
-                                     ir::to_string(ir::extents_of(*value.expr)))
-                       : spoken(value.expr->type);
+            return ir::is_tile(*value.expr) ? fmt::format("a tile ({}{})", info(value.expr->type.dtype).name,
+                                                          ir::to_string(ir::extents_of(*value.expr)))
+                                            : spoken(value.expr->type);
         case Value::Kind::seen: return "an array seen through a tile";
         case Value::Kind::tuple: return "a tuple of " + std::to_string(value.items.size());
         case Value::Kind::array: return "an array (" + ir::to_string(value.expr->type) + ")";

@@ -20,12 +20,12 @@ struct Seen {
     /// here: computed already, at `where`.
     enum class Kind { leaf, map, product, transpose, reduce, here };
     Kind kind = Kind::leaf;
-    Value array;                     // leaf: an array or a view
-    std::vector<Value> operands;     // seen ones, and numbers
+    Value array;                                             // leaf: an array or a view
+    std::vector<Value> operands;                             // seen ones, and numbers
     std::function<ir::ExprP(std::vector<ir::ExprP>)> apply;  // map: of the operands' elements
-    ir::TileOp fold;                 // reduce
-    bool keep = false;               // reduce: the axis stays, with length 1
-    std::vector<ir::ExprP> lengths;  // by axis
+    ir::TileOp fold;                                         // reduce
+    bool keep = false;                                       // reduce: the axis stays, with length 1
+    std::vector<ir::ExprP> lengths;                          // by axis
     DType dtype = DType::f32;
     ir::ExprP tile;                // here
     std::vector<SeenRange> where;  // here

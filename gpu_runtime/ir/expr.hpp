@@ -53,13 +53,13 @@ enum class Op : std::uint8_t {
     bound,   // (index, length): the index in a view; payload Access, whose bit is the view's axis
     // Of tile kernels, until gpu_runtime/tiles has lowered them (ir/tile.hpp): leaves of an expression that stands for
     // each element of a tile. The node's type has the extents of the tile that the leaf is.
-    element,   // (tile var[, index per axis of it]): an element; the indices are over this leaf's own positions
+    element,  // (tile var[, index per axis of it]): an element; the indices are over this leaf's own positions
     position,  // payload Axis: the element's index along that axis
     spread,    // (value): the same value, or a smaller tile's, over these extents
     // From here on: only after the passes.
     address,  // (array var, index per axis); payload Access: of an element, for a machine statement
-    ramp,   // (base): base, base + 1, ... over the node's lanes
-    splat,  // (scalar): the same in each lane
+    ramp,     // (base): base, base + 1, ... over the node's lanes
+    splat,    // (scalar): the same in each lane
 };
 
 using Number = std::variant<bool, std::int64_t, std::uint64_t, double, std::complex<double>>;

@@ -160,7 +160,8 @@ struct Printer {
                                           : expr(*e.args[0]) + "[" + list(e.args, 1, e.args.size()) + "]";
             case Op::position: return "position(" + std::to_string(std::get<Axis>(e.payload).value) + ")";
             case Op::spread: return "spread(" + expr(*e.args[0]) + ", " + to_string(e.type.extents) + ")";
-            case Op::address: return "&" + element(e.args, static_cast<std::size_t>(e.args[0]->type.ndim), {});
+            case Op::address:
+                return "&" + element(e.args, static_cast<std::size_t>(e.args[0]->type.ndim), {});
             default: return "<operation " + std::to_string(static_cast<int>(e.op)) + ">";
         }
     }
@@ -191,11 +192,13 @@ struct Printer {
     void tile(const Stmt& s, int depth) {
         static constexpr const char* folds[] = {"sum", "prod", "max", "min", "argmax", "argmin"};
         const char* fold = folds[static_cast<int>(s.tile.fold)];
-        const std::string what = s.tile.kind == TileOp::Kind::store    ? "store"
-                                 : s.tile.kind == TileOp::Kind::mma    ? "mma"
-                                 : s.tile.kind == TileOp::Kind::reduce ? fmt::format("{} along {}: ", fold, s.tile.axis)
-                                                                       : fmt::format("scan {} along {}: ", fold, s.tile.axis);
-        line(depth, (s.var >= 0 ? name(s.var) + " = " : "") + what + "(" + list(s.exprs, 0, s.exprs.size()) + ")");
+        const std::string what = s.tile.kind == TileOp::Kind::store ? "store"
+                                 : s.tile.kind == TileOp::Kind::mma ? "mma"
+                                 : s.tile.kind == TileOp::Kind::reduce
+                                     ? fmt::format("{} along {}: ", fold, s.tile.axis)
+                                     : fmt::format("scan {} along {}: ", fold, s.tile.axis);
+        line(depth,
+             (s.var >= 0 ? name(s.var) + " = " : "") + what + "(" + list(s.exprs, 0, s.exprs.size()) + ")");
     }
 
     void statement(const Stmt& s, int depth) {
@@ -233,7 +236,9 @@ struct Printer {
                 break;
             case Stmt::Kind::barrier: line(depth, "barrier"); break;
             case Stmt::Kind::tile: tile(s, depth); break;
-            case Stmt::Kind::machine: line(depth, s.text + "(" + list(s.exprs, 0, s.exprs.size()) + ")"); break;
+            case Stmt::Kind::machine:
+                line(depth, s.text + "(" + list(s.exprs, 0, s.exprs.size()) + ")");
+                break;
             case Stmt::Kind::fault: line(depth, "fault " + site(s.site)); break;
             case Stmt::Kind::poll: line(depth, "poll"); break;
             case Stmt::Kind::scope:

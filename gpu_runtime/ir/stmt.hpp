@@ -14,9 +14,9 @@ struct TileOp {
     enum class Kind : std::uint8_t { none, store, reduce, scan, mma };
     enum class Fold : std::uint8_t { sum, prod, max, min, argmax, argmin };
     Kind kind = Kind::none;
-    Fold fold = Fold::sum;  // reduce, scan
-    int axis = 0;           // reduce: -1 is all of them; scan
-    bool reverse = false;   // scan: from the end
+    Fold fold = Fold::sum;                 // reduce, scan
+    int axis = 0;                          // reduce: -1 is all of them; scan
+    bool reverse = false;                  // scan: from the end
     std::optional<Atomic::Kind> atomic{};  // store
 };
 

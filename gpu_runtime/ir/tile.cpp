@@ -52,14 +52,15 @@ ExprP element(VarId id, const Type& type, const Place& place) {
     return leaf(Op::element, scalar(type.dtype), type.extents, {var(id, type, place)}, place);
 }
 
-ExprP element_at(VarId id, const Type& type, Extents extents, std::vector<ExprP> indices, const Place& place) {
+ExprP element_at(VarId id, const Type& type, Extents extents, std::vector<ExprP> indices,
+                 const Place& place) {
     indices.insert(indices.begin(), var(id, type, place));
     return leaf(Op::element, scalar(type.dtype), std::move(extents), std::move(indices), place);
 }
 
 ExprP position(int axis, Extents extents, const Place& place) {
-    auto e = std::make_shared<Expr>(
-        *leaf(Op::position, scalar(DType::i64, true), std::move(extents), {}, place));
+    auto e =
+        std::make_shared<Expr>(*leaf(Op::position, scalar(DType::i64, true), std::move(extents), {}, place));
     e->payload = Axis{axis};
     return e;
 }
@@ -90,8 +91,7 @@ Stmt tile_stmt(TileOp op, VarId var, std::vector<ExprP> exprs, const Place& plac
 
 std::string to_string(const Extents& extents) {
     std::string text = "(";
-    for (std::size_t i = 0; i < extents.size(); ++i)
-        text += (i ? ", " : "") + std::to_string(extents[i]);
+    for (std::size_t i = 0; i < extents.size(); ++i) text += (i ? ", " : "") + std::to_string(extents[i]);
     return text + (extents.size() == 1 ? ",)" : ")");
 }
 

@@ -70,7 +70,8 @@ Type fixed_array(DType dtype, std::vector<std::int64_t> extents, Space space) {
 
 Type join(const Type& a, const Type& b) {
     if (a == b) return a;
-    if (a.is_tile() && b.is_tile() && a.extents == b.extents) return tile(promote(a.dtype, b.dtype), a.extents);
+    if (a.is_tile() && b.is_tile() && a.extents == b.extents)
+        return tile(promote(a.dtype, b.dtype), a.extents);
     if (!a.is_scalar() || !b.is_scalar()) return Type{};  // nothing holds both
     Type t = scalar(a.dtype);
     t.lanes = std::max(a.lanes, b.lanes);

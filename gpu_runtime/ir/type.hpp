@@ -30,8 +30,8 @@ struct Type {
     Layout layout = Layout::contiguous;
     Space space = Space::global;
     bool readonly = false;
-    bool wide = false;                  // 2^31 elements or more lie between its first and its last
-    bool aligned = false;               // every row starts at a multiple of 16 bytes
+    bool wide = false;     // 2^31 elements or more lie between its first and its last
+    bool aligned = false;  // every row starts at a multiple of 16 bytes
     // Shared and local arrays, tiles: fixed lengths (an array's empty: dynamic shared memory). Of a scalar that stands
     // for each element of a tile (ir/tile.hpp): the tile's.
     std::vector<std::int64_t> extents;

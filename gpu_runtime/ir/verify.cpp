@@ -205,12 +205,14 @@ const char* element(const Checker& c, const Expr& e) {
 
 const char* position(const Checker&, const Expr& e) {
     const int axis = std::holds_alternative<Axis>(e.payload) ? std::get<Axis>(e.payload).value : -1;
-    return axis >= 0 && axis < static_cast<int>(e.type.extents.size()) ? nullptr
-                                                                       : "a position is along one of its axes";
+    return axis >= 0 && axis < static_cast<int>(e.type.extents.size())
+               ? nullptr
+               : "a position is along one of its axes";
 }
 
 const char* spread(const Checker& c, const Expr& e) {
-    return c.arg(e, 0).is_scalar() && c.arg(e, 0).dtype == e.type.dtype ? nullptr : "a spread keeps its dtype";
+    return c.arg(e, 0).is_scalar() && c.arg(e, 0).dtype == e.type.dtype ? nullptr
+                                                                        : "a spread keeps its dtype";
 }
 
 const char* address(const Checker& c, const Expr& e) { return indexed(c, e, 0); }
@@ -232,18 +234,18 @@ constexpr Stage T = Stage::typed, C = Stage::cpu;
 
 // The written table: what each operation takes and gives.
 constexpr std::array rows{
-    Row{Op::constant, 0, T, constant}, Row{Op::var, 0, T, var},         Row{Op::neg, 1, T, numbers},
-    Row{Op::bit_not, 1, T, bits},      Row{Op::logic_not, 1, T, logic}, Row{Op::add, 2, T, numbers},
-    Row{Op::sub, 2, T, numbers},       Row{Op::mul, 2, T, numbers},     Row{Op::truediv, 2, T, reals},
-    Row{Op::floordiv, 2, T, division}, Row{Op::mod, 2, T, division},    Row{Op::pow, 2, T, numbers},
-    Row{Op::shl, 2, T, bits},          Row{Op::shr, 2, T, bits},        Row{Op::bit_and, 2, T, bits},
-    Row{Op::bit_or, 2, T, bits},       Row{Op::bit_xor, 2, T, bits},    Row{Op::lt, 2, T, comparison},
-    Row{Op::le, 2, T, comparison},     Row{Op::gt, 2, T, comparison},   Row{Op::ge, 2, T, comparison},
-    Row{Op::eq, 2, T, comparison},     Row{Op::ne, 2, T, comparison},   Row{Op::logic_and, 2, T, logic},
-    Row{Op::logic_or, 2, T, logic},    Row{Op::select, 3, T, select},   Row{Op::cast, 1, T, cast},
-    Row{Op::call, -1, T, call},        Row{Op::invoke, -1, T, invoke},  Row{Op::load, -1, T, load},
-    Row{Op::dim, 1, T, dim},           Row{Op::coord, 0, T, coord},     Row{Op::atomic, -1, T, atomic},
-    Row{Op::ramp, 1, C, widened},      Row{Op::splat, 1, C, widened},   Row{Op::bound, 2, T, bound},
+    Row{Op::constant, 0, T, constant}, Row{Op::var, 0, T, var},          Row{Op::neg, 1, T, numbers},
+    Row{Op::bit_not, 1, T, bits},      Row{Op::logic_not, 1, T, logic},  Row{Op::add, 2, T, numbers},
+    Row{Op::sub, 2, T, numbers},       Row{Op::mul, 2, T, numbers},      Row{Op::truediv, 2, T, reals},
+    Row{Op::floordiv, 2, T, division}, Row{Op::mod, 2, T, division},     Row{Op::pow, 2, T, numbers},
+    Row{Op::shl, 2, T, bits},          Row{Op::shr, 2, T, bits},         Row{Op::bit_and, 2, T, bits},
+    Row{Op::bit_or, 2, T, bits},       Row{Op::bit_xor, 2, T, bits},     Row{Op::lt, 2, T, comparison},
+    Row{Op::le, 2, T, comparison},     Row{Op::gt, 2, T, comparison},    Row{Op::ge, 2, T, comparison},
+    Row{Op::eq, 2, T, comparison},     Row{Op::ne, 2, T, comparison},    Row{Op::logic_and, 2, T, logic},
+    Row{Op::logic_or, 2, T, logic},    Row{Op::select, 3, T, select},    Row{Op::cast, 1, T, cast},
+    Row{Op::call, -1, T, call},        Row{Op::invoke, -1, T, invoke},   Row{Op::load, -1, T, load},
+    Row{Op::dim, 1, T, dim},           Row{Op::coord, 0, T, coord},      Row{Op::atomic, -1, T, atomic},
+    Row{Op::ramp, 1, C, widened},      Row{Op::splat, 1, C, widened},    Row{Op::bound, 2, T, bound},
     Row{Op::print, -1, T, print},      Row{Op::element, -1, T, element}, Row{Op::position, 0, T, position},
     Row{Op::spread, 1, T, spread},     Row{Op::address, -1, C, address},
 };
@@ -304,8 +306,8 @@ struct Walker {
         if (s.kind == Kind::assign) {
             variable(s);
             const Type& declared = c.function.vars[s.var].type;
-            if (declared.dtype != s.exprs.at(0)->type.dtype ||
-                declared.is_array() || !s.exprs[0]->type.is_scalar())
+            if (declared.dtype != s.exprs.at(0)->type.dtype || declared.is_array() ||
+                !s.exprs[0]->type.is_scalar())
                 broken(to_string(c.function, *s.exprs[0]) + " to " + c.function.vars[s.var].name,
                        "a value has its variable's type");
         }

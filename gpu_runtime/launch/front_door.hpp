@@ -20,11 +20,12 @@ struct PlanKey {
 };
 
 struct Prepared {
-    ir::Module module;                // of threads
-    device::Dim3 block;               // of a program
-    std::vector<ir::ExprP> programs;  // along x, y, z, over the kernel's parameters; empty: the kernel does not tell
-    std::string text;                 // the module before, for people
-    std::string plan;                 // in words: "128x128x32 tiles, 256 threads"
+    ir::Module module;   // of threads
+    device::Dim3 block;  // of a program
+    std::vector<ir::ExprP>
+        programs;      // along x, y, z, over the kernel's parameters; empty: the kernel does not tell
+    std::string text;  // the module before, for people
+    std::string plan;  // in words: "128x128x32 tiles, 256 threads"
 };
 
 class FrontDoor {

@@ -104,8 +104,8 @@ std::vector<std::int64_t> by_hardware_axis(const Lowered& lowered, std::span<con
 namespace {
 
 // The grid of a tile kernel that tells how many programs it wants.
-device::Shape programs_for(const Lowered& lowered, std::span<const Argument> arguments, const device::Info& device,
-                           const std::string& kernel) {
+device::Shape programs_for(const Lowered& lowered, std::span<const Argument> arguments,
+                           const device::Info& device, const std::string& kernel) {
     device::Shape shape;
     shape.block = lowered.program_block;
     std::int64_t* grid[3] = {&shape.grid.x, &shape.grid.y, &shape.grid.z};
@@ -115,12 +115,14 @@ device::Shape programs_for(const Lowered& lowered, std::span<const Argument> arg
         *grid[i] = *value;
     }
     if (lowered.programs.empty())
-        throw Error(Fault::user, "TypeError", kernel + " does not tell how many programs it wants", std::nullopt,
+        throw Error(Fault::user, "TypeError", kernel + " does not tell how many programs it wants",
+                    std::nullopt,
                     "give the grid yourself: tiles.launch(stream, grid, " + kernel + ", arguments)");
     if (shape.grid.y > device.limits.grid.y || shape.grid.z > device.limits.grid.z)
-        throw Error(Fault::user, "ValueError",
-                    kernel + ": the result takes more tiles along an axis than " + device.name + " has blocks",
-                    std::nullopt, "use a larger tile_size");
+        throw Error(
+            Fault::user, "ValueError",
+            kernel + ": the result takes more tiles along an axis than " + device.name + " has blocks",
+            std::nullopt, "use a larger tile_size");
     return shape;
 }
 

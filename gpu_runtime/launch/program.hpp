@@ -48,11 +48,11 @@ struct Lowered {
     bool prints = false, whole_grid = false;  // holds a print(); its whole grid meets
     passes::AutomaticLaunch automatic;
     std::optional<device::Dim3> block;  // of launches whose shape is ours; absent: by the number of axes
-    std::optional<PlanKey> key;            // of a kernel through a front door of its own, with what it prepared
+    std::optional<PlanKey> key;         // of a kernel through a front door of its own, with what it prepared
     device::Dim3 program_block;
     std::vector<ir::ExprP> programs;
     std::string text, plan;
-    std::vector<Fixed> asked, fixed;    // what may be taken to be constant; what of it the kernel reads
+    std::vector<Fixed> asked, fixed;  // what may be taken to be constant; what of it the kernel reads
     double seconds = 0;
 
     bool writes(std::size_t parameter) const { return parameter < uses.size() && uses[parameter].written; }

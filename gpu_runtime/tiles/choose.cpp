@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "ir/tile.hpp"
 #include "ir/walk.hpp"
@@ -35,11 +36,14 @@ Facts facts_of(const Module& module) {
     return facts;
 }
 
+// mma.sync with ldmatrix, and bfloat16: from sm_80 on.
+bool matrix_instructions(const std::string& target) {
+    return target.starts_with("sm_") && std::atoi(target.c_str() + 3) >= 80;
+}
+
 }  // namespace
 
-int size_class(std::int64_t elements) {
-    return elements < 128 * 128 ? 0 : elements < 1024 * 1024 ? 1 : 2;
-}
+int size_class(std::int64_t elements) { return elements < 128 * 128 ? 0 : elements < 1024 * 1024 ? 1 : 2; }
 
 Plan choose(const Module& module, const std::string& target, int size) {
     const Facts facts = facts_of(module);
@@ -54,6 +58,7 @@ Plan choose(const Module& module, const std::string& target, int size) {
         }
         return plan;
     }
+    plan.matrix = facts.half && matrix_instructions(target);
     if (facts.products) {
         const std::int64_t n = size == 0 ? 32 : size == 1 ? 64 : 128;
         plan.unit = {{n, n}, 32};

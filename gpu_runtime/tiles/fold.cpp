@@ -45,8 +45,7 @@ ExprP takes_over(Fold fold, const ExprP& x, const ExprP& y) {
     // The first nan is the place that NumPy gives.
     const Type b = scalar(DType::b1);
     const ExprP y_nan = compared(Op::ne, y, y), x_nan = compared(Op::ne, x, x);
-    return make(Op::logic_or, b,
-                {better, make(Op::logic_and, b, {y_nan, make(Op::logic_not, b, {x_nan})})});
+    return make(Op::logic_or, b, {better, make(Op::logic_and, b, {y_nan, make(Op::logic_not, b, {x_nan})})});
 }
 
 ExprP identity(Fold fold, DType d) {

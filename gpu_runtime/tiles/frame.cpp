@@ -113,7 +113,8 @@ std::optional<ExprP> holds_everywhere(const ExprP& inside, const Extents& extent
     if (inside->op == Op::cast) return holds_everywhere(inside->args[0], extents);
     if (uniform(inside)) return inside;
     if (inside->op == Op::logic_and) {
-        const auto a = holds_everywhere(inside->args[0], extents), b = holds_everywhere(inside->args[1], extents);
+        const auto a = holds_everywhere(inside->args[0], extents),
+                   b = holds_everywhere(inside->args[1], extents);
         if (a && b) return make(Op::logic_and, scalar(DType::b1), {*a, *b});
         return std::nullopt;
     }

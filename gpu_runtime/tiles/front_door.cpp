@@ -17,7 +17,8 @@ class Door final : public launch::FrontDoor {
 public:
     explicit Door(std::string as_target) : as_target_(std::move(as_target)) {}
 
-    launch::PlanKey key(const std::string& target, std::span<const launch::Argument> arguments) const override {
+    launch::PlanKey key(const std::string& target,
+                        std::span<const launch::Argument> arguments) const override {
         std::int64_t most = 0;
         for (const launch::Argument& a : arguments)
             if (a.is_array) most = std::max(most, a.elements());

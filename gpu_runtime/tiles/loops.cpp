@@ -67,7 +67,9 @@ struct Loops {
         for (std::size_t d = 0; d < extents.size(); ++d) {
             const bool counts = static_cast<int>(d) != skip && extents[d] > 1;
             counters.push_back(counts ? hidden(scalar(DType::i64, true)) : -1);
-            frame.at.push_back(static_cast<int>(d) == skip ? skipped : counts ? read(counters[d]) : int_constant(0));
+            frame.at.push_back(static_cast<int>(d) == skip ? skipped
+                               : counts                    ? read(counters[d])
+                                                           : int_constant(0));
         }
         Body inner = body(frame);
         for (std::size_t d = extents.size(); d-- > 0;)
@@ -113,7 +115,8 @@ struct Loops {
         const auto put_all = [&](bool tested) {
             return nest(extents, [&](const Frame& frame) {
                 std::vector<ExprP> indices;
-                for (std::size_t i = 1; i + 2 < s.exprs.size(); ++i) indices.push_back(value_at(s.exprs[i], frame));
+                for (std::size_t i = 1; i + 2 < s.exprs.size(); ++i)
+                    indices.push_back(value_at(s.exprs[i], frame));
                 Body body = put_one(s, array, std::move(indices), value_at(value, frame), frame);
                 if (!tested) return body;
                 return Body{branch(value_at(inside, frame), std::move(body))};
@@ -121,12 +124,15 @@ struct Loops {
         };
         const auto all = holds_everywhere(inside, extents);
         if (!all) return put_all(true);
-        if (passes::integer_of(*all) || (*all)->op == Op::constant) return put_all(!std::get<bool>(number_of(**all)));
+        if (passes::integer_of(*all) || (*all)->op == Op::constant)
+            return put_all(!std::get<bool>(number_of(**all)));
         return Body{branch(*all, put_all(false), put_all(true))};
     }
 
-    Body put_one(const Stmt& s, const ExprP& array, std::vector<ExprP> indices, ExprP value, const Frame& frame) {
-        if (!s.tile.atomic) return Body{store(array, std::move(indices), std::move(value), s.access, s.place)};
+    Body put_one(const Stmt& s, const ExprP& array, std::vector<ExprP> indices, ExprP value,
+                 const Frame& frame) {
+        if (!s.tile.atomic)
+            return Body{store(array, std::move(indices), std::move(value), s.access, s.place)};
         std::vector<ExprP> args{array};
         for (ExprP& i : indices) args.push_back(std::move(i));
         const Type type = scalar(array->type.dtype);
@@ -138,13 +144,16 @@ struct Loops {
                     put(array_of(s.var), linear_index(frame.at, frame.extents), read(old))};
     }
 
-    bool is_index(TileOp::Fold fold) const { return fold == TileOp::Fold::argmax || fold == TileOp::Fold::argmin; }
+    bool is_index(TileOp::Fold fold) const {
+        return fold == TileOp::Fold::argmax || fold == TileOp::Fold::argmin;
+    }
 
     // Sums along the last axis in as many lanes as a vector register has twice, so that they stay vectors.
     Body reduce_row(TileOp::Fold fold, const ExprP& e, const Frame& frame, std::size_t axis, VarId result) {
         const std::int64_t n = frame.extents[axis];
         const DType dtype = e->type.dtype;
-        const std::int64_t lanes = std::min<std::int64_t>(n, 128 / static_cast<std::int64_t>(info(dtype).size));
+        const std::int64_t lanes =
+            std::min<std::int64_t>(n, 128 / static_cast<std::int64_t>(info(dtype).size));
         const VarId partial = hidden(fixed_array(dtype, {lanes}, Space::local), "partial");
         const VarId i = hidden(scalar(DType::i64, true)), l = hidden(scalar(DType::i64, true));
         const auto at_place = [&](ExprP place) {
@@ -158,12 +167,13 @@ struct Loops {
             out.push_back(loop_range(
                 i, int_constant(lanes), int_constant(n), int_constant(lanes),
                 {loop(l, lanes,
-                      {put(partial, read(l), folded(fold, load(partial, read(l)), at_place(add(read(i), read(l)))))})}));
+                      {put(partial, read(l),
+                           folded(fold, load(partial, read(l)), at_place(add(read(i), read(l)))))})}));
         for (std::int64_t half = lanes / 2; half > 0; half /= 2)
-            out.push_back(loop(l, half,
-                               {put(partial, read(l),
-                                    folded(fold, load(partial, read(l)),
-                                           load(partial, add(read(l), int_constant(half)))))}));
+            out.push_back(loop(
+                l, half,
+                {put(partial, read(l),
+                     folded(fold, load(partial, read(l)), load(partial, add(read(l), int_constant(half)))))}));
         out.push_back(assign(result, load(partial, int_constant(0))));
         return out;
     }
@@ -176,28 +186,36 @@ struct Loops {
         const VarId to = array_of(s.var);
         const Extents kept = type_of(s.var).extents;
         if (is_index(s.tile.fold))
-            return nest(extents, [&](const Frame& frame) { return reduce_place(s, e, frame, axis, to, kept); },
-                        s.tile.axis, int_constant(0));
+            return nest(
+                extents, [&](const Frame& frame) { return reduce_place(s, e, frame, axis, to, kept); },
+                s.tile.axis, int_constant(0));
         if (axis + 1 == extents.size())
-            return nest(extents, [&](const Frame& frame) {
-                const VarId sum = hidden(scalar(type_of(to).dtype), "fold");
-                Body body = reduce_row(s.tile.fold, e, frame, axis, sum);
-                body.push_back(put(to, linear_index(frame.at, kept), read(sum)));
-                return body;
-            }, s.tile.axis, int_constant(0));
+            return nest(
+                extents,
+                [&](const Frame& frame) {
+                    const VarId sum = hidden(scalar(type_of(to).dtype), "fold");
+                    Body body = reduce_row(s.tile.fold, e, frame, axis, sum);
+                    body.push_back(put(to, linear_index(frame.at, kept), read(sum)));
+                    return body;
+                },
+                s.tile.axis, int_constant(0));
         // Along another axis: row upon row.
         const auto row = [&](const ExprP& place, bool first) {
-            return nest(extents, [&](const Frame& frame) {
-                Frame out = frame;
-                out.at[axis] = int_constant(0);
-                const ExprP index = linear_index(out.at, kept), value = value_at(e, frame);
-                return Body{put(to, index, first ? value : folded(s.tile.fold, load(to, index), value))};
-            }, s.tile.axis, place);
+            return nest(
+                extents,
+                [&](const Frame& frame) {
+                    Frame out = frame;
+                    out.at[axis] = int_constant(0);
+                    const ExprP index = linear_index(out.at, kept), value = value_at(e, frame);
+                    return Body{put(to, index, first ? value : folded(s.tile.fold, load(to, index), value))};
+                },
+                s.tile.axis, place);
         };
         Body out = row(int_constant(0), true);
         if (extents[axis] > 1) {
             const VarId i = hidden(scalar(DType::i64, true));
-            out.push_back(loop_range(i, int_constant(1), int_constant(extents[axis]), int_constant(1), row(read(i), false)));
+            out.push_back(loop_range(i, int_constant(1), int_constant(extents[axis]), int_constant(1),
+                                     row(read(i), false)));
         }
         return out;
     }
@@ -261,18 +279,23 @@ struct Loops {
             return s.tile.reverse ? passes::sub(int_constant(n - 1), i) : i;
         };
         const auto row = [&](const ExprP& i, bool first) {
-            return nest(extents, [&](const Frame& frame) {
-                const ExprP index = linear_index(frame.at, extents), value = value_at(e, frame);
-                if (first) return Body{put(to, index, value)};
-                Frame before = frame;
-                before.at[axis] = place(passes::sub(i, int_constant(1)));
-                return Body{put(to, index, folded(s.tile.fold, load(to, linear_index(before.at, extents)), value))};
-            }, s.tile.axis, place(i));
+            return nest(
+                extents,
+                [&](const Frame& frame) {
+                    const ExprP index = linear_index(frame.at, extents), value = value_at(e, frame);
+                    if (first) return Body{put(to, index, value)};
+                    Frame before = frame;
+                    before.at[axis] = place(passes::sub(i, int_constant(1)));
+                    return Body{put(to, index,
+                                    folded(s.tile.fold, load(to, linear_index(before.at, extents)), value))};
+                },
+                s.tile.axis, place(i));
         };
         Body out = row(int_constant(0), true);
         if (n > 1) {
             const VarId i = hidden(scalar(DType::i64, true));
-            out.push_back(loop_range(i, int_constant(1), int_constant(n), int_constant(1), row(read(i), false)));
+            out.push_back(
+                loop_range(i, int_constant(1), int_constant(n), int_constant(1), row(read(i), false)));
         }
         return out;
     }
@@ -295,7 +318,10 @@ struct Loops {
         const Extents x = extents_of(*s.exprs[0]), y = extents_of(*s.exprs[1]), to = type_of(s.var).extents;
         const std::size_t r = to.size();
         Body out;
-        const VarId a = in_array(s.exprs[0], out), b = in_array(s.exprs[1], out);
+        const auto operand = [&](const ExprP& e) {  // vectors of halves are no vectors to the CPU
+            return in_array(is_half(e->type.dtype) ? cast(e, scalar(DType::f32)) : e, out);
+        };
+        const VarId a = operand(s.exprs[0]), b = operand(s.exprs[1]);
         const bool in_place = s.exprs[2]->op == Op::element && s.exprs[2]->args.size() == 1 &&
                               var_of(*s.exprs[2]->args[0]) == s.var;
         if (!in_place) append(out, map(s.var, s.exprs[2]));
@@ -305,14 +331,15 @@ struct Loops {
         call.text = fmt::format("xc_tile_product<{}, {}, {}, {}>", info(type_of(c).dtype).cpp, m, n, k);
         const Extents batch(to.begin(), to.end() - 2);
         append(out, nest(batch, [&](const Frame& frame) {
-            const auto part = [&](VarId array, const Extents& extents) {
-                const Extents own(extents.begin(), extents.end() - 2);
-                const std::int64_t each = extents[r - 2] * extents[r - 1];
-                return address(array, mul(linear_index(aligned(frame, own).at, own), int_constant(each)));
-            };
-            call.exprs = {part(c, to), part(a, x), part(b, y)};
-            return Body{call};
-        }));
+                   const auto part = [&](VarId array, const Extents& extents) {
+                       const Extents own(extents.begin(), extents.end() - 2);
+                       const std::int64_t each = extents[r - 2] * extents[r - 1];
+                       return address(array,
+                                      mul(linear_index(aligned(frame, own).at, own), int_constant(each)));
+                   };
+                   call.exprs = {part(c, to), part(a, x), part(b, y)};
+                   return Body{call};
+               }));
         return out;
     }
 

@@ -8,10 +8,10 @@
 namespace xcuda::tiles {
 
 struct Plan {
-    std::string target;        // "cpu", "sm_90"
-    int threads = 1;           // of a program
-    frontend::TileUnit unit;   // of the implicit level
-    bool matrix = false;       // products of 16-bit floats by matrix instructions
+    std::string target;       // "cpu", "sm_90"
+    int threads = 1;          // of a program
+    frontend::TileUnit unit;  // of the implicit level
+    bool matrix = false;      // products of 16-bit floats by matrix instructions
     bool operator==(const Plan&) const = default;
 };
 

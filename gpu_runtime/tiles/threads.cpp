@@ -1,4 +1,323 @@
+#include "tiles/threads.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/walk.hpp"
+#include "passes/build.hpp"
 #include "tiles/lower.hpp"
+
 namespace xcuda::tiles {
-ir::Module lower_to_threads(ir::Module module, const Plan&) { return module; }
+
+using namespace ir;
+using passes::add;
+using passes::integer_of;
+using passes::mul;
+
+namespace {
+
+// Whether a number is a multiple of n for certain.
+bool divisible(const ExprP& e, std::int64_t n) {
+    if (const auto v = integer_of(e)) return *v % n == 0;
+    switch (e->op) {
+        case Op::mul: return divisible(e->args[0], n) || divisible(e->args[1], n);
+        case Op::add:
+        case Op::sub: return divisible(e->args[0], n) && divisible(e->args[1], n);
+        case Op::cast: return is_integer(e->args[0]->type.dtype) && divisible(e->args[0], n);
+        default: return false;
+    }
+}
+
+bool holds_position(const ExprP& e, int axis, std::size_t rank) {
+    if (e->op == Op::position)
+        return std::get<Axis>(e->payload).value + rank - e->type.extents.size() ==
+               static_cast<std::size_t>(axis);
+    return std::any_of(e->args.begin(), e->args.end(),
+                       [&](const ExprP& a) { return holds_position(a, axis, rank); });
+}
+
+// The elements that one copy can move where `run` neighbours along the last axis are wanted: 1 where they are no
+// neighbours in memory, or may lie askew.
+std::int64_t copied_at_once(const ExprP& array, const std::vector<ExprP>& indices, const Extents& extents,
+                            std::int64_t run) {
+    const Type& type = array->type;
+    if (type.space != Space::global || type.layout == ir::Layout::bytes || !unit_stride(type.layout) ||
+        !type.aligned)
+        return 1;
+    const int last = static_cast<int>(extents.size()) - 1;
+    const ExprP& inner = indices.back();
+    for (std::size_t i = 0; i + 1 < indices.size(); ++i)
+        if (holds_position(indices[i], last, extents.size())) return 1;
+    ExprP start;
+    if (inner->op == Op::position)
+        start = int_constant(0);
+    else if (inner->op == Op::add && inner->args[1]->op == Op::position && !is_tile(*inner->args[0]))
+        start = inner->args[0];
+    if (!start || !holds_position(inner, last, extents.size())) return 1;
+    std::int64_t n = std::min<std::int64_t>(run, 16 / static_cast<std::int64_t>(info(type.dtype).size));
+    while (n > 1 && !divisible(start, n)) n /= 2;
+    return n;
+}
+
+}  // namespace
+
+void Threads::append_fence(Body& body, const ExprP& array) const {
+    if (fenced.count(var_of(*array))) body.push_back(barrier());
+}
+
+// var = e: each thread its elements.
+Body Threads::map(VarId tile, const ExprP& e, const Place& place) {
+    const Extents extents = type_of(tile).extents;
+    Body out = publish(read_elsewhere(f, e, extents));
+    bool reads_fenced = false;
+    each_expr(e,
+              [&](const Expr& n) { reads_fenced |= n.op == Op::load && fenced.count(var_of(*n.args[0])); });
+    if (reads_fenced) out.push_back(barrier());
+    const bool to_shared = operands.count(tile) > 0;
+    if (to_shared) out.push_back(barrier());
+    const VarId array = to_shared ? share_of(tile) : registers_of(tile);
+    const auto place_of = [&](const std::vector<ExprP>& at, const ExprP& slot) {
+        return to_shared ? shared_index(tile, at) : slot;
+    };
+    const Layout l = to_shared ? layout_of(extents, plan, false, false) : layout(extents);
+    const auto one_by_one = [&](const ExprP& value) {
+        return each(l, [&](const std::vector<ExprP>& at, const ExprP& slot) {
+            return Body{put(array, place_of(at, slot), value_at(value, at, extents, slot))};
+        });
+    };
+    const auto whole = [&](const ExprP& value) -> Body {
+        if (value->op != Op::load) return one_by_one(value);
+        const std::vector<ExprP> indices(value->args.begin() + 1, value->args.end());
+        const std::int64_t n = copied_at_once(value->args[0], indices, extents, run_of(l));
+        if (n < 2) return one_by_one(value);
+        return each_run(
+            l, thread_id(), [this] { return counter(); }, [this](VarId v) { return read(v); },
+            [&](const std::vector<ExprP>& at, const ExprP& slot) {
+                Body copies;
+                for (std::int64_t i = 0; i < run_of(l); i += n) {
+                    std::vector<ExprP> here = at;
+                    here.back() = add(here.back(), int_constant(i));
+                    const ExprP moved_slot = add(slot, int_constant(i));
+                    Expr from = *value_at(value, here, extents, moved_slot);
+                    from.op = Op::address;
+                    Stmt s = simple(Stmt::Kind::machine, place);
+                    s.text = fmt::format("xc_tile_{}<{}>", to_shared ? "move" : "load", n);
+                    s.exprs = {address(array, place_of(here, moved_slot)),
+                               std::make_shared<const Expr>(std::move(from))};
+                    copies.push_back(std::move(s));
+                }
+                return copies;
+            });
+    };
+    const auto parts = guarded(e);
+    const auto all = parts ? holds_everywhere(parts->inside, extents) : std::nullopt;
+    if (all)
+        out.push_back(branch(*all, whole(parts->value), one_by_one(e)));
+    else
+        append(out, e->op == Op::spread && e->args[0]->op == Op::load ? whole(e->args[0]) : whole(e));
+    if (to_shared) out.push_back(barrier());
+    return out;
+}
+
+Body Threads::store_tile(const Stmt& s) {
+    const ExprP& value = s.exprs[s.exprs.size() - 2];
+    const ExprP& inside = s.exprs.back();
+    const ExprP& array = s.exprs[0];
+    const Extents extents = value->type.extents;
+    const std::vector<ExprP> indices(s.exprs.begin() + 1, s.exprs.end() - 2);
+    std::vector<VarId> elsewhere;
+    for (std::size_t i = 1; i < s.exprs.size(); ++i)
+        for (const VarId v : read_elsewhere(f, s.exprs[i], extents)) elsewhere.push_back(v);
+    std::sort(elsewhere.begin(), elsewhere.end());
+    elsewhere.erase(std::unique(elsewhere.begin(), elsewhere.end()), elsewhere.end());
+    Body out = publish(elsewhere);
+    const bool one = elements(extents) == 1;  // every thread has it, one writes
+
+    const auto one_by_one = [&](bool tested) {
+        return each(extents, [&](const std::vector<ExprP>& at, const ExprP& slot) {
+            std::vector<ExprP> where;
+            for (const ExprP& i : indices) where.push_back(value_at(i, at, extents, slot));
+            const ExprP v = value_at(value, at, extents, slot);
+            Body body;
+            if (!s.tile.atomic) {
+                body.push_back(store(array, std::move(where), v, s.access, s.place));
+            } else {
+                std::vector<ExprP> args{array};
+                for (ExprP& i : where) args.push_back(std::move(i));
+                args.push_back(v);
+                Expr e = *make(Op::atomic, scalar(array->type.dtype), std::move(args), s.place);
+                e.payload = Atomic{*s.tile.atomic, Access{}};
+                const VarId old = scalar_var(scalar(array->type.dtype), "old");
+                body.push_back(assign(old, std::make_shared<const Expr>(std::move(e)), s.place));
+                body.push_back(put(registers_of(s.var), slot, read(old)));
+            }
+            if (!tested) return body;
+            return Body{branch(value_at(inside, at, extents, slot), std::move(body))};
+        });
+    };
+    const auto in_runs = [&]() -> Body {
+        const Layout l = layout(extents);
+        const std::int64_t n = s.tile.atomic ? 1 : copied_at_once(array, indices, extents, run_of(l));
+        if (n < 2) return one_by_one(false);
+        const VarId moved = local(array->type.dtype, n, "moved");
+        return each_run(
+            l, thread_id(), [this] { return counter(); }, [this](VarId v) { return read(v); },
+            [&](const std::vector<ExprP>& at, const ExprP& slot) {
+                Body copies;
+                for (std::int64_t i = 0; i < run_of(l); i += n) {
+                    std::vector<ExprP> here = at;
+                    here.back() = add(here.back(), int_constant(i));
+                    std::vector<ExprP> args{array};
+                    for (const ExprP& index : indices)
+                        args.push_back(value_at(index, here, extents, add(slot, int_constant(i))));
+                    for (std::int64_t k = 0; k < n; ++k) {
+                        std::vector<ExprP> there = at;
+                        there.back() = add(there.back(), int_constant(i + k));
+                        copies.push_back(put(moved, int_constant(k),
+                                             value_at(value, there, extents, add(slot, int_constant(i + k)))));
+                    }
+                    Expr to = *make(Op::address, scalar(array->type.dtype), std::move(args));
+                    to.payload = Access{};
+                    Stmt copy = simple(Stmt::Kind::machine, s.place);
+                    copy.text = fmt::format("xc_tile_store<{}>", n);
+                    copy.exprs = {std::make_shared<const Expr>(std::move(to)),
+                                  address(moved, int_constant(0))};
+                    copies.push_back(std::move(copy));
+                }
+                return copies;
+            });
+    };
+    Body stores;
+    const auto all = holds_everywhere(inside, extents);
+    if (!all)
+        stores = one_by_one(true);
+    else if ((*all)->op == Op::constant)
+        stores = in_runs();
+    else
+        stores.push_back(branch(*all, in_runs(), one_by_one(true)));
+    if (!one) {
+        append(out, std::move(stores));
+    } else if (!s.tile.atomic) {
+        out.push_back(
+            branch(passes::compare(Op::eq, thread_id(), int_constant(0)), std::move(stores), {}, s.place));
+    } else {  // the old value goes to all
+        const VarId old = shared(array->type.dtype, 1, "old_s"), own = registers_of(s.var);
+        stores.push_back(put(old, int_constant(0), load(own, int_constant(0))));
+        out.push_back(barrier());
+        out.push_back(
+            branch(passes::compare(Op::eq, thread_id(), int_constant(0)), std::move(stores), {}, s.place));
+        out.push_back(barrier());
+        out.push_back(put(own, int_constant(0), load(old, int_constant(0))));
+    }
+    append_fence(out, array);
+    return out;
+}
+
+Body Threads::lower(const Stmt& s) {
+    if (s.kind == Stmt::Kind::assign && type_of(s.var).is_tile()) {
+        const Extents extents = type_of(s.var).extents;
+        const std::vector<VarId> elsewhere = read_elsewhere(f, s.exprs[0], extents);
+        return map(s.var, s.exprs[0], s.place);
+    }
+    if (s.kind != Stmt::Kind::tile) {
+        Stmt copy = s;
+        copy.body = lower(s.body);
+        copy.orelse = lower(s.orelse);
+        Body out;
+        out.push_back(std::move(copy));
+        return out;
+    }
+    switch (s.tile.kind) {
+        case TileOp::Kind::store: return store_tile(s);
+        case TileOp::Kind::reduce: return reduce(s);
+        case TileOp::Kind::scan: return scan(s);
+        case TileOp::Kind::mma: return product(s);
+        case TileOp::Kind::none: break;
+    }
+    throw bug("a tile statement of no kind");
+}
+
+Body Threads::lower(const Body& body) {
+    Body out;
+    for (const Stmt& s : body) {
+        Body made = lower(s);
+        for (Stmt& m : made) {
+            if (!m.place.known() && m.kind != Stmt::Kind::loop_range) m.place = s.place;
+            out.push_back(std::move(m));
+        }
+    }
+    return out;
+}
+
+namespace {
+
+// Arrays that are read and written: what one thread wrote, another may read.
+std::set<VarId> read_and_written(const Function& f) {
+    std::set<VarId> reads, writes, both;
+    each_expr(f.body, [&](const Expr& e) {
+        if (e.op == Op::load) reads.insert(var_of(*e.args[0]));
+    });
+    each_stmt(f.body, [&](const Stmt& s) {
+        if (s.kind == Stmt::Kind::tile && s.tile.kind == TileOp::Kind::store)
+            writes.insert(var_of(*s.exprs[0]));
+    });
+    std::set_intersection(reads.begin(), reads.end(), writes.begin(), writes.end(),
+                          std::inserter(both, both.end()));
+    return both;
+}
+
+bool is_element_of(const ExprP& e, VarId tile) { return e->op == Op::element && var_of(*e->args[0]) == tile; }
+
+// Tiles that products alone read, as they are or transposed, and that are loaded from memory.
+std::set<VarId> operands_only(const Function& f) {
+    std::map<VarId, int> reads, operand_reads, loads, writes;
+    each_stmt(f.body, [&](const Stmt& s) {
+        const bool mma = s.kind == Stmt::Kind::tile && s.tile.kind == TileOp::Kind::mma;
+        if (s.kind == Stmt::Kind::tile && s.var >= 0) ++writes[s.var];
+        for (std::size_t i = 0; i < s.exprs.size(); ++i) {
+            for (const VarId v : tiles_read(s.exprs[i])) {
+                ++reads[v];
+                if (mma && i < 2 && is_element_of(s.exprs[i], v)) ++operand_reads[v];
+            }
+        }
+        if (s.kind == Stmt::Kind::assign && f.vars[static_cast<std::size_t>(s.var)].type.is_tile()) {
+            ++writes[s.var];
+            bool memory = false;
+            each_expr(s.exprs[0], [&](const Expr& n) { memory |= n.op == Op::load; });
+            if (memory && tiles_read(s.exprs[0]).empty()) ++loads[s.var];
+        }
+    });
+    std::set<VarId> out;
+    for (const auto& [v, n] : operand_reads)
+        if (n == reads[v] && writes[v] == loads[v] && loads[v] > 0 &&
+            elements(f.vars[static_cast<std::size_t>(v)].type.extents) > 1)
+            out.insert(v);
+    return out;
+}
+
+}  // namespace
+
+void Threads::run() {
+    thread = scalar_var(scalar(DType::i64, true), "xc_t");
+    each_stmt(f.body, [&](const Stmt& s) {
+        if (s.kind != Stmt::Kind::tile || s.tile.kind != TileOp::Kind::mma) return;
+        const Extents extents = type_of(s.var).extents;
+        products.insert(extents);
+        if (plan.matrix && is_half(s.exprs[0]->type.dtype) && type_of(s.var).dtype == DType::f32)
+            matrices.insert(extents);
+    });
+    operands = operands_only(f);
+    fenced = read_and_written(f);
+    Body body = lower(f.body);
+    body.insert(body.begin(), assign(thread, coord(Coord::Kind::thread, 0)));
+    f.body = std::move(body);
+}
+
+Module lower_to_threads(Module module, const Plan& plan) {
+    Function& f = module.kernel();
+    Threads(f, plan).run();
+    return module;
+}
+
 }  // namespace xcuda::tiles

@@ -1,12 +1,13 @@
 """Kernels from text for the front end's tests: made with linecache as a notebook cell is, lowered without a device."""
 
+import json
 import linecache
 import math
 import textwrap
 
 import numpy as np
 import pytest
-from xcuda import _runtime, core
+from xcuda import _runtime, core, tiles
 from xcuda.core.source import capture
 
 _count = 0
@@ -19,7 +20,7 @@ def make(text, name=None, **names):
     file = f"<test cell {_count}>"
     text = textwrap.dedent(text).lstrip("\n")
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    space = {"np": np, "math": math, "cuda": core, **names}
+    space = {"np": np, "math": math, "cuda": core, "tiles": tiles, **names}
     known = set(space)
     exec(compile(text, file, "exec"), space)
     made = [key for key in space if key not in known and key != "__builtins__"]
@@ -43,6 +44,13 @@ def lower(function, types, checked=True):
     """The IR of a function as text."""
     c = capture(function)
     return _runtime.lower_text(c.name, c.file, c.ast_json, c.names_json, types_of(types), checked)
+
+
+def lower_tiles(function, types, tile_size=(16, 16)):
+    """The IR of a function as a tile kernel, as text."""
+    c = capture(function)
+    names = json.dumps({**json.loads(c.names_json), "tile_size": tile_size})
+    return _runtime.lower_text(c.name, c.file, c.ast_json, names, types_of(types), True)
 
 
 def ir(text, types, checked=True, **names):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import test_frontend_refusals as tests
-from frontend_source import lower, make
+from frontend_source import lower, lower_tiles, make
 from xcuda.core.errors import KernelSyntaxError
 
 Pair = namedtuple("Pair", "x y")
@@ -109,6 +109,65 @@ MORE = [
     "r = cuda.local.array(3, point)\nr[0] += 1",
     "b[0] = first_table[n] + second_table[n]",
     "x = cuda.cg.this_grid().length",
+    "x = tiles.bid(0)",
+]
+
+# Bodies of a tile kernel `def f(A, b, n)` with tile_size=(16, 16).
+TILES = [
+    "i = cuda.grid(1)",
+    "if tiles.arange(8) > 3: pass",
+    "x = tiles.ones((4, 8)) + tiles.ones((8, 4))",
+    "for i in range(tiles.arange(8)): pass",
+    "A[0, 0] = tiles.ones(8)",
+    "t = tiles.zeros((n, 16))",
+    "t = tiles.zeros((10, 16))",
+    "t = tiles.zeros((2048, 2048))",
+    "t = tiles.zeros(16, 'text')",
+    "t = tiles.sum(tiles.ones((4, 8)), axis=n)",
+    "t = tiles.sum(tiles.ones((4, 8)), axis=2)",
+    "t = tiles.ones(8).most",
+    "t = tiles.ones(8).item()",
+    "t = tiles.load(n, (0,), (16,))",
+    "i = tiles.bid(3)",
+    "i = tiles.num_tiles(A, 0, 16)",
+    "t = tiles.load(A, 0, (16, 16))",
+    "t = tiles.load(A, (0, 0), (16, 16), padding='most')",
+    "t = tiles.load(A, (0, 0), 16)",
+    "k = tiles.gather(A, (tiles.arange(8), tiles.arange(8)))\ntiles.store(b, (0,), k.reshape((2, 4)))",
+    "tiles.store(b, (-1,), tiles.ones(8))",
+    "c = tiles.load(b, (0,), (8,), padding=tiles.ones(8))",
+    "t = tiles.eye((4, 4, 4))",
+    "t = tiles.arange((4, 4))",
+    "t = tiles.broadcast_to(tiles.ones(8), (8, 4))",
+    "t = tiles.ones((4, 8)).reshape((8, 8))",
+    "t = tiles.transpose(tiles.ones((4, 8, 2)))",
+    "t = tiles.permute(tiles.ones((4, 8)), (0, 0))",
+    "t = tiles.ones(8)[3]",
+    "t = tiles.cat(tiles.ones(8), 0)",
+    "t = tiles.cat((tiles.ones((4, 8)), tiles.ones((8, 4))), 0)",
+    "t = tiles.cat((tiles.ones(8), tiles.ones(4)), 0)",
+    "t = tiles.extract(tiles.ones((8, 8)), (0, 0), 4)",
+    "t = tiles.extract(tiles.ones((8, 8)), (0, 0), (16, 8))",
+    "t = tiles.extract(tiles.ones((8, 8)), (2, 0), (4, 8))",
+    "t = tiles.ones(8) @ tiles.ones((8, 8))",
+    "t = tiles.ones((8, 4)) @ tiles.ones((8, 8))",
+    "t = tiles.mma(tiles.ones((8, 8)), tiles.ones((8, 8)), tiles.zeros((8, 4)))",
+    "t = tiles.mma(tiles.ones((8, 8)), tiles.ones((8, 8)), tiles.zeros((8, 8), np.int32))",
+    "t = tiles.full((8, 8), 1j, np.complex64) @ tiles.ones((8, 8))",
+    "t = tiles.max(tiles.full((8, 8), 1j, np.complex64))",
+    "t = tiles.cumsum(n)",
+    "t = tiles.sum(tiles.load_shared(A))",
+    "t = tiles.mean(tiles.load_shared(A), axis=1)",
+    "t = tiles.argmax(tiles.load_shared(A), axis=1)",
+    "t = tiles.sum(tiles.load_shared(b), axis=0)",
+    "t = tiles.load_shared(A) @ tiles.load_shared(b)",
+    "t = tiles.load_shared(A) @ tiles.ones((16, 16))",
+    "t = tiles.compute(tiles.load_shared(A) + 1)\ntiles.store(A, tiles.compute(t @ tiles.load_shared(A)))",
+    "tiles.store(b, tiles.load_shared(A))",
+    "tiles.store(A, tiles.ones((8, 16)))",
+    "tiles.store(A, (0, 0), tiles.ones(8))",
+    "t = tiles.zeros((8, 8))\nfor i in range(3): t = tiles.zeros((8, 4))",
+    "t = tiles.sin_of(3)",
 ]
 
 # Whole sources; the last function is the kernel, its arguments are of these types.
@@ -150,6 +209,10 @@ WITHOUT_EXAMPLE = {
     "where() does not take ": "every number type has an overload: for types to come",
     "a helper returns a number or a tuple of numbers": "the item itself is refused first, where it is returned",
     " needs aligned elements": "depends on the argument's records: test_kernel_records.py",
+    "without a tile_size, a tile's place and shape are given": "depends on the decorator: test_tiles_refusals.py",
+    " axes seen through a tile": "depends on the array: test_tiles_refusals.py",
+    " would lose its fractions": "depends on the array: test_tiles_refusals.py",
+    "tiles has no function '": "only where the package has a name that the compiler lacks",
     "this tuple": "only a struct of a class without a name",
 }
 
@@ -163,6 +226,17 @@ def told(source, types=ARGUMENTS):
     finally:
         linecache.clearcache()
     raise AssertionError(f"not refused:\n{source}")
+
+
+def told_tiles(body):
+    """The KernelSyntaxError for the body of a tile kernel; AssertionError if it is taken."""
+    try:
+        lower_tiles(make(of_body(body), name="f", **NAMES), ARGUMENTS)
+    except KernelSyntaxError as error:
+        return error
+    finally:
+        linecache.clearcache()
+    raise AssertionError(f"not refused:\n{body}")
 
 
 def of_body(body):

@@ -32,6 +32,7 @@ def test_every_refusal_has_an_example(root):
         for b in bs
     ]
     said += [refusal_examples.told(*s).found for s in refusal_examples.SOURCES]
+    said += [refusal_examples.told_tiles(body).found for body in refusal_examples.TILES]
     sites = refusal_examples.sites(root)
     assert len(sites) > 100
     unknown = [

@@ -13,16 +13,28 @@ FUNCTIONS = {
     "bid": ("(axis)", "The program's place in the grid along an axis."),
     "num_blocks": ("(axis)", "Programs of the grid along an axis."),
     "num_tiles": ("(array, axis, shape)", "How many tiles of this shape the array has along an axis."),
-    "load": ("(array, index, shape, padding=0)", f"The tile number `index` of the array cut into `shape`. {_PART}"),
+    "load": (
+        "(array, index, shape, padding=0)",
+        f"The tile number `index` of the array cut into `shape`. {_PART}",
+    ),
     "store": (
         "(array, index, tile)",
         "Writes tile number `index`; what lies outside the array is left. store(array, tile): the program's own tile.",
     ),
     "gather": ("(array, indices, mask=None, padding=0)", "array[indices], element by element."),
-    "scatter": ("(array, indices, value, mask=None)", "array[indices] = value, element by element, inside the array."),
+    "scatter": (
+        "(array, indices, value, mask=None)",
+        "array[indices] = value, element by element, inside the array.",
+    ),
     "atomic_add": ("(array, indices, value, mask=None)", "Adds, element by element; gives the old values."),
-    "atomic_max": ("(array, indices, value, mask=None)", "The greater, element by element; gives the old values."),
-    "atomic_min": ("(array, indices, value, mask=None)", "The lesser, element by element; gives the old values."),
+    "atomic_max": (
+        "(array, indices, value, mask=None)",
+        "The greater, element by element; gives the old values.",
+    ),
+    "atomic_min": (
+        "(array, indices, value, mask=None)",
+        "The lesser, element by element; gives the old values.",
+    ),
     "atomic_and": ("(array, indices, value, mask=None)", "Bitwise and; gives the old values."),
     "atomic_or": ("(array, indices, value, mask=None)", "Bitwise or; gives the old values."),
     "atomic_xor": ("(array, indices, value, mask=None)", "Bitwise exclusive or; gives the old values."),
@@ -62,7 +74,9 @@ class TileFunction(Intrinsic):
     """A function of tiles; calling it outside a tile kernel raises RuntimeError."""
 
     def __call__(self, *args, **kwargs):
-        raise RuntimeError(f"cuda.{self.name}() has a meaning inside a function under @tiles.tile_kernel only")
+        raise RuntimeError(
+            f"cuda.{self.name}() has a meaning inside a function under @tiles.tile_kernel only"
+        )
 
     def __reduce__(self):
         return (_find, (self.__name__,))

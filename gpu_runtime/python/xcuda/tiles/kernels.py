@@ -25,7 +25,9 @@ class Constant:
         return typing.Annotated[of, ConstantAnnotation()]
 
 
-def tile_kernel(function=None, *, tile_size=None, checked=True, fastmath=False, fma=True, opt_level=3, **hints):
+def tile_kernel(
+    function=None, *, tile_size=None, checked=True, fastmath=False, fma=True, opt_level=3, **hints
+):
     """Makes a tile kernel of a function: `@tile_kernel(tile_size=(16, 16))`.
 
     tile_size: the unit of the result for `store(result, tile)`: lengths along its last axes. The compiler works in
@@ -41,10 +43,17 @@ def tile_kernel(function=None, *, tile_size=None, checked=True, fastmath=False, 
     size = _tile_size(tile_size)
     if function is None:
         return functools.partial(
-            tile_kernel, tile_size=size or None, checked=checked, fastmath=fastmath, fma=fma, opt_level=opt_level
+            tile_kernel,
+            tile_size=size or None,
+            checked=checked,
+            fastmath=fastmath,
+            fma=fma,
+            opt_level=opt_level,
         )
     if not isinstance(function, types.FunctionType):
-        raise TypeError(f"a tile kernel is made from a plain Python function, not from a {type(function).__name__}")
+        raise TypeError(
+            f"a tile kernel is made from a plain Python function, not from a {type(function).__name__}"
+        )
     return _made(function, size, (checked, fastmath, fma, opt_level > 0, 0, 0, 0))
 
 

@@ -1,0 +1,188 @@
+#include "tiles/layout.hpp"
+
+#include <algorithm>
+
+#include "passes/build.hpp"
+
+namespace xcuda::tiles {
+
+using namespace ir;
+using passes::add;
+using passes::div_floor;
+using passes::mod_floor;
+using passes::mul;
+
+namespace {
+
+// Threads over a product's tile so that each has about as many rows as columns.
+Layout blocks(const Extents& extents, std::int64_t threads) {
+    const std::int64_t m = extents[extents.size() - 2], n = extents.back();
+    Layout l;
+    l.kind = Layout::Kind::blocks;
+    l.extents = extents;
+    l.threads = threads;
+    l.across = 1;
+    while (l.across < n && l.across * l.across < threads) l.across *= 2;
+    while (threads / l.across > m) l.across *= 2;
+    l.down = threads / l.across;
+    l.rows = m / l.down;
+    l.columns = n / l.across;
+    l.row_run = std::min<std::int64_t>(4, l.rows);
+    l.column_run = std::min<std::int64_t>(4, l.columns);
+    l.slots = l.rows * l.columns;
+    return l;
+}
+
+Layout matrix_layout(const Extents& extents, std::int64_t threads) {
+    const std::int64_t m = extents[extents.size() - 2], n = extents.back(), warps = threads / 32;
+    Layout l;
+    l.kind = Layout::Kind::matrix;
+    l.extents = extents;
+    l.threads = threads;
+    l.down = 1;
+    // Warps as square as they can be: what a warp reads of both operands is then the least.
+    while (l.down * 2 <= warps && m / (l.down * 2) >= 16 &&
+           (m / l.down > n / (warps / l.down) || n / (warps / l.down) < 8))
+        l.down *= 2;
+    l.across = warps / l.down;
+    l.rows = m / l.down;
+    l.columns = n / l.across;
+    l.slots = l.rows * l.columns / 32;
+    return l;
+}
+
+}  // namespace
+
+Layout layout_of(const Extents& extents, const Plan& plan, bool product, bool matrix) {
+    const std::int64_t n = elements(extents), threads = plan.threads;
+    Layout l;
+    l.extents = extents;
+    l.threads = threads;
+    if (n == 1) {
+        l.kind = Layout::Kind::whole;
+        return l;
+    }
+    const bool one_matrix = extents.size() >= 2 && std::all_of(extents.begin(), extents.end() - 2,
+                                                               [](std::int64_t e) { return e == 1; });
+    if (product && one_matrix) {
+        const std::int64_t rows = extents[extents.size() - 2], columns = extents.back(), warps = threads / 32;
+        if (matrix && rows >= 16 && columns >= 8 && rows / 16 * (columns / 8) >= warps)
+            return matrix_layout(extents, threads);
+        if (rows * columns >= threads && rows * columns / threads <= 128) return blocks(extents, threads);
+    }
+    if (n >= threads) l.run = std::min<std::int64_t>({4, n / threads, extents.back()});
+    l.slots = std::max<std::int64_t>(1, n / threads);
+    return l;
+}
+
+std::vector<ExprP> indices_of(ExprP linear, const Extents& extents) {
+    std::vector<ExprP> at(extents.size());
+    std::int64_t inner = 1;
+    for (std::size_t d = extents.size(); d-- > 0;) {
+        ExprP here = div_floor(linear, int_constant(inner));
+        inner *= extents[d];
+        const bool first = inner == elements(extents);  // nothing lies beyond
+        at[d] = extents[d] == 1 ? int_constant(0) : first ? here : mod_floor(here, int_constant(extents[d]));
+    }
+    return at;
+}
+
+std::int64_t run_of(const Layout& l) {
+    switch (l.kind) {
+        case Layout::Kind::whole: return 1;
+        case Layout::Kind::spread: return l.run;
+        case Layout::Kind::blocks: return l.column_run;
+        case Layout::Kind::matrix: return 2;
+    }
+    return 1;
+}
+
+namespace {
+
+struct Nest {
+    const std::function<VarId()>& counter;
+    const std::function<ExprP(VarId)>& read;
+
+    Body loop(std::int64_t n, const std::function<Body(const ExprP&)>& body) const {
+        if (n == 1) return body(int_constant(0));
+        const VarId v = counter();
+        Stmt s = loop_range(v, int_constant(0), int_constant(n), int_constant(1), body(read(v)));
+        s.hint = Stmt::Hint::unroll;
+        Body out;
+        out.push_back(std::move(s));
+        return out;
+    }
+};
+
+std::vector<ExprP> matrix_at(const Layout& l, ExprP row, ExprP column) {
+    std::vector<ExprP> at(l.extents.size() - 2, int_constant(0));
+    at.push_back(std::move(row));
+    at.push_back(std::move(column));
+    return at;
+}
+
+}  // namespace
+
+Body each_run(const Layout& l, const ExprP& thread, const std::function<VarId()>& counter,
+              const std::function<ExprP(VarId)>& read,
+              const std::function<Body(const std::vector<ExprP>&, const ExprP&)>& body) {
+    const Nest nest{counter, read};
+    const auto c = [](std::int64_t n) { return int_constant(n); };
+    switch (l.kind) {
+        case Layout::Kind::whole:
+            return body(std::vector<ExprP>(l.extents.size(), int_constant(0)), int_constant(0));
+        case Layout::Kind::spread: {
+            const auto run = [&](const ExprP& j) {
+                const ExprP first = mul(add(mul(j, c(l.threads)), thread), c(l.run));
+                return body(indices_of(first, l.extents), mul(j, c(l.run)));
+            };
+            Body all = nest.loop(std::max<std::int64_t>(1, l.slots / l.run), run);
+            if (l.owns_all()) return all;
+            return Body{branch(passes::compare(Op::lt, thread, c(elements(l.extents))), std::move(all))};
+        }
+        case Layout::Kind::blocks: {
+            const ExprP y = div_floor(thread, c(l.across)), x = mod_floor(thread, c(l.across));
+            return nest.loop(l.rows, [&](const ExprP& i) {
+                const ExprP group = div_floor(i, c(l.row_run)), inner = mod_floor(i, c(l.row_run));
+                const ExprP row = add(mul(add(mul(group, c(l.down)), y), c(l.row_run)), inner);
+                return nest.loop(l.columns / l.column_run, [&](const ExprP& j) {
+                    const ExprP column = mul(add(mul(j, c(l.across)), x), c(l.column_run));
+                    return body(matrix_at(l, row, column),
+                                add(mul(i, c(l.columns)), mul(j, c(l.column_run))));
+                });
+            });
+        }
+        case Layout::Kind::matrix: {  // PTX: lane/4 is the row, 2 * (lane % 4) the first of two columns
+            const ExprP lane = mod_floor(thread, c(32)), warp = div_floor(thread, c(32));
+            const ExprP top = add(mul(div_floor(warp, c(l.across)), c(l.rows)), div_floor(lane, c(4)));
+            const ExprP left =
+                add(mul(mod_floor(warp, c(l.across)), c(l.columns)), mul(mod_floor(lane, c(4)), c(2)));
+            return nest.loop(l.rows / 16, [&](const ExprP& i) {
+                return nest.loop(l.columns / 8, [&](const ExprP& j) {
+                    return nest.loop(2, [&](const ExprP& half) {
+                        const ExprP row = add(top, add(mul(i, c(16)), mul(half, c(8))));
+                        const ExprP column = add(left, mul(j, c(8)));
+                        const ExprP slot = add(mul(add(mul(i, c(l.columns / 8)), j), c(4)), mul(half, c(2)));
+                        return body(matrix_at(l, row, column), slot);
+                    });
+                });
+            });
+        }
+    }
+    return {};
+}
+
+Body each_slot(const Layout& l, const ExprP& thread, const std::function<VarId()>& counter,
+               const std::function<ExprP(VarId)>& read,
+               const std::function<Body(const std::vector<ExprP>&, const ExprP&)>& body) {
+    const Nest nest{counter, read};
+    return each_run(l, thread, counter, read, [&](const std::vector<ExprP>& at, const ExprP& slot) {
+        return nest.loop(run_of(l), [&](const ExprP& i) {
+            std::vector<ExprP> here = at;
+            if (!here.empty()) here.back() = add(here.back(), i);
+            return body(here, add(slot, i));
+        });
+    });
+}
+
+}  // namespace xcuda::tiles

@@ -1,0 +1,50 @@
+// How the elements of a tile lie over the threads of a block: which thread has which, in which of its registers.
+#pragma once
+
+#include <functional>
+
+#include "ir/tile.hpp"
+#include "tiles/plan.hpp"
+
+namespace xcuda::tiles {
+
+struct Layout {
+    enum class Kind {
+        whole,   // one element, which every thread has
+        spread,  // row-major over the threads, `run` neighbours each
+        blocks,  // of a product: each thread has rows x columns, in runs of 4
+        matrix,  // of a product: accumulators of m16n8 matrix instructions, by warps
+    };
+    Kind kind = Kind::spread;
+    ir::Extents extents;
+    std::int64_t threads = 1, slots = 1;
+    std::int64_t run = 1;                      // spread
+    std::int64_t down = 1, across = 1;         // blocks: threads; matrix: warps
+    std::int64_t rows = 1, columns = 1;        // of each thread, or of each warp
+    std::int64_t row_run = 1, column_run = 1;  // blocks
+    bool owns_all() const { return kind != Kind::spread || ir::elements(extents) >= threads; }
+};
+
+/// `product`: a product is summed in it; `matrix`: by matrix instructions.
+Layout layout_of(const ir::Extents& extents, const Plan& plan, bool product, bool matrix);
+
+/// A loop nest over a thread's elements: `counter` gives a fresh loop variable, `body` gets the element's index along
+/// each axis and its register. Loops are to be unrolled.
+ir::Body each_slot(
+    const Layout& layout, const ir::ExprP& thread, const std::function<ir::VarId()>& counter,
+    const std::function<ir::ExprP(ir::VarId)>& read,
+    const std::function<ir::Body(const std::vector<ir::ExprP>& at, const ir::ExprP& slot)>& body);
+
+/// The same with the innermost runs of neighbours along the last axis left together: `at` is the first.
+ir::Body each_run(
+    const Layout& layout, const ir::ExprP& thread, const std::function<ir::VarId()>& counter,
+    const std::function<ir::ExprP(ir::VarId)>& read,
+    const std::function<ir::Body(const std::vector<ir::ExprP>& at, const ir::ExprP& slot)>& body);
+
+/// Neighbours along the last axis that a thread has in registers one after the other.
+std::int64_t run_of(const Layout& layout);
+
+/// The row-major place as indices.
+std::vector<ir::ExprP> indices_of(ir::ExprP linear, const ir::Extents& extents);
+
+}  // namespace xcuda::tiles

@@ -1,0 +1,167 @@
+// Products of tiles by the threads of a block, from operands in shared memory: matrix instructions where the plan has
+// them, else each thread its rows and columns in registers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "passes/build.hpp"
+#include "tiles/threads.hpp"
+
+namespace xcuda::tiles {
+
+using namespace ir;
+using passes::add;
+using passes::div_floor;
+using passes::mod_floor;
+using passes::mul;
+
+namespace {
+
+ExprP c(std::int64_t n) { return int_constant(n); }
+
+// An operand in shared memory: elements from a row to the next, and from a column to the next.
+struct Operand {
+    VarId array = -1;
+    VarId tile = -1;
+    std::int64_t rows = 1, columns = 1, row_step = 1, column_step = 1;
+    Extents batch, strides;  // of the axes before
+};
+
+bool is_swapped(const Expr& e) {
+    const std::size_t r = e.type.extents.size();
+    if (e.op != Op::element || e.args.size() != r + 1 || r < 2) return false;
+    for (std::size_t d = 0; d < r; ++d) {
+        const Expr& i = *e.args[d + 1];
+        const std::size_t from = d + 2 < r ? d : r - 1 - (d + 2 - r);
+        if (i.op != Op::position || static_cast<std::size_t>(std::get<Axis>(i.payload).value) != from)
+            return false;
+    }
+    return true;
+}
+
+struct Operands {
+    Threads& t;
+    Body& out;
+
+    Operand of(const ExprP& e) {
+        Operand o;
+        const bool swapped = is_swapped(*e);
+        o.tile = swapped ? var_of(*e->args[0]) : t.in_tile(e, out);
+        const Extents& extents = t.type_of(o.tile).extents;
+        const std::size_t r = extents.size();
+        const std::int64_t pitch = t.pitch(o.tile);
+        o.rows = extents[r - 2];
+        o.columns = extents[r - 1];
+        o.row_step = pitch;
+        if (swapped) {
+            std::swap(o.rows, o.columns);
+            std::swap(o.row_step, o.column_step);
+        }
+        o.batch.assign(extents.begin(), extents.end() - 2);
+        std::int64_t step = pitch * extents[r - 2];
+        o.strides.assign(o.batch.size(), 0);
+        for (std::size_t d = o.batch.size(); d-- > 0;) {
+            o.strides[d] = o.batch[d] == 1 ? 0 : step;
+            step *= o.batch[d];
+        }
+        return o;
+    }
+
+    ExprP element(const Operand& o, const ExprP& base, const ExprP& row, const ExprP& column) const {
+        if (t.is_whole(o.tile) && !t.operands.count(o.tile)) return t.load(t.registers_of(o.tile), c(0));
+        return t.load(t.share_of(o.tile),
+                      add(base, add(mul(row, c(o.row_step)), mul(column, c(o.column_step)))));
+    }
+};
+
+ExprP base_of(const Operand& o, const std::vector<ExprP>& at) {
+    ExprP base = c(0);
+    for (std::size_t d = 0; d < o.strides.size(); ++d)
+        if (o.strides[d]) base = add(base, mul(at[d], c(o.strides[d])));
+    return base;
+}
+
+}  // namespace
+
+Body Threads::product(const Stmt& s) {
+    Body out;
+    Operands from{*this, out};
+    const Operand a = from.of(s.exprs[0]), b = from.of(s.exprs[1]);
+    std::vector<VarId> both{a.tile};
+    if (b.tile != a.tile) both.push_back(b.tile);
+    const Type type = type_of(s.var);
+    const Layout l = layout(type.extents);
+    append(out, publish(both));
+    const bool in_place = s.exprs[2]->op == Op::element && s.exprs[2]->args.size() == 1 &&
+                          var_of(*s.exprs[2]->args[0]) == s.var;
+    if (!in_place) append(out, map(s.var, s.exprs[2], s.place));
+    const VarId acc = registers_of(s.var);
+    const Type sum = scalar(type.dtype);
+    const std::int64_t depth = a.columns;
+
+    if (l.kind == Layout::Kind::matrix && depth % 16 == 0) {
+        const ExprP warp = div_floor(thread_id(), c(32));
+        const ExprP top = mul(div_floor(warp, c(l.across)), c(l.rows)),
+                    left = mul(mod_floor(warp, c(l.across)), c(l.columns));
+        Stmt call = simple(Stmt::Kind::machine, s.place);
+        const bool a_turned = a.column_step != 1, b_turned = b.column_step != 1;
+        call.text = fmt::format("xc_tile_mma<{}, {}, {}, {}, {}, {}, {}>", l.rows, l.columns, depth,
+                                a_turned ? a.column_step : a.row_step, a_turned,
+                                b_turned ? b.column_step : b.row_step, b_turned);
+        call.exprs = {address(acc, c(0)), address(share_of(a.tile), mul(top, c(a.row_step))),
+                      address(share_of(b.tile), mul(left, c(b.column_step))), thread_id()};
+        out.push_back(std::move(call));
+        return out;
+    }
+
+    const auto product_of = [&](ExprP x, ExprP y, const ExprP& before) {
+        return make(Op::add, sum,
+                    {before, make(Op::mul, sum, {cast(std::move(x), sum), cast(std::move(y), sum)})});
+    };
+    if (l.kind == Layout::Kind::blocks) {
+        const VarId left = local(type.dtype, l.rows, "rows"), right = local(type.dtype, l.columns, "columns");
+        const VarId k = counter();
+        const ExprP y = div_floor(thread_id(), c(l.across)), x = mod_floor(thread_id(), c(l.across));
+        const auto unrolled = [&](std::int64_t n, const std::function<Body(const ExprP&)>& body) {
+            const VarId v = counter();
+            Stmt loop = loop_range(v, c(0), c(n), c(1), body(read(v)));
+            loop.hint = Stmt::Hint::unroll;
+            return loop;
+        };
+        const std::vector<ExprP> first(type.extents.size() - 2, c(0));
+        const ExprP a_base = base_of(a, first), b_base = base_of(b, first);
+        Body turn;
+        turn.push_back(unrolled(l.rows, [&](const ExprP& i) {
+            const ExprP row = add(mul(add(mul(div_floor(i, c(l.row_run)), c(l.down)), y), c(l.row_run)),
+                                  mod_floor(i, c(l.row_run)));
+            return Body{put(left, i, cast(from.element(a, a_base, row, read(k)), sum))};
+        }));
+        turn.push_back(unrolled(l.columns, [&](const ExprP& j) {
+            const ExprP column =
+                add(mul(add(mul(div_floor(j, c(l.column_run)), c(l.across)), x), c(l.column_run)),
+                    mod_floor(j, c(l.column_run)));
+            return Body{put(right, j, cast(from.element(b, b_base, read(k), column), sum))};
+        }));
+        turn.push_back(unrolled(l.rows, [&](const ExprP& i) {
+            return Body{unrolled(l.columns, [&](const ExprP& j) {
+                const ExprP slot = add(mul(i, c(l.columns)), j);
+                return Body{put(acc, slot, product_of(load(left, i), load(right, j), load(acc, slot)))};
+            })};
+        }));
+        out.push_back(loop_range(k, c(0), c(depth), c(1), std::move(turn)));
+        return out;
+    }
+    // Few elements, or a stack of matrices: each thread the dot products of its own.
+    append(
+        out, each(l, [&](const std::vector<ExprP>& at, const ExprP& slot) {
+            const VarId k = counter(), dot = scalar_var(sum, "dot");
+            const ExprP row = at[at.size() - 2], column = at.back();
+            Body turn{assign(dot, product_of(from.element(a, base_of(a, at), row, read(k)),
+                                             from.element(b, base_of(b, at), read(k), column), read(dot)))};
+            return Body{assign(dot, load(acc, slot)), loop_range(k, c(0), c(depth), c(1), std::move(turn)),
+                        put(acc, slot, read(dot))};
+        }));
+    return out;
+}
+
+}  // namespace xcuda::tiles

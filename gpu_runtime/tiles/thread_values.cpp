@@ -1,0 +1,144 @@
+#include <algorithm>
+
+#include "passes/build.hpp"
+#include "tiles/threads.hpp"
+
+namespace xcuda::tiles {
+
+using namespace ir;
+using passes::add;
+using passes::mul;
+
+void append(Body& to, Body from) {
+    for (Stmt& s : from) to.push_back(std::move(s));
+}
+
+VarId Threads::scalar_var(const Type& type, const char* name) {
+    return f.add({name, type, Var::Role::hidden, {}});
+}
+
+VarId Threads::local(DType dtype, std::int64_t n, const std::string& name) {
+    return f.add({name, fixed_array(dtype, {n}, Space::local), Var::Role::local_array, {}});
+}
+
+VarId Threads::shared(DType dtype, std::int64_t n, const std::string& name) {
+    return f.add({name, fixed_array(dtype, {n}, Space::shared), Var::Role::shared, {}});
+}
+
+VarId Threads::hidden_tile(DType dtype, const Extents& extents) {
+    return f.add({"t", tile(dtype, extents), Var::Role::hidden, {}});
+}
+
+VarId Threads::counter() { return scalar_var(scalar(DType::i64, true), "i"); }
+
+ExprP Threads::load(VarId array, ExprP index) const {
+    Expr e = *make(Op::load, scalar(type_of(array).dtype), {read(array), std::move(index)});
+    e.payload = Access{};
+    return std::make_shared<const Expr>(std::move(e));
+}
+
+Stmt Threads::put(VarId array, ExprP index, ExprP value) const {
+    return store(read(array), {std::move(index)}, std::move(value), Access{});
+}
+
+ExprP Threads::address(VarId array, ExprP index) const {
+    Expr e = *make(Op::address, scalar(type_of(array).dtype), {read(array), std::move(index)});
+    e.payload = Access{};
+    return std::make_shared<const Expr>(std::move(e));
+}
+
+Layout Threads::layout(const Extents& extents) const {
+    return layout_of(extents, plan, products.count(extents) > 0, matrices.count(extents) > 0);
+}
+
+VarId Threads::registers_of(VarId tile) {
+    const auto known = registers.find(tile);
+    if (known != registers.end()) return known->second;
+    const Type type = type_of(tile);
+    const VarId made =
+        local(type.dtype, layout(type.extents).slots, f.vars[static_cast<std::size_t>(tile)].name + "_r");
+    registers.emplace(tile, made);
+    return made;
+}
+
+bool Threads::is_whole(VarId tile) const { return elements(type_of(tile).extents) == 1; }
+
+// A row of 32 banks' width would put a column into one bank; 16 bytes more also keep what ldmatrix asks for.
+std::int64_t Threads::pitch(VarId tile) const {
+    const Type type = type_of(tile);
+    const std::int64_t n = type.extents.back(), size = static_cast<std::int64_t>(info(type.dtype).size);
+    if (type.extents.size() < 2 || n * size < 32) return n;
+    return n + std::max<std::int64_t>(1, 16 / size);
+}
+
+ExprP Threads::shared_index(VarId tile, const std::vector<ExprP>& indices) const {
+    Extents extents = type_of(tile).extents;
+    extents.back() = pitch(tile);
+    return linear_index(indices, extents);
+}
+
+VarId Threads::share_of(VarId tile) {
+    const auto known = shares.find(tile);
+    if (known != shares.end()) return known->second;
+    const Type type = type_of(tile);
+    const std::int64_t n = elements(type.extents) / type.extents.back() * pitch(tile);
+    const VarId made = shared(type.dtype, n, f.vars[static_cast<std::size_t>(tile)].name + "_s");
+    shares.emplace(tile, made);
+    return made;
+}
+
+Body Threads::each(const Extents& extents,
+                   const std::function<Body(const std::vector<ExprP>&, const ExprP&)>& body) {
+    return each(layout(extents), body);
+}
+
+Body Threads::each(const Layout& l,
+                   const std::function<Body(const std::vector<ExprP>&, const ExprP&)>& body) {
+    return each_slot(l, thread_id(), [this] { return counter(); }, [this](VarId v) { return read(v); }, body);
+}
+
+Body Threads::publish(VarId tile) {
+    const VarId array = share_of(tile), own = registers_of(tile);
+    return each(type_of(tile).extents, [&](const std::vector<ExprP>& at, const ExprP& slot) {
+        return Body{put(array, shared_index(tile, at), load(own, slot))};
+    });
+}
+
+Body Threads::publish(const std::vector<VarId>& tiles) {
+    Body out;
+    for (const VarId v : tiles) {
+        if (is_whole(v) || operands.count(v)) continue;
+        if (out.empty()) out.push_back(barrier());  // whoever read what lay there before is done
+        append(out, publish(v));
+    }
+    if (!out.empty()) out.push_back(barrier());
+    return out;
+}
+
+ExprP Threads::value_at(const ExprP& e, const std::vector<ExprP>& at_place, const Extents& extents,
+                        const ExprP& slot) {
+    return at(e, {at_place, extents}, [&](VarId tile, const std::vector<ExprP>& indices, bool own) {
+        if (operands.count(tile)) return load(share_of(tile), shared_index(tile, indices));
+        if (is_whole(tile)) return load(registers_of(tile), int_constant(0));
+        if (own && type_of(tile).extents == extents) return load(registers_of(tile), slot);
+        return load(share_of(tile), shared_index(tile, indices));
+    });
+}
+
+VarId Threads::in_tile(const ExprP& e, Body& before) {
+    if (e->op == Op::element && e->args.size() == 1) return var_of(*e->args[0]);
+    const VarId held = hidden_tile(e->type.dtype, extents_of(*e));
+    append(before, map(held, e, e->place));
+    return held;
+}
+
+// `array` holds the elements row-major, without padding.
+Body Threads::fill_from_shared(VarId tile, VarId array) {
+    const Extents extents = type_of(tile).extents;
+    const VarId own = registers_of(tile);
+    return each(extents, [&](const std::vector<ExprP>& at, const ExprP& slot) {
+        return Body{put(own, slot, load(array, linear_index(at, extents)))};
+    });
+}
+
+}  // namespace xcuda::tiles

@@ -1,0 +1,78 @@
+// The lowering of tile programs to blocks of threads: its state, and its parts by file. Tiles live in registers by their
+// layout; what other threads read goes through shared memory.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "tiles/frame.hpp"
+#include "tiles/layout.hpp"
+#include "tiles/plan.hpp"
+
+namespace xcuda::tiles {
+
+struct Threads {
+    ir::Function& f;
+    const Plan& plan;
+    ir::VarId thread = -1;                     // this thread's number in the block
+    std::set<ir::Extents> products, matrices;  // extents that products are summed in; by matrix instructions
+    std::map<ir::VarId, ir::VarId> registers{};  // tile -> its local array
+    std::map<ir::VarId, ir::VarId> shares{};     // tile -> its copy in shared memory
+    std::set<ir::VarId> operands{};  // tiles that only products read: they live in shared memory alone
+    std::set<ir::VarId> fenced{};    // arrays that the kernel both reads and writes
+
+    Threads(ir::Function& function, const Plan& p) : f(function), plan(p) {}
+    void run();
+
+    // threads.cpp
+    ir::Body lower(const ir::Body& body);
+    ir::Body lower(const ir::Stmt& s);
+    ir::Body map(ir::VarId tile, const ir::ExprP& e, const Place& place);
+    ir::Body store_tile(const ir::Stmt& s);
+    void append_fence(ir::Body& body, const ir::ExprP& array) const;
+
+    // thread_values.cpp
+    ir::Type type_of(ir::VarId v) const { return f.vars[static_cast<std::size_t>(v)].type; }
+    ir::ExprP read(ir::VarId v) const { return ir::var(v, type_of(v)); }
+    ir::ExprP thread_id() const { return read(thread); }
+    ir::VarId scalar_var(const ir::Type& type, const char* name);
+    ir::VarId local(DType dtype, std::int64_t n, const std::string& name);
+    ir::VarId shared(DType dtype, std::int64_t n, const std::string& name);
+    ir::VarId hidden_tile(DType dtype, const ir::Extents& extents);
+    ir::ExprP load(ir::VarId array, ir::ExprP index) const;
+    ir::Stmt put(ir::VarId array, ir::ExprP index, ir::ExprP value) const;
+    ir::ExprP address(ir::VarId array, ir::ExprP index) const;
+    ir::VarId counter();
+    Layout layout(const ir::Extents& extents) const;
+    ir::VarId registers_of(ir::VarId tile);
+    bool is_whole(ir::VarId tile) const;
+    std::int64_t pitch(ir::VarId tile) const;  // elements from a row to the next in shared memory
+    ir::ExprP shared_index(ir::VarId tile, const std::vector<ir::ExprP>& indices) const;
+    ir::VarId share_of(ir::VarId tile);
+    ir::Body publish(ir::VarId tile);
+    ir::Body publish(const std::vector<ir::VarId>& tiles);
+    ir::VarId in_tile(const ir::ExprP& e, ir::Body& before);  // a tile variable that holds it
+    ir::ExprP value_at(const ir::ExprP& e, const std::vector<ir::ExprP>& at, const ir::Extents& extents,
+                       const ir::ExprP& slot);
+    ir::Body each(const ir::Extents& extents,
+                  const std::function<ir::Body(const std::vector<ir::ExprP>&, const ir::ExprP&)>& body);
+    ir::Body each(const Layout& layout,
+                  const std::function<ir::Body(const std::vector<ir::ExprP>&, const ir::ExprP&)>& body);
+    ir::Body fill_from_shared(ir::VarId tile, ir::VarId array);
+    ir::Stmt barrier() const { return ir::simple(ir::Stmt::Kind::barrier); }
+
+    // thread_folds.cpp
+    ir::Body reduce(const ir::Stmt& s);
+    ir::Body reduce_all(const ir::Stmt& s);
+    ir::Body reduce_lines(const ir::Stmt& s);
+    ir::Body scan(const ir::Stmt& s);
+    ir::Body across_lanes(ir::TileOp::Fold fold, ir::VarId value, std::int64_t lanes);
+
+    // thread_products.cpp
+    ir::Body product(const ir::Stmt& s);
+};
+
+void append(ir::Body& to, ir::Body from);
+
+}  // namespace xcuda::tiles
