@@ -43,6 +43,8 @@ def _plain(found) -> str:
     for finding in found:
         lines += ["", f"line {finding.line}: {_source(finding)}", f"  {finding.evidence}"]
         lines.append(f"  -> {finding.advice}{_gain(finding)}")
+        if finding.rewrite is not None:
+            lines += [f"     {text}" for text in str(finding.rewrite).splitlines()]
     return "\n".join(lines)
 
 
@@ -52,7 +54,7 @@ def _html(found) -> str:
         '<td style="text-align: left; vertical-align: top; padding: 0.2em 1em 0.2em 0">'
         f"<code>{html.escape(_source(finding))}</code></td>"
         f'<td style="text-align: left; padding: 0.2em 0">{html.escape(finding.evidence)}<br>'
-        f"<b>{html.escape(finding.advice)}</b>{html.escape(_gain(finding))}</td></tr>"
+        f"<b>{html.escape(finding.advice)}</b>{html.escape(_gain(finding))}{_rewrite(finding)}</td></tr>"
         for finding in found
     )
     head = f"<div>{html.escape(_head(found))}</div>"
@@ -65,6 +67,14 @@ def _head(found) -> str:
     what = f"{count} finding{'s' if count != 1 else ''}" if count else "nothing to change"
     seen = f"{found.records} steps of {found.blocks} block{'s' if found.blocks != 1 else ''} looked at"
     return f"{shape}: {what} ({seen}{'' if found.complete else ', the rest of them left out'})"
+
+
+def _rewrite(finding) -> str:
+    """The changed lines, folded: most of them are long."""
+    if finding.rewrite is None:
+        return ""
+    text = html.escape(str(finding.rewrite))
+    return f'<details><summary>as Python</summary><pre style="text-align: left">{text}</pre></details>'
 
 
 def _source(finding) -> str:

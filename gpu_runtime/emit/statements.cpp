@@ -216,7 +216,7 @@ void stmt(Writer& w, const Stmt& s) {
             w.line(s.exprs.empty() ? "return;" : fmt::format("return {};", w.expr(*s.exprs[0])));
             return;
         case Stmt::Kind::barrier:
-            if (w.module.trace) w.line("xc_passed(XC_BARRIER, -1, XC_HERE);");
+            if (w.module.trace) w.line(fmt::format("xc_passed(XC_BARRIER, {}, XC_HERE);", s.site));
             w.line(w.cpu() ? fmt::format("W->barrier(W, {}, false);", s.site) : "__syncthreads();");
             return;
         case Stmt::Kind::fault: fault_stmt(w, s); return;

@@ -27,7 +27,7 @@ Targeted compile_for(const Program& program, const Lowered& lowered, const std::
                         program.name(), lowered.shared_bytes, architecture,
                         info->limits.shared_bytes_per_block_optin),
             std::nullopt, "use smaller shared arrays");
-    made.source = {made.text.source, made.text.entry, program.options().words()};
+    made.source = {made.text.source, made.text.entry, program.options().words() + " verbose"};
     made.image = device::compile_for(architecture, made.source);
     if (moved > 0)
         made.image.attributes.shared_bytes = made.image.attributes.shared_bytes.value_or(0) + moved;

@@ -15,9 +15,11 @@ struct TraceRecord {
     enum class What : std::uint8_t { read, write, atomic, branch, turn, barrier, warp };  // warp: lanes met
     std::uint64_t value;   // accesses: the address; branch: 1 where it was taken
     std::uint32_t thread;  // linear in its block, x fastest
-    std::int32_t
-        where;  // accesses: index into Trace::module.sites; branch, turn: into Trace::module.points; else -1
+    // Accesses, and barriers that are statements: index into Trace::module.sites; branch, turn: into
+    // Trace::module.points; else -1.
+    std::int32_t where;
     What what;
+    bool silent = false;  // a write of the value that was there: whoever reads meanwhile reads the same
 };
 
 struct BlockTrace {
@@ -36,6 +38,7 @@ struct Trace {
     device::Shape shape;
     std::vector<BlockTrace> blocks;  // in order of their numbers
     std::optional<Error> fault;      // what stopped it
+    device::FaultKind fault_kind = device::FaultKind::none;
 };
 
 /// `arguments` lie in host memory, and are written to: give copies. Throws where no CPU device is built in.

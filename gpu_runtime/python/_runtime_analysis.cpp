@@ -16,7 +16,8 @@ namespace {
 nb::tuple lengths(const device::Dim3& d) { return nb::make_tuple(d.x, d.y, d.z); }
 
 // A Kernel or a Configured one, and a value for each of its parameters; host arrays are written to.
-nb::dict analyze(nb::handle callee, nb::tuple values) {
+nb::dict analyze(nb::handle callee, nb::tuple values, const std::string& architecture, int multiprocessors,
+                 bool real_grid) {
     KernelState& k = *kernel_state(callee.ptr());
     Arguments arguments;
     for (std::size_t i = 0; i < k.parameters.size(); ++i) arguments.read(values[i].ptr(), k.parameters[i]);
@@ -27,7 +28,8 @@ nb::dict analyze(nb::handle callee, nb::tuple values) {
     profile::analysis::Advised made;
     {
         nb::gil_scoped_release released;
-        made = profile::analysis::advise(*program, *lowered, arguments.values(), shape, k.name);
+        made = profile::analysis::advise(*program, *lowered, arguments.values(), shape, k.name,
+                                         {architecture, multiprocessors, real_grid});
     }
     nb::list findings;
     for (const profile::analysis::Finding& f : made.findings) {
@@ -37,6 +39,8 @@ nb::dict analyze(nb::handle callee, nb::tuple values) {
         row["line"] = f.place.line;
         row["evidence"] = f.evidence;
         row["advice"] = f.advice;
+        row["subject"] = f.subject;
+        row["other_line"] = f.other_line;
         row["gain"] = f.gain ? nb::object(nb::float_(*f.gain)) : nb::object(nb::none());
         findings.append(row);
     }
@@ -47,6 +51,8 @@ nb::dict analyze(nb::handle callee, nb::tuple values) {
     out["blocks"] = made.blocks.size();
     out["records"] = made.records;
     out["cut"] = made.cut;
+    out["not_compiled"] = made.not_compiled;
+    out["cubin"] = nb::bytes(reinterpret_cast<const char*>(made.image.bytes.data()), made.image.bytes.size());
     out["findings"] = findings;
     return out;
 }
@@ -82,7 +88,8 @@ nb::list trace_branches(nb::handle callee, nb::tuple values) {
 }  // namespace
 
 void bind_analysis(nb::module_& module) {
-    module.def("analyze", &analyze, nb::arg("kernel"), nb::arg("values"));
+    module.def("analyze", &analyze, nb::arg("kernel"), nb::arg("values"), nb::arg("architecture"),
+               nb::arg("multiprocessors"), nb::arg("real_grid"));
     module.def("trace_branches", &trace_branches, nb::arg("kernel"), nb::arg("values"));
     module.def("analysis_rules", [] {
         nb::list out;

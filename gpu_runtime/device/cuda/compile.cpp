@@ -66,6 +66,7 @@ std::vector<std::string> options_for(const Source& source, const Target& target)
     for (std::string word; words >> word;) {
         if (word == "fastmath") options.insert(options.end(), {"--use_fast_math", "-DXC_FAST_MATH"});
         if (word == "nofma") options.emplace_back("--fmad=false");
+        if (word == "verbose") options.emplace_back("--ptxas-options=-v");  // the log then tells of spills
         if (word == "unoptimised") options.emplace_back("--ptxas-options=-O0");
         if (word.starts_with("registers=")) options.push_back("--maxrregcount=" + word.substr(10));
     }

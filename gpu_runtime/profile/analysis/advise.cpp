@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 
 #include "launch/launch.hpp"
 #include "launch/shape.hpp"
+#include "launch/target.hpp"
 
 namespace xcuda::profile::analysis {
 namespace {
@@ -40,11 +42,52 @@ void renumber(launch::Trace& trace, const device::Dim3& hardware, const std::arr
     trace.shape.block = hardware;
 }
 
+/// ptxas's own words: "... 16 bytes stack frame, 12 bytes spill stores, 12 bytes spill loads".
+std::int64_t spill_bytes(const std::string& log) {
+    std::int64_t most = 0;
+    const std::regex words("([0-9]+) bytes spill stores");
+    for (std::sregex_iterator i(log.begin(), log.end(), words), end; i != end; ++i)
+        most = std::max<std::int64_t>(most, std::stoll((*i)[1]));
+    return most;
+}
+
+/// Of the kernel as it is launched there; nothing where there is no compiler for it, which `made` then tells.
+std::optional<Compiled> compiled(const launch::Program& program, const launch::Lowered& lowered,
+                                 const Gpu& gpu, Advised& made) {
+    if (gpu.architecture.empty()) return std::nullopt;
+    const auto limits = device::describe_target(gpu.architecture);
+    if (!limits) {
+        made.not_compiled = "the limits of " + gpu.architecture + " are not known";
+        return std::nullopt;
+    }
+    Compiled c;
+    c.limits = *limits;
+    c.limits.multiprocessors = gpu.multiprocessors;
+    c.shape = made.shape;
+    c.real_grid = gpu.real_grid;
+    c.automatic = made.automatic;
+    c.names_threads = !lowered.automatic.free;
+    c.max_registers = program.options().max_registers;
+    if (made.automatic && lowered.automatic.elements > 1)
+        c.shape.grid.x = (c.shape.grid.x + lowered.automatic.elements - 1) / lowered.automatic.elements;
+    try {
+        launch::Targeted there = launch::compile_for(program, lowered, gpu.architecture, made.automatic);
+        c.attributes = there.image.attributes;
+        c.spill_bytes = spill_bytes(there.image.log);
+        made.image = std::move(there.image);
+    } catch (const Error& error) {
+        if (error.fault == Fault::internal) throw;
+        made.not_compiled = error.what();
+        return std::nullopt;
+    }
+    return c;
+}
+
 }  // namespace
 
 Advised advise(const launch::Program& program, const launch::Lowered& lowered,
                std::span<const launch::Argument> arguments, const std::optional<device::Shape>& shape,
-               const std::string& kernel) {
+               const std::string& kernel, const Gpu& gpu) {
     Advised made;
     made.automatic = !shape;
     made.shape =
@@ -76,11 +119,13 @@ Advised advise(const launch::Program& program, const launch::Lowered& lowered,
         made.records += b.records.size();
         made.cut |= b.cut;
     }
-    made.findings = analyze(lowered.module, trace);
+    const auto there = compiled(program, lowered, gpu, made);
+    made.findings = analyze(lowered.module, trace, there ? &*there : nullptr);
     if (blocks > 1 && !trace.fault) {
         const launch::Trace last = run({blocks - 1});
         made.blocks.push_back(blocks - 1);
-        for (Finding& f : analyze(lowered.module, last, out_of_range)) made.findings.push_back(std::move(f));
+        for (Finding& f : analyze(lowered.module, last, nullptr, out_of_range))
+            made.findings.push_back(std::move(f));
     }
     return made;
 }

@@ -13,6 +13,7 @@ namespace {
 constexpr Rule table[] = {
     {"out-of-range", "an index that leaves its array", out_of_range},
     {"race", "two threads, one element, a write, and no barrier between", races},
+    {"divergent-barrier", "a barrier that some threads of a block pass and others do not", divergent_barriers},
     {"strided-access", "a warp's accesses lie apart, so that each costs a transaction of its own",
      strided_accesses},
     {"contended-atomics", "many atomic operations on few elements", contended_atomics},
@@ -26,6 +27,10 @@ constexpr Rule table[] = {
     {"uneven-loop", "the threads of a warp turn a loop for different times", uneven_loops},
     {"float64-arithmetic", "float64 arithmetic in a kernel whose arrays are narrower", float64_arithmetic},
     {"integer-division", "// or % by a number that is not a constant, in a loop", integer_division},
+    {"register-spills", "values that found no register are kept in local memory", register_spills},
+    {"low-occupancy", "a multiprocessor holds less than half of the threads that it could", low_occupancy},
+    {"small-grid", "too few blocks for the device, or a last wave that is nearly empty", small_grid},
+    {"part-warp", "a block whose last warp is not full", part_warps},
     {"unused", "an argument or a shared array that nothing uses", unused_names},
 };
 
@@ -33,8 +38,9 @@ constexpr Rule table[] = {
 
 std::span<const Rule> rules() { return table; }
 
-std::vector<Finding> analyze(const ir::Module& typed, const launch::Trace& trace, decltype(Rule::look) only) {
-    Subject subject{typed, trace, {}};
+std::vector<Finding> analyze(const ir::Module& typed, const launch::Trace& trace, const Compiled* compiled,
+                             decltype(Rule::look) only) {
+    Subject subject{typed, trace, {}, compiled};
     for (const launch::BlockTrace& block : trace.blocks) subject.seen.push_back(gather(block));
     std::vector<Finding> found;
     for (const Rule& rule : table) {
@@ -46,6 +52,10 @@ std::vector<Finding> analyze(const ir::Module& typed, const launch::Trace& trace
     std::stable_sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) {
         return std::tie(a.place.file, a.place.line) < std::tie(b.place.file, b.place.line);
     });
+    const auto last = std::unique(found.begin(), found.end(), [](const Finding& a, const Finding& b) {
+        return std::tie(a.rule, a.place.line, a.evidence) == std::tie(b.rule, b.place.line, b.evidence);
+    });
+    found.erase(last, found.end());
     return found;
 }
 

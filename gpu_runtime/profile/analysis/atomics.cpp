@@ -40,7 +40,8 @@ void contended_atomics(const Subject& subject, std::vector<Finding>& found) {
                          "shuffles), and "
                          "let one thread of the block add the result to {}",
                          array->name),
-             depth / requests});
+             depth / requests,
+             array->name});
     }
 }
 

@@ -1,6 +1,7 @@
 // Accesses of a block between two barriers: one element, two threads, a write among them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <unordered_map>
 
@@ -66,6 +67,7 @@ public:
                 if (e.read.thread != r.thread) e.other_read = e.read;
                 e.read = now;
             } else if (r.what == What::write) {
+                if (r.silent) continue;
                 if (!(constant_.contains(r.where) && e.write.site == r.where))
                     meet(e.write, now, trace.block, "writes", "writes");
                 meet(e.read, now, trace.block, "reads", "writes");
@@ -108,7 +110,9 @@ private:
                     : "let each thread write its own element, use cuda.atomic, or put cuda.syncthreads() "
                       "between "
                       "where both threads are of one block",
-             std::nullopt});
+             std::nullopt,
+             name,
+             std::min(then.line, here.line)});
     }
 
     const Subject& subject_;
@@ -124,18 +128,33 @@ void races(const Subject& subject, std::vector<Finding>& found) {
     for (const launch::BlockTrace& block : subject.trace.blocks) watch.block(block);
 }
 
+namespace {
+
+// The array whose index was tested there.
+std::string indexed(const Subject& subject, const Place& place) {
+    for (const ir::Site& s : subject.trace.module.sites)
+        if (s.kind == ir::Site::Kind::index && s.place == place) return s.subject;
+    return {};
+}
+
+}  // namespace
+
 void out_of_range(const Subject& subject, std::vector<Finding>& found) {
     const auto& fault = subject.trace.fault;
-    if (!fault || !fault->place) return;
+    if (!fault || !fault->place || subject.trace.fault_kind == device::FaultKind::barrier) return;
     const bool index = fault->python_type == "IndexError";
+    const std::string name = indexed(subject, *fault->place);
     found.push_back(
         {{},
          *fault->place,
          std::string(fault->python_type) + ": " + fault->what(),
-         index ? "the grid has more threads than the array has elements where the block does not divide its "
-                 "length: guard the body with `if i < a.shape[0]:`"
-               : "let no thread come here with such values",
-         std::nullopt});
+         index ? fmt::format(
+                     "let no thread come here with such an index: where the grid has more threads than {0} "
+                     "has elements, guard the body with `if i < {0}.shape[0]:`",
+                     name)
+               : std::string("let no thread come here with such values"),
+         std::nullopt,
+         index ? name : std::string()});
 }
 
 }  // namespace xcuda::profile::analysis

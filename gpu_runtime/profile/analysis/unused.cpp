@@ -29,7 +29,8 @@ void unused_names(const Subject& subject, std::vector<Finding>& found) {
                          v.type.is_array()
                              ? "take it out of the signature: a host array would be copied for nothing"
                              : "take it out of the signature",
-                         std::nullopt});
+                         std::nullopt,
+                         v.name});
     }
     for (std::size_t i = 0; i < kernel.vars.size(); ++i) {
         const Var& v = kernel.vars[i];
@@ -39,7 +40,8 @@ void unused_names(const Subject& subject, std::vector<Finding>& found) {
                          fmt::format("the shared array {} is {}", v.name,
                                      named[i] ? "written and never read" : "never used"),
                          "take it out: shared memory of a block limits how many blocks run at once",
-                         std::nullopt});
+                         std::nullopt,
+                         v.name});
     }
 }
 

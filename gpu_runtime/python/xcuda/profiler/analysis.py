@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xcuda.profiler.rewrites import Rewrite
+
+WITHOUT_GPU = "sm_90"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -11,7 +17,8 @@ class Finding:
 
     rule: a name out of rules(). file, line: of the user's source. evidence: what was seen there, with its numbers.
     advice: what to write instead. gain: how many times less that access, branch or loop would cost, None where it is
-    not estimated.
+    not estimated. subject: the array or argument it is about, "" for none. rewrite: the kernel with this change, None
+    where only a person can make it; str() of it are the changed lines.
     """
 
     rule: str
@@ -20,6 +27,9 @@ class Finding:
     evidence: str
     advice: str
     gain: float | None
+    subject: str = ""
+    other_line: int = 0  # race: where the other access stands
+    rewrite: Rewrite | None = None
 
     def __str__(self) -> str:
         gain = f" (about {self.gain:.3g}x)" if self.gain else ""
@@ -31,7 +41,8 @@ class Analysis:
     """What `analyze` gives: the launch it looked at, and its findings in the order of lines.
 
     grid, block: (x, y, z) of that launch. blocks, records: how many blocks were traced, and their accesses, branches
-    and barriers. complete: False where a block did more than is written down (a million steps).
+    and barriers. complete: False where a block did more than is written down (a million steps). target: the GPU whose
+    compiler told registers and occupancy; not_compiled: why none did, "" where one did.
     """
 
     kernel: str
@@ -41,6 +52,8 @@ class Analysis:
     blocks: int
     records: int
     complete: bool
+    target: str = ""
+    not_compiled: str = ""
 
     def __iter__(self):
         return iter(self.findings)
@@ -59,7 +72,11 @@ class Analysis:
         head = f"{self.kernel}, grid {self.grid}, block {self.block}: "
         if not self.findings:
             return head + f"nothing to change ({self.records} steps of {self.blocks} blocks were looked at)"
-        return head + "".join(f"\n  {f}" for f in self.findings)
+        return head + "".join(f"\n  {f}{_indented(f.rewrite)}" for f in self.findings)
+
+
+def _indented(rewrite) -> str:
+    return "" if rewrite is None else "".join(f"\n      {line}" for line in str(rewrite).splitlines())
 
 
 def rules() -> dict[str, str]:
@@ -69,7 +86,7 @@ def rules() -> dict[str, str]:
     return dict(_runtime.analysis_rules())
 
 
-def analyze(kernel, *arguments) -> Analysis:
+def analyze(kernel, *arguments, target=None, multiprocessors=None) -> Analysis:
     """Analyses a kernel, or kernel[grid, block], for arguments or their types ("float32[:, :]", "int64").
 
     The kernel runs once on the CPU device over copies, with the steps of an inner block, the first and the last one
@@ -77,11 +94,16 @@ def analyze(kernel, *arguments) -> Analysis:
     (odd lengths, filled with ones) stand in, and ints are 100. Without [grid, block] the launch is the one that a call
     makes on a GPU by itself.
 
+    target: "sm_90" and the like, the GPU whose registers and shared memory count; None: the present GPU, else sm_90.
+    multiprocessors: how many it has; None: the present GPU's, and where there is none nothing is said of the grid's
+    size. "" as target leaves both out.
+
     Raises TypeError for what is no kernel, and what a call with such arguments would raise.
     """
     import numpy as np
 
     from xcuda import _runtime
+    from xcuda.profiler.rewrites import Context
 
     callee = kernel
     if isinstance(callee, _runtime.Configured):
@@ -92,16 +114,39 @@ def analyze(kernel, *arguments) -> Analysis:
     bound = kernel.__signature__.bind(*values)
     bound.apply_defaults()
     values = tuple(np.array(v) if isinstance(v, np.ndarray) else v for v in bound.arguments.values())
-    found = _runtime.analyze(callee, values)
+    architecture, units = _gpu(target, multiprocessors)
+    real = not any(isinstance(a, str) for a in arguments)  # stand-ins say nothing of how large a grid is
+    found = _runtime.analyze(callee, values, architecture, units, real)
+    context = Context(dict(zip(bound.arguments, values, strict=True)), found["grid"], found["block"])
     return Analysis(
         kernel=kernel.__name__,
         grid=found["grid"],
         block=found["block"],
-        findings=tuple(Finding(**row) for row in found["findings"]),
+        findings=tuple(_with_rewrite(kernel, Finding(**row), context) for row in found["findings"]),
         blocks=found["blocks"],
         records=found["records"],
         complete=not found["cut"],
+        target="" if found["not_compiled"] else architecture,
+        not_compiled=found["not_compiled"],
     )
+
+
+def _with_rewrite(kernel, finding, context):
+    from xcuda.profiler.rewrites import rewritten
+
+    return dataclasses.replace(finding, rewrite=rewritten(kernel.py_func, finding, context))
+
+
+def _gpu(target, multiprocessors) -> tuple[str, int]:
+    """(architecture, multiprocessors or 0) that an analysis is for."""
+    if target is None:
+        from xcuda.core.devices import Device
+
+        here = Device()
+        if here.kind == "cuda":
+            return here.architecture, here.multiprocessors if multiprocessors is None else multiprocessors
+        target = WITHOUT_GPU
+    return target, multiprocessors or 0
 
 
 # Lengths that no block divides, so that a missing guard shows.
