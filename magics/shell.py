@@ -10,6 +10,8 @@ NAMES = {
 }
 NAMES["line"] += ("cuda_profile", "cuda_time", "cuda_occupancy", "cuda_report")
 NAMES["cell"] += ("cuda_time", "cuda_trace")
+NAMES["line"] += ("cuda_mem", "cuda_free", "cuda_limit")
+NAMES["cell"] += ("cuda_limit",)
 
 
 class Unloaded:
@@ -27,11 +29,12 @@ class Unloaded:
 
     def loaded(self):
         from xcuda.magics.commands import CudaMagics
+        from xcuda.magics.keeping import CudaKeeping
         from xcuda.magics.measuring import CudaMeasuring
 
         magics = self.shell.magics_manager.magics[self.kind]
         if magics[self.__name__] is self:
-            self.shell.register_magics(CudaMagics, CudaMeasuring)  # replaces all of them
+            self.shell.register_magics(CudaMagics, CudaMeasuring, CudaKeeping)  # replaces all of them
         return magics[self.__name__]
 
 

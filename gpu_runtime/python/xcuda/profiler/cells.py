@@ -20,6 +20,8 @@ def cell_begin(text: str, execution_count: int) -> None:
     _begun = True
     _open.clear()  # a cell that was interrupted before its end leaves nothing behind
     _open.append(Recording("cell", f"In [{execution_count}]", load=False))
+    if (limits := sys.modules.get("xcuda.core.time_limit")) is not None:
+        limits.begin_cell()
 
 
 def cell_end(failed: bool = False) -> dict | None:
@@ -29,6 +31,8 @@ def cell_end(failed: bool = False) -> dict | None:
     its own.
     """
     global _begun
+    if (limits := sys.modules.get("xcuda.core.time_limit")) is not None:
+        limits.end_cell()
     _prepare_reports()
     if failed and "xcuda.core" in sys.modules:
         from xcuda.core.memory import release_failed

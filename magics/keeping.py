@@ -1,0 +1,57 @@
+"""The magics for memory and limits: options here, work in the modules they name, loaded when first used."""
+
+from __future__ import annotations
+
+from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+
+
+@magics_class
+class CudaKeeping(Magics):
+    """xcuda's magics for what is kept and what may be used; `%magic?` shows the options of each."""
+
+    @magic_arguments()
+    @argument("device", nargs="?", help="cpu, cuda:0, ...; the current device without")
+    @argument("--diff", action="store_true", help="what came and went since the last %%cuda_mem")
+    @line_magic
+    def cuda_mem(self, line):
+        """A device's memory: in use, kept for reuse, free, and the arrays that hold it, by variable and cell."""
+        options = parse_argstring(self.cuda_mem, line)
+        from xcuda.magics.memory import difference, overview
+
+        return (
+            difference(self.shell, options.device) if options.diff else overview(self.shell, options.device)
+        )
+
+    @magic_arguments()
+    @argument(
+        "names", nargs="*", metavar="name", help="variables to delete, with what Out[] and _ keep of them"
+    )
+    @argument(
+        "--unused",
+        action="store_true",
+        help="arrays that only Out[], _ or a failed cell's traceback hold, and memory kept for reuse",
+    )
+    @argument(
+        "--all", action="store_true", help="every device array of the notebook's variables, and the above"
+    )
+    @line_magic
+    def cuda_free(self, line):
+        """Give device memory back: of variables, of what nothing needs any more, or all."""
+        options = parse_argstring(self.cuda_free, line)
+        from xcuda.magics.memory import free
+
+        print(free(self.shell, options.names, options.unused, options.all))
+
+    @magic_arguments()
+    @argument("limits", nargs="*", metavar="limit", help="time=5s, memory=8GB; none lifts one")
+    @line_cell_magic
+    def cuda_limit(self, line, cell=None):
+        """How long each cell may run and how much device memory arrays may hold; as %%cuda_limit, for this cell."""
+        options = parse_argstring(self.cuda_limit, line)
+        from xcuda.magics.limits import limit, limited_cell
+
+        if cell is None:
+            print(limit(options.limits))
+        else:
+            limited_cell(self.shell, cell, options.limits)

@@ -1,0 +1,174 @@
+"""%cuda_mem and %cuda_free: who holds a device's memory, what changed, and letting go of it."""
+
+from __future__ import annotations
+
+import gc
+import html
+
+from IPython.core.error import UsageError
+from xcuda.magics.source import Text
+
+_last: dict[str, dict] = {}  # by device: what the last %cuda_mem saw, {memory: LiveArray}
+
+
+def overview(shell, label: str | None) -> Text:
+    """The device's figures and a table of its arrays."""
+    from xcuda.core import memory
+
+    device = device_named(label)
+    info = memory.memory_info(device)
+    _last[device.label] = seen(device.label)
+    figures = [
+        ("in use by arrays", memory.human(info.used)),
+        ("kept for reuse", memory.human(info.pooled)),
+        ("to be had", memory.human(info.available)),
+        ("of", memory.human(info.total)),
+        ("at most in use so far", memory.human(info.high_water)),
+    ]
+    if device.kind == "cuda":
+        others = max(0, info.total - info.available - info.used)
+        figures.insert(3, ("used by others (contexts, libraries, other processes)", memory.human(others)))
+    if info.limit:
+        figures.append(("limit (%cuda_limit memory=)", memory.human(info.limit)))
+    rows = [row_of(array, memory.human) for array in info.arrays]
+    return table(device.label, figures, rows)
+
+
+def difference(shell, label: str | None) -> Text:
+    """The arrays that came and went since %cuda_mem was last asked."""
+    from xcuda.core.memory import human
+
+    device = device_named(label)
+    now, before = seen(device.label), _last.get(device.label)
+    if before is None:
+        raise UsageError(
+            f"%cuda_mem --diff compares with the last %cuda_mem of {device.label}: there was none yet"
+        )
+    came = [array for key, array in now.items() if key not in before]
+    went = [array for key, array in before.items() if key not in now]
+    _last[device.label] = now
+    change = sum(a.nbytes for a in came) - sum(a.nbytes for a in went)
+    figures = [("change", ("-" if change < 0 else "+") + human(abs(change)))]
+    rows = [("+", *row_of(array, human)) for array in came] + [("-", *row_of(array, human)) for array in went]
+    return table(device.label, figures, rows, changed=True)
+
+
+def free(shell, names: list[str], unused: bool, everything: bool) -> str:
+    """Deletes what is named, or what nothing needs, and says how much came back."""
+    from xcuda import core as cuda
+    from xcuda.core import memory
+
+    if not (names or unused or everything):
+        raise UsageError("%cuda_free takes names of variables, --unused or --all")
+    unknown = [name for name in names if name not in shell.user_ns]
+    if unknown:
+        raise UsageError(
+            f"there is no variable {unknown[0]!r}; %cuda_mem lists those that hold device memory"
+        )
+    devices = [device_named(device.label) for device in cuda.devices()]
+    before = {device.label: (device.memory()["used"], device.memory()["pooled"]) for device in devices}
+    arrays = [value for value in (shell.user_ns[name] for name in names)]
+    for name in names:
+        del shell.user_ns[name]
+    if everything:
+        for name in [n for n, value in shell.user_ns.items() if holds_array(value) and not is_history(n)]:
+            arrays.append(shell.user_ns.pop(name))
+    forget(shell, None if unused or everything else {id(array) for array in arrays})
+    arrays.clear()
+    if unused or everything:
+        memory.release_failed()
+    gc.collect()
+    for device in devices:
+        if unused or everything:
+            device._trim()
+    lines = []
+    for device in devices:
+        used, pooled = before[device.label]
+        now = device.memory()
+        if used != now["used"] or pooled != now["pooled"]:
+            parts = [f"{memory.human(max(0, used - now['used']))} of arrays"]
+            if pooled > now["pooled"]:
+                parts.append(f"{memory.human(pooled - now['pooled'])} that was kept for reuse")
+            lines.append(
+                f"{device.label}: {' and '.join(parts)} given back; {memory.human(now['used'])} in use"
+            )
+    return "\n".join(lines) or "Nothing was given back: no array hung on that alone."
+
+
+def device_named(label: str | None):
+    from xcuda.core import Device
+
+    try:
+        return Device(label)
+    except (ValueError, TypeError) as error:
+        raise UsageError(str(error)) from None
+
+
+def seen(label: str) -> dict:
+    from xcuda.core.memory import live_arrays
+
+    return {(a.name, a.nbytes, a.shape, a.dtype, a.where): a for a in live_arrays(label)}
+
+
+def holds_array(value) -> bool:
+    from xcuda import _runtime
+
+    if isinstance(value, (list, tuple)):
+        return any(isinstance(item, _runtime.ArrayBase) for item in value)
+    if isinstance(value, dict):
+        return any(isinstance(item, _runtime.ArrayBase) for item in value.values())
+    return isinstance(value, _runtime.ArrayBase)
+
+
+def is_history(name: str) -> bool:
+    """_, __, _3, Out: IPython's own."""
+    return name in ("Out", "In", "_oh", "_ih", "_dh") or not name.strip("_0123456789")
+
+
+def forget(shell, only: set[int] | None) -> None:
+    """Takes device arrays out of Out[], _, __, ___ and _N: all of them, or those objects."""
+
+    def goes(value) -> bool:
+        return holds_array(value) if only is None else id(value) in only
+
+    outputs = shell.user_ns.get("_oh", {})
+    for number in [n for n, value in outputs.items() if goes(value)]:
+        del outputs[number]
+    for name in [n for n, value in shell.user_ns.items() if is_history(n) and n[:1] == "_" and goes(value)]:
+        shell.user_ns[name] = ""
+    hook = shell.displayhook
+    for name in ("_", "__", "___"):
+        if goes(getattr(hook, name, None)):
+            setattr(hook, name, "")
+
+
+def row_of(array, human) -> tuple[str, ...]:
+    shape = "x".join(map(str, array.shape)) or "0-d"
+    return (array.name or "(no variable)", human(array.nbytes), shape, array.dtype, array.where)
+
+
+HEADS = ("variable", "bytes", "shape", "dtype", "made at")
+
+
+def table(label: str, figures, rows, changed: bool = False) -> Text:
+    heads = ("", *HEADS) if changed else HEADS
+    lines = [f"{label}: " + ", ".join(f"{name} {value}" for name, value in figures)]
+    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
+    if rows:
+        lines += [
+            "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+            for row in [heads, *rows]
+        ]
+    else:
+        lines.append("  no arrays" if not changed else "  the same arrays")
+    cells = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    items = ", ".join(f"{html.escape(name)} <b>{html.escape(value)}</b>" for name, value in figures)
+    body = (
+        f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
+        if rows
+        else f"<p>{lines[-1].strip()}</p>"
+    )
+    return Text("\n".join(lines), f"<div><p>{html.escape(label)}: {items}</p>{body}</div>")

@@ -1,0 +1,137 @@
+"""%cuda_mem, %cuda_free and %cuda_limit: what they show, give back, hold to, and refuse."""
+
+from __future__ import annotations
+
+import gc
+import time
+
+import pytest
+from jupyterlab_sanitizer import sanitized
+from magic_shell import a_shell, run, usage_error
+from xcuda import core as cuda
+from xcuda.magics import memory
+
+
+@pytest.fixture(scope="module")
+def shell():
+    yield from a_shell()
+
+
+def used():
+    gc.collect()
+    return cuda.Device().memory()["used"]
+
+
+def text_of(captured):
+    return captured.stdout + "".join(output.data["text/plain"] for output in captured.outputs)
+
+
+def test_arrays_are_listed_by_variable_and_cell(shell):
+    run(
+        shell,
+        "import numpy as np\nweights = cuda.to_device(np.ones((30, 50), np.float32))\nlayers = [cuda.zeros(7)]",
+    )
+    number = shell.execution_count - 1
+    captured = run(shell, "%cuda_mem")
+    text = text_of(captured)
+    row = next(line for line in text.splitlines() if "weights" in line)
+    assert row.split()[:5] == ["weights", "5.9", "KiB", "30x50", "float32"] and f"<cell {number}>" in row
+    assert "layers[0]" in text and "in use by arrays" in text
+    page = captured.outputs[0].data["text/html"]
+    assert sanitized(page) == page and "<td>weights</td>" in page
+
+
+def test_names_are_escaped(shell):
+    run(shell, "d = {'<b>x</b>': cuda.zeros(9)}")
+    page = run(shell, "%cuda_mem").outputs[0].data["text/html"]
+    assert "<b>x</b>" not in page and "&lt;b&gt;x&lt;/b&gt;" in page
+
+
+def test_what_came_and_went(shell):
+    memory._last.clear()
+    assert "there was none yet" in usage_error(shell, "%cuda_mem --diff")
+    run(shell, "old = cuda.zeros(1000)")
+    run(shell, "%cuda_mem")
+    run(shell, "new = cuda.zeros(3000)\ndel old")
+    text = text_of(run(shell, "%cuda_mem --diff"))
+    assert "change +" in text
+    lines = [line.split()[:2] for line in text.splitlines()[2:]]
+    assert ["+", "new"] in lines and ["-", "old"] in lines
+    assert "the same arrays" in text_of(run(shell, "%cuda_mem --diff"))
+
+
+def test_a_variable_is_freed_with_what_the_history_keeps(shell):
+    before = used()
+    run(shell, "a = cuda.zeros(100_000)\nb = cuda.zeros(10)\na")
+    run(shell, "a")
+    run(shell, "del_me = 1")
+    assert used() >= before + 800_000
+    assert "given back" in run(shell, "%cuda_free a").stdout
+    assert used() < before + 10_000
+    assert "a" not in shell.user_ns and "b" in shell.user_ns
+    run(shell, "%cuda_free b")
+
+
+def test_unused_is_what_only_the_history_and_tracebacks_hold(shell):
+    before = used()
+    run(shell, "kept = cuda.zeros(1000)\ncuda.zeros(100_000)")
+    run(shell, "def fails():\n    local = cuda.zeros(100_000)\n    raise ValueError\nfails()", ok=False)
+    run(shell, "%cuda_free --unused")
+    assert before + 8000 <= used() < before + 100_000
+    assert "kept" in shell.user_ns
+    run(shell, "%cuda_free --all")
+    assert "kept" not in shell.user_ns and used() == before
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("%cuda_free", "takes names of variables, --unused or --all"),
+        ("%cuda_free nothing_such", "there is no variable 'nothing_such'"),
+        ("%cuda_mem tpu", "tpu"),
+        ("%cuda_limit speed=3", "a limit is time=5s or memory=8GB, not 'speed=3'"),
+        ("%cuda_limit time=5parsecs", "time= takes a number above 0 and a unit (ms, s, min, h), or none"),
+        ("%cuda_limit memory=-3GB", "memory= takes a number above 0"),
+        ("%cuda_limit time=0", "above 0"),
+    ],
+)
+def test_wrong_lines_get_one_sentence(shell, line, told):
+    assert told in usage_error(shell, line)
+
+
+def test_limits_are_set_shown_and_lifted(shell):
+    try:
+        assert "time:   2.5 s a cell" in run(shell, "%cuda_limit time=2500ms memory=1GiB").stdout
+        assert "memory: 1.0 GiB on" in run(shell, "%cuda_limit").stdout
+        assert "MemoryError" in usage_error(shell, "big = cuda.zeros(1 << 28)")
+    finally:
+        text = run(shell, "%cuda_limit time=none memory=none").stdout
+    assert "no limit" in text.splitlines()[0] and "no limit but its own" in text.splitlines()[1]
+
+
+ENDLESS = (
+    "@cuda.kernel\ndef endless(x):\n    while x[0] == 0:\n        x[1] += 1\nx = cuda.zeros(2, 'int64')\n"
+)
+
+
+@pytest.mark.parametrize("body", [ENDLESS + "endless[1, 1](x)\ncuda.synchronize()", "while True:\n    pass"])
+def test_a_cell_is_stopped_at_its_limit(shell, body):
+    begin = time.monotonic()
+    captured = run(shell, "%%cuda_limit time=300ms\n" + body, ok=False)
+    assert 0.25 < time.monotonic() - begin < 20
+    assert "TimeLimitError: the cell ran longer than 0.3 s" in captured.stdout + captured.stderr
+    # The next cell has no limit, and the device goes on.
+    captured = run(shell, "y = np.ones(4, np.float32)\ntriple(y)\nimport time; time.sleep(0.4)\nprint(y)")
+    assert "[3. 3. 3. 3.]" in captured.stdout
+
+
+def test_the_session_s_limit_holds_for_each_cell(shell):
+    run(shell, "%cuda_limit time=400ms")
+    try:
+        run(shell, "import time\ntime.sleep(0.1)")
+        captured = run(shell, "time.sleep(5)", ok=False)
+        assert "TimeLimitError" in captured.stdout + captured.stderr
+        run(shell, "1 + 1")
+    finally:
+        run(shell, "%cuda_limit time=none")
+    run(shell, "time.sleep(0.6)")
