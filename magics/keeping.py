@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
+from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
 
@@ -35,6 +35,7 @@ class CudaKeeping(Magics):
     @argument(
         "--all", action="store_true", help="every device array of the notebook's variables, and the above"
     )
+    @no_var_expand  # IPython's expansion copies the namespace, which would hold what is to be freed
     @line_magic
     def cuda_free(self, line):
         """Give device memory back: of variables, of what nothing needs any more, or all."""

@@ -134,8 +134,12 @@ def forget(shell, only: set[int] | None) -> None:
     outputs = shell.user_ns.get("_oh", {})
     for number in [n for n, value in outputs.items() if goes(value)]:
         del outputs[number]
-    for name in [n for n, value in shell.user_ns.items() if is_history(n) and n[:1] == "_" and goes(value)]:
-        shell.user_ns[name] = ""
+    for space in (
+        shell.user_ns,
+        shell.user_ns_hidden,
+    ):  # the latter has what IPython itself put into the first
+        for name in [n for n, value in space.items() if is_history(n) and n[:1] == "_" and goes(value)]:
+            space[name] = ""
     hook = shell.displayhook
     for name in ("_", "__", "___"):
         if goes(getattr(hook, name, None)):

@@ -27,6 +27,11 @@ class Unloaded:
     def __doc__(self):
         return self.loaded().__doc__
 
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.loaded(), name)  # how IPython is to call it
+
     def loaded(self):
         from xcuda.magics.commands import CudaMagics
         from xcuda.magics.keeping import CudaKeeping
