@@ -6,16 +6,18 @@ import random
 
 import numpy as np
 
+from .rules import dtype_of, is_float, ml_dtypes
+
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, np.nan, np.inf, -np.inf, 1e-3, 3.75, -2.5, 1.5, 100.25, 1e9, -3e10]
 
 
 def values(pick: np.random.Generator, dtype: str, shape):
     """Numbers of a dtype: half of them edge values, half small ones."""
-    d = np.dtype(dtype)
+    d = dtype_of(dtype)
     if d.kind == "b":
         return pick.random(shape) < 0.5
-    if d.kind == "f":
-        limits = np.finfo(d)
+    if is_float(d):
+        limits = (ml_dtypes if d.kind == "V" else np).finfo(d)
         edges = [
             *EDGES,
             limits.max,
@@ -43,6 +45,18 @@ def values(pick: np.random.Generator, dtype: str, shape):
         wide = pick.integers(limits.min, limits.max, shape, dtype=d, endpoint=True)
         small = np.where(pick.random(shape) < 0.25, wide, small)
     return np.where(pick.random(shape) < 0.4, pick.choice(edges, shape), small).astype(d)
+
+
+def records(pick: random.Random, numbers: np.random.Generator, dtypes, n):
+    """Records of a few fields, packed or aligned; some fields are arrays."""
+    fields = []
+    for name in "abcd"[: pick.randint(2, 4)]:
+        dtype = pick.choice(dtypes)
+        fields.append((name, dtype, (pick.randint(2, 3),)) if pick.random() < 0.2 else (name, dtype))
+    made = np.zeros(n, np.dtype(fields, align=pick.random() < 0.5))
+    for name in made.dtype.names:
+        made[name] = values(numbers, made.dtype[name].base.name, made[name].shape)
+    return made
 
 
 def laid_out(pick: random.Random, array):

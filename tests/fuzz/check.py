@@ -14,7 +14,7 @@ from . import rules
 from .programs import Program
 from .reference import Reference
 from .rules import T
-from .syntax import Array, Rejected
+from .syntax import Array, Records, Rejected
 
 # What may be refused: NumPy raises OverflowError there, or the program says what can't be.
 REFUSALS = re.compile(
@@ -46,12 +46,15 @@ def make(text: str):
     _count += 1
     file = f"<program {_count}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    space = {"np": np, "math": math, "cuda": core}
+    space = {"np": np, "math": math, "cuda": core, "bfloat16": rules.BFLOAT16}
     exec(compile(text, file, "exec"), space)
     return space["f"]
 
 
 def argument_type(value):
+    if isinstance(value, np.ndarray) and value.dtype.names:
+        fields = [(n, value.dtype[n]) for n in value.dtype.names]
+        return Records(tuple((n, d.base.name, len(d.shape)) for n, d in fields), value.ndim)
     return Array(value.dtype.name, value.ndim) if isinstance(value, np.ndarray) else rules.type_of(value)
 
 
@@ -100,13 +103,23 @@ def chosen(program: Program, arguments: dict, keep: list[int]):
     return made
 
 
+def arrays_of(arguments: dict) -> dict:
+    """Its arrays by name, those of records by their fields."""
+    made = {}
+    for name, value in arguments.items():
+        if isinstance(value, np.ndarray):
+            made |= (
+                {f"{name}.{f}": value[f] for f in value.dtype.names} if value.dtype.names else {name: value}
+            )
+    return made
+
+
 def differences(program: Program, got: dict, want: dict) -> str:
-    for name, value in want.items():
-        if not isinstance(value, np.ndarray):
-            continue
-        g, w = np.asarray(got[name]), np.asarray(value)
+    found = arrays_of(got)
+    for name, value in arrays_of(want).items():
+        g, w = found[name], value
         with np.errstate(all="ignore"):
-            if w.dtype.kind == "f":
+            if rules.is_float(w.dtype):
                 same = (g == w) & ((g != 0) | (np.signbit(g) == np.signbit(w))) | (np.isnan(g) & np.isnan(w))
                 if name in program.inexact:
                     near = np.abs(g.astype("f8") - w) <= 16 * np.abs(np.spacing(w)).astype("f8")

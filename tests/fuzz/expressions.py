@@ -26,7 +26,9 @@ class Expressions:
     """Makes expressions over what is in scope: `variables` and which of them are `bound`, `scalars`, `arrays`, `helpers`."""
 
     pick: random.Random
-    in_helper = False
+    in_helper = wide = False
+    floats = rules.FLOATS
+    spans = ()  # axes by name, type and whether they may be written
     counter = 0
 
     def chance(self, p):
@@ -52,8 +54,7 @@ class Expressions:
         if e.literal is not None and not self.literal_fits(e, t):
             e = E("1", WEAK_INT, 1)
         if not t.weak:
-            name = "bool_" if t.dtype == "bool" else t.dtype
-            return E(f"np.{name}({e.text})", t)
+            return E(f"{rules.cast_name(t)}({e.text})", t)
         if t == WEAK_INT and e.t == T("uint64"):
             e = E(f"np.int64({e.text})", INT64)
         return E(f"{ {'int64': 'int', 'float64': 'float', 'bool': 'bool'}[t.dtype] }({e.text})", t)
@@ -212,7 +213,7 @@ class Expressions:
         if form == 15:
             return self.as_type(self.moving(depth - 1, "any"), T(pick.choice(rules.SIGNED + rules.UNSIGNED)))
         if form == 16:
-            e = self.moving(depth - 1, "float")
+            e = self.moving(depth - 1, "any" if self.wide else "float")
             return self.function(pick.choice(["int", "round", "math.floor", "math.ceil", "math.trunc"]), e)
         if form == 17:
             a, b = self.moving(depth - 1, "int"), sub()
@@ -266,6 +267,8 @@ class Expressions:
             return self.choice_of(depth, "float")
         if form == 11:
             name = pick.choice(["min", "max", "np.minimum", "np.maximum", "np.fmin", "np.fmax", "math.fmod"])
+            if self.wide and self.chance(0.2):
+                name = pick.choice(["np.copysign", "math.copysign"])
             return self.function(name, self.moving(depth - 1, "float"), sub())
         if form == 12:
             name = pick.choice(["abs", "np.sign", "np.square", "np.floor", "np.ceil", "np.trunc", "np.rint"])
@@ -278,7 +281,7 @@ class Expressions:
             e = self.moving(depth - 1, "float")
             return E(f"(-{e.text})", e.t)
         if form == 15:
-            return self.as_type(self.moving(depth - 1, "any"), T(pick.choice(rules.FLOATS)))
+            return self.as_type(self.moving(depth - 1, "any"), T(pick.choice(self.floats)))
         if form == 16:
             return self.function("float", self.moving(depth - 1, "any"))
         if form == 17:
@@ -291,6 +294,18 @@ class Expressions:
     def over_items(self, depth, want) -> E | None:
         """sum, min and max over a tuple or a small range; a tuple's item."""
         pick = self.pick
+        kinds = {"int": "ui", "float": "f"}[want]
+        spans = [(name, t) for name, t, _ in self.spans if rules.kind(t) in kinds]
+        if spans and self.chance(0.6):
+            name, t = pick.choice(spans)
+            form = pick.randrange(4)
+            if form < 2:
+                total = rules.join(WEAK_INT, rules.binary_type("+", WEAK_INT, t))
+                return E(f"sum({name})", total)
+            if form == 2 and want == "int":
+                return E(f"len({name})", WEAK_INT)
+            whole = (name + "[{}]", t) in [(a[0], a[1]) for a in self.arrays]
+            return E(f"{pick.choice(['min', 'max'])}({name})", t) if whole or self.chance(0.3) else None
         a, b = self.moving(depth - 1, want), self.moving(depth - 1, want)
         form = pick.randrange(4)
         if form == 0:
@@ -349,9 +364,9 @@ class Expressions:
             weak = bool(no) or (a.t.weak and all(e.t.weak for e in items))
             return E(f"({a.text} {no}in ({items[0].text}, {items[1].text}, 3))", T("bool", weak))
         if form == 9:
-            return self.function(
-                pick.choice(["np.isnan", "np.isinf", "np.isfinite"]), self.moving(depth - 1, "float")
-            )
+            module = pick.choice(["np", "math"]) if self.wide else "np"
+            name = f"{module}.{pick.choice(['isnan', 'isinf', 'isfinite'])}"
+            return self.function(name, self.moving(depth - 1, "float"))
         if form == 10:
             a, b = self.moving(depth - 1, "bool"), self.moving(depth - 1, "bool")
             return self.joined(f"({a.text} {pick.choice(['and', 'or'])} {b.text})", a, b)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import rules
-from .arguments import laid_out, values
+from .arguments import laid_out, records, values
 from .expressions import INT_OPS, E, Expressions
 from .rules import FLOAT64, INT64, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, T
 
@@ -27,9 +27,12 @@ class Program:
 
 
 class Maker(Expressions):
-    """Makes one program. Variables are v0, v1, ...; k1, k2, ... count loops; p and q are scalar arguments."""
+    """Makes one program. Variables are v0, v1, ...; k1, k2, ... count loops; p and q are scalar arguments.
 
-    def __init__(self, seed):
+    wide: with bfloat16, records and parts of axes; without, a seed's programs are what they were before there were these.
+    """
+
+    def __init__(self, seed, wide=False):
         self.pick = random.Random(f"xcuda {seed}")
         self.numpy = np.random.default_rng(self.pick.getrandbits(60))
         self.counter = 0
@@ -37,6 +40,9 @@ class Maker(Expressions):
         self.helper_text = ""
         self.budget = 0
         self.in_helper = False
+        self.wide = wide
+        self.floats = rules.WIDE_FLOATS if wide else rules.FLOATS
+        self.dtypes = (*rules.DTYPES, "bfloat16") if wide else rules.DTYPES
 
     # The program.
 
@@ -48,14 +54,14 @@ class Maker(Expressions):
         arguments, rows = {"n": threads}, []
         inputs: list[tuple[str, T]] = []
         for k in range(pick.randint(2, 4)):
-            dtype = pick.choice(rules.DTYPES)
+            dtype = pick.choice(self.dtypes)
             arguments[f"x{k}"] = laid_out(pick, values(self.numpy, dtype, threads))
             inputs.append((f"x{k}", T(dtype)))
             rows.append(f"x{k}")
         self.scalars = []
         for name in ("p", "q"):
             if self.chance(0.5):
-                dtype = pick.choice(["int64", "float64", "bool", *rules.DTYPES])
+                dtype = pick.choice(["int64", "float64", "bool", *self.dtypes])
                 value = values(self.numpy, dtype, 1)[0]
                 if self.chance(0.6) and dtype in ("int64", "float64", "bool"):
                     value = value.item()
@@ -64,18 +70,32 @@ class Maker(Expressions):
         self.arrays = []
         self.columns = pick.choice([2, 3, 4, 8])
         if self.chance(0.6):
-            dtype = pick.choice(rules.DTYPES)
+            dtype = pick.choice(self.dtypes)
             arguments["w"] = laid_out(pick, values(self.numpy, dtype, (threads, self.columns)))
             rows.append("w")
             self.arrays.append(("w[i, {}]", T(dtype), self.columns, True))
         if self.chance(0.5):
-            dtype, length = pick.choice(rules.DTYPES), pick.choice([1, 4, 7, 16])
+            dtype, length = pick.choice(self.dtypes), pick.choice([1, 4, 7, 16])
             arguments["t"] = values(self.numpy, dtype, length)
             self.arrays.append(("t[{}]", T(dtype), length, False))
-        kernel_scalars, self.scalars, kernel_arrays, self.arrays = self.scalars, [], self.arrays, []
+        self.places = []
+        if self.wide and self.chance(0.3):
+            arguments["r"] = records(pick, self.numpy, rules.DTYPES, threads)
+            rows.append("r")
+            of_one = pick.choice(["r[i]", "r[i]", "rec"])
+            for name in arguments["r"].dtype.names:
+                d = arguments["r"].dtype[name]
+                text = f"r['{name}'][i]" if self.chance(0.3) else f"{of_one}['{name}']"
+                if d.shape:
+                    self.arrays.append((text + "[{}]", T(d.base.name), d.shape[0], True))
+                else:
+                    self.scalars.append(E(text, T(d.name)))
+                    self.places.append((text, T(d.name)))
+        kernels = self.scalars, self.arrays, self.places
+        self.scalars, self.arrays, self.places = [], [], []
         for k in range(pick.choice([0, 0, 1, 2])):
             self.helper(f"h{k}")
-        self.scalars, self.arrays = kernel_scalars, kernel_arrays
+        self.scalars, self.arrays, self.places = kernels
 
         self.variables: dict[str, T] = {}
         self.bound: set[str] = set()
@@ -84,7 +104,7 @@ class Maker(Expressions):
         lines = ["i = cuda.grid(1)"]
         if style == "return":
             lines += ["if i >= n:", "    return"]
-        body = []
+        body = ["rec = r[i]"] if "r" in arguments and of_one == "rec" else []
         for k, (name, t) in enumerate(inputs):
             if self.chance(0.85):
                 body.append(f"v{k} = {name}[i]")
@@ -95,11 +115,15 @@ class Maker(Expressions):
             self.views.append("row")
             self.arrays.append(("row[{}]", T(arguments["w"].dtype.name), self.columns, True))
         if self.chance(0.2):
-            dtype, length = pick.choice(rules.DTYPES[1:]), pick.choice([2, 4, 5])
-            body += [f"a = cuda.local.array({length}, np.{dtype})", f"for k in range({length}):"]
+            dtype, length = pick.choice(self.dtypes[1:]), pick.choice([2, 4, 5])
+            made = f"a = cuda.local.array({length}, {rules.cast_name(T(dtype))})"
+            body += [made, f"for k in range({length}):"]
             body.append(f"    a[k] = {self.as_type(self.expr(1, 'any'), T(dtype)).text}")
             self.views.append("a")
             self.arrays.append(("a[{}]", T(dtype), length, True))
+        self.spans = []
+        for k in range(pick.choice([0, 0, 0, 1, 2]) if self.wide else 0):
+            body += self.view(f"s{k}")
         for _ in range(pick.randint(1, 3)):
             body += self.declare()
         self.barriers = style == "exact" and self.chance(0.25)
@@ -130,7 +154,7 @@ class Maker(Expressions):
         pick, saved = self.pick, (self.budget, self.helpers)
         self.budget, self.in_helper = pick.choice([1, 2, 3]), True
         self.helpers = {}
-        self.barriers, self.views, self.loose = False, [], set()
+        self.barriers, self.views, self.loose, self.spans = False, [], set(), []
         integral = self.chance(0.6)
         t = INT64 if integral else FLOAT64
         self.variables = {"x": t, "y": t}
@@ -159,12 +183,51 @@ class Maker(Expressions):
 
     # Statements.
 
+    def view(self, name):
+        """A part of an axis: of a length known here, or of one that hangs on the thread."""
+        pick = self.pick
+        whole = [a for a in self.arrays if a[2] > 1]
+        if not whole:
+            return []
+        text, t, length, writable = pick.choice(whole)
+        ends = ["" if self.chance(0.4) else str(pick.randint(-length - 1, length + 1)) for _ in range(2)]
+        step = pick.choice(["", "", "2", "-1", "-2", "1"])
+        if self.chance(0.35):
+            e = self.moving(1, "int")
+            if rules.kind(e.t) in "ui":
+                ends[pick.randrange(2)] = pick.choice([f"{e.text} % {length}", f"{e.text} & 3", e.text])
+                place = text.format(":".join([*ends, step] if step else ends))
+                self.spans.append((name, t, writable))
+                return [f"{name} = {place}"]
+        part = slice(*(int(p) if p else None for p in (*ends, step)))
+        left = len(range(length)[part])
+        place = text.format(":".join([*ends, step] if step else ends))
+        self.spans.append((name, t, writable))
+        if left:
+            self.arrays.append((name + "[{}]", t, left, writable))
+        return [f"{name} = {place}"]
+
+    def fill(self, depth, in_loop):
+        """An axis, or a part of it, assigned or augmented as a whole."""
+        places = [name for name, _, writable in self.spans if writable]
+        places += [a[0][:-4] for a in self.arrays if a[3] and a[0][-4:] == "[{}]"]
+        if not places:
+            return self.assign(depth, in_loop)
+        types = {name: t for name, t, _ in self.spans} | {a[0][:-4]: a[1] for a in self.arrays}
+        name = self.pick.choice(sorted(set(places)))
+        t = types[name]
+        kind = {"b": "bool", "f": "float"}.get(rules.kind(t), "int")
+        e = self.as_type(self.expr(2, kind), t)
+        if self.chance(0.4) and kind != "bool":
+            return [f"{name}{self.pick.choice(['', '[:]', '[1:]'])} {self.pick.choice('+-*')}= {e.text}"]
+        return [f"{name}[{self.pick.choice([':', '1:', ':2', '::2', '::-1'])}] = {e.text}"]
+
     def declare(self):
         """A new variable of a type drawn at random; some start as a literal and become it later."""
         pick = self.pick
         name = f"v{5 + self.counter}" if not self.in_helper else f"u{self.counter}"
         self.counter += 1
-        t = pick.choice([*map(T, rules.DTYPES), WEAK_INT, WEAK_FLOAT, WEAK_INT, WEAK_FLOAT, WEAK_BOOL])
+        t = pick.choice([*map(T, self.dtypes), WEAK_INT, WEAK_FLOAT, WEAK_INT, WEAK_FLOAT, WEAK_BOOL])
         k = rules.kind(t)
         start = self.as_type(self.expr(2, {"b": "bool", "f": "float"}.get(k, "int")), t)
         line = f"{name} = {start.text}"
@@ -209,6 +272,7 @@ class Maker(Expressions):
             (3, self.chain),
             (3, self.unpack),
             (10, self.store),
+            (3 * bool(self.spans), self.fill),
             (12 * (depth > 0), self.branch),
             (10 * (depth > 0), self.loop),
             (5 * (depth > 0), self.while_loop),
@@ -304,10 +368,13 @@ class Maker(Expressions):
 
     def store(self, depth, in_loop):
         writable = [a for a in self.arrays if a[3]]
-        if not writable:
+        if not writable and not self.places:
             return self.assign(depth, in_loop)
-        text, t, length, _ = self.pick.choice(writable)
-        place = text.format(self.index(length))
+        if self.places and (not writable or self.chance(0.5)):
+            place, t = self.pick.choice(self.places)
+        else:
+            text, t, length, _ = self.pick.choice(writable)
+            place = text.format(self.index(length))
         kind = {"b": "bool", "f": "float"}.get(rules.kind(t), "int")
         if self.chance(0.3) and kind != "bool":
             op = self.pick.choice(["+", "-", "*"])
@@ -402,6 +469,7 @@ class Maker(Expressions):
 
     def row_loop(self, depth, in_loop):
         usable = [a for a in self.arrays if a[0] in ("row[{}]", "t[{}]", "a[{}]") and a[2] <= 8]
+        usable += [(name + "[{}]", t, 0, writable) for name, t, writable in self.spans]
         if not usable:
             return self.loop(depth, in_loop)
         text, t, _, _ = self.pick.choice(usable)

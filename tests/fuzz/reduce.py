@@ -15,6 +15,7 @@ import numpy as np
 
 from .check import Outcome, check, chosen
 from .programs import Program
+from .rules import T, cast_name
 
 SECONDS = 40
 EACH = 10  # seconds that a candidate may take: a range may have become endless
@@ -179,15 +180,19 @@ def reduced(program: Program, outcome: Outcome, **how) -> tuple[Program, Outcome
 
 
 def written(value) -> str:
+    if isinstance(value, np.ndarray) and value.dtype.names:
+        fields = [(n, value.dtype[n].base.name, value.dtype[n].shape) for n in value.dtype.names]
+        items = ", ".join(map(str, value.tolist())).replace("nan", "np.nan").replace("inf", "np.inf")
+        return f"np.array([{items}], np.dtype({fields}, align={value.dtype.isalignedstruct}))"
     if isinstance(value, np.ndarray):
-        dtype = "np.bool_" if value.dtype.kind == "b" else f"np.{value.dtype.name}"
+        dtype = cast_name(T(value.dtype.name))
         listed = np.array2string(
             value, separator=", ", threshold=10**6, floatmode="unique", max_line_width=10**6
         )
         listed = " ".join(listed.split()).replace("nan", "np.nan").replace("inf", "np.inf")
         return f"np.array({listed}, {dtype})"
     if isinstance(value, np.generic):
-        return f"np.{value.dtype.name if value.dtype.kind != 'b' else 'bool_'}({written(value.item())})"
+        return f"{cast_name(T(value.dtype.name))}({written(value.item())})"
     return (
         repr(value)
         if not isinstance(value, float) or np.isfinite(value)
@@ -200,13 +205,14 @@ def script(program: Program, outcome: Outcome) -> str:
     arguments = {**program.arguments}
     lines = [
         "import math",
+        *(["from ml_dtypes import bfloat16"] if "bfloat16" in program.text else []),
         "import numpy as np",
         "from xcuda import core as cuda",
         "",
         "@cuda.kernel(fma=False)",
     ]
     at = program.text.index("def f(")
-    lines[4:4] = program.text[:at].rstrip().split("\n") if program.text[:at].strip() else []
+    lines[-1:-1] = program.text[:at].rstrip().split("\n") if program.text[:at].strip() else []
     lines += program.text[at:].rstrip().split("\n")
     lines += [f"{k} = {written(v)}" for k, v in arguments.items()]
     lines += [f"{o} = np.zeros({program.threads})  # of v{o[1:]}'s dtype" for o in program.outputs]

@@ -14,8 +14,10 @@ from .rules import BOOL, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, T
 from .syntax import (
     BINARY,
     FILE,
+    SLICE,
     UNARY,
     Array,
+    Records,
     Rejected,
     constant_names,
     converter_name,
@@ -112,10 +114,17 @@ class Specialised:
                     if dotted(getattr(target, "value", None)) == "z":
                         self.inexact = t
             case ast.AugAssign(target=ast.Name()):
-                t = self.binary(BINARY[type(node.op)], self.read(node.target.id), self.expr(node.value))
-                self.assign(node.target.id, t)
+                known, t = self.read(node.target.id), self.expr(node.value)
+                if isinstance(known, Array):  # row += x
+                    self.elementwise(BINARY[type(node.op)], known, t)
+                    return
+                self.assign(node.target.id, self.binary(BINARY[type(node.op)], known, t))
             case ast.AugAssign():
-                self.binary(BINARY[type(node.op)], self.subscript(node.target), self.expr(node.value))
+                known, t = self.subscript(node.target), self.expr(node.value)
+                if isinstance(known, Array):
+                    self.elementwise(BINARY[type(node.op)], known, t)
+                else:
+                    self.binary(BINARY[type(node.op)], known, t)
             case ast.If() | ast.While():
                 self.expr(node.test)
                 self.statements(node.body)
@@ -130,6 +139,11 @@ class Specialised:
                 pass
             case _:
                 raise Rejected(ast.dump(node))
+
+    def elementwise(self, op, array, t):
+        """`array op= t`, of a number or of an array's elements."""
+        t = T(t.dtype) if isinstance(t, Array) else t
+        self.binary(op, T(array.dtype), t)
 
     def bind(self, target, t):
         match target:
@@ -203,6 +217,12 @@ class Specialised:
                 return WEAK_FLOAT
             case ast.Tuple():
                 return tuple(self.expr(e) for e in node.elts)
+            case ast.Slice():
+                for part in (node.lower, node.upper, node.step):
+                    t = part and self.expr(part)
+                    if t is not None and not (is_type(t) and rules.is_integral(t)):
+                        raise Rejected("a slice is of integers")
+                return SLICE
             case ast.NamedExpr():
                 self.assign(node.target.id, self.expr(node.value))
                 return self.read(node.target.id)
@@ -252,13 +272,20 @@ class Specialised:
 
     def subscript(self, node):
         base = self.expr(node.value)
+        if isinstance(base, Records):
+            if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+                return base.field(node.slice.value)
+            at = self.expr(node.slice)
+            if at is not None and not (is_type(at) and rules.kind(at) in "iu") or not base.ndim:
+                raise Rejected("an index is an integer")
+            return Records(base.fields, base.ndim - 1)
         at = self.expr(node.slice)
         if isinstance(base, Array):
             indices = at if isinstance(at, tuple) and not is_type(at) else (at,)
             for t in indices:
-                if t is not None and not (is_type(t) and rules.kind(t) in "iu"):
+                if t is not None and t != SLICE and not (is_type(t) and rules.kind(t) in "iu"):
                     raise Rejected("an index is an integer")
-            rest = base.ndim - len(indices)
+            rest = base.ndim - len(indices) + indices.count(SLICE)
             return T(base.dtype) if rest == 0 else Array(base.dtype, rest)
         if base is None:
             return None
@@ -275,7 +302,7 @@ class Specialised:
         if name in ("cuda.grid", "len"):
             return WEAK_INT
         if name == "cuda.local.array":
-            return Array(node.args[1].attr, 1)
+            return Array(dotted(node.args[1]).removeprefix("np."), 1)
         if name == "cuda.syncthreads":
             return None
         if node.args and isinstance(node.args[0], ast.GeneratorExp):
@@ -286,6 +313,12 @@ class Specialised:
         if name in self.owner.functions:
             types = self.note(node, tuple(self.bound(node, types)))
             return None if None in types else self.owner.specialise(name, types).result
+        if name in ("sum", "any", "all", "min", "max") and isinstance(types[0], Array) and len(types) == 1:
+            t = T(types[0].dtype)
+            if name in ("min", "max") and rules.kind(t) == "b":
+                raise Rejected("bools are left out")
+            t = {"sum": None, "any": WEAK_BOOL, "all": WEAK_BOOL}.get(name, t) or self.total(t)
+            return self.note(node, t)
         if name in ("sum", "any", "all"):
             if name != "sum":
                 return WEAK_BOOL
@@ -327,6 +360,10 @@ class Specialised:
             return t
         if name in ("any", "all"):
             return WEAK_BOOL
+        return self.total(t)
+
+    def total(self, t):
+        """The type of a sum of many numbers of a type."""
         total = WEAK_INT
         for _ in range(8):
             step = rules.join(total, self.binary("+", total, t))

@@ -14,6 +14,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+try:
+    import ml_dtypes
+except ImportError:
+    ml_dtypes = None
+
+BFLOAT16 = ml_dtypes.bfloat16 if ml_dtypes else None
+
+
+class Missing(Exception):
+    """What the program needs is not on this machine."""
+
 
 class T(NamedTuple):
     """A number's type: NumPy's name of it, and whether it is weak, as Python's own numbers are."""
@@ -28,12 +39,28 @@ SIGNED = ("int8", "int16", "int32", "int64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "float32", "float64")
 DTYPES = ("bool", *SIGNED, *UNSIGNED, *FLOATS)
+WIDE_FLOATS = (*FLOATS, "bfloat16")
 _RANK = {"b": 0, "i": 1, "u": 1, "f": 2}
 
 
 def kind(t: T) -> str:
     """ "b", "i", "u" or "f"."""
-    return np.dtype(t.dtype).kind
+    return "f" if t.dtype == "bfloat16" else np.dtype(t.dtype).kind
+
+
+def dtype_of(name: str):
+    if name == "bfloat16" and not BFLOAT16:
+        raise Missing("ml_dtypes")
+    return np.dtype(name)
+
+
+def is_float(dtype) -> bool:
+    return dtype.kind == "f" or dtype.name == "bfloat16"
+
+
+def cast_name(t: T) -> str:
+    """How a program writes a dtype."""
+    return {"bool": "np.bool_", "bfloat16": "bfloat16"}.get(t.dtype, f"np.{t.dtype}")
 
 
 def is_integral(t: T) -> bool:
@@ -55,7 +82,7 @@ def join(a: T, b: T) -> T:
     if a.weak and b.weak:
         return max(a, b, key=lambda t: _RANK[kind(t)])
     if not a.weak and not b.weak:
-        return T(np.promote_types(a.dtype, b.dtype).name)
+        return T(np.promote_types(dtype_of(a.dtype), dtype_of(b.dtype)).name)
     weak, strong = (a, b) if a.weak else (b, a)
     return strong if _RANK[kind(weak)] <= _RANK[kind(strong)] else T(weak.dtype)
 
@@ -70,7 +97,7 @@ def wrapped(n: int) -> int:
 
 
 def _one(t: T):
-    return {"bool": True, "int64": 1, "float64": 1.0}[t.dtype] if t.weak else np.dtype(t.dtype).type(1)
+    return {"bool": True, "int64": 1, "float64": 1.0}[t.dtype] if t.weak else dtype_of(t.dtype).type(1)
 
 
 OPERATORS = {
@@ -110,11 +137,18 @@ def strong(value):
 @functools.cache
 def converter(t: T):
     """A function that brings any number to `t`, as astype does."""
-    dtype, cls = np.dtype(t.dtype), np.dtype(t.dtype).type
+    dtype, cls = dtype_of(t.dtype), dtype_of(t.dtype).type
+
+    def astype(v):
+        v = strong(v)
+        if BFLOAT16 and isinstance(v, BFLOAT16) and dtype.kind in "iu":
+            v = np.float32(v)  # ml_dtypes leaves to C++ what lies out of range
+        return v.astype(dtype)
+
     if not t.weak:
-        return lambda v: v if type(v) is cls else strong(v).astype(dtype)
+        return lambda v: v if type(v) is cls else astype(v)
     plain = {"bool": bool, "int64": int, "float64": float}[t.dtype]
-    return lambda v: v if type(v) is plain else plain(strong(v).astype(dtype))
+    return lambda v: v if type(v) is plain else plain(astype(v))
 
 
 def convert(value, t: T):
@@ -219,7 +253,7 @@ def _int_of(t):
 def _whole(function):
     def apply(x):
         x = strong(x)
-        return int((function(x) if x.dtype.kind == "f" else x).astype(np.int64))
+        return convert(function(x) if is_float(x.dtype) else x, WEAK_INT)
 
     return apply
 
@@ -287,13 +321,17 @@ FUNCTIONS = {
     "np.isinf": (_test, _in_type(np.isinf)),
     "np.isfinite": (_test, _in_type(np.isfinite)),
     **{
-        f"np.{d}": (lambda t, d=d: T(d), lambda x, d=d: convert(x, T(d)))
-        for d in DTYPES
+        cast_name(T(d)): (lambda t, d=d: T(d), lambda x, d=d: convert(x, T(d)))
+        for d in (*DTYPES, "bfloat16")
         if d not in ("bool", "float16")
     },
     "np.float16": (lambda t: T("float16"), lambda x: convert(x, T("float16"))),
     "np.bool_": (lambda t: BOOL, lambda x: convert(x, BOOL)),
 }
+for _name in ("isnan", "isinf", "isfinite"):  # Python's own bools
+    FUNCTIONS["math." + _name] = (lambda t: _test(t) and WEAK_BOOL, _in_type(getattr(np, _name)))
+for _name in ("np.copysign", "math.copysign"):
+    FUNCTIONS[_name] = (_floating, _in_type(np.copysign))
 # Within a few ulp of NumPy's, so that nothing may be decided by them: they stand in stores of their own.
 INEXACT = ("sin", "cos", "tan", "exp", "log", "log1p", "expm1", "tanh", "arctan", "cbrt", "sinh", "exp2")
 for _name in INEXACT:

@@ -24,13 +24,17 @@ SPAN = 500  # programs a process: what it has compiled is freed with it
 HANG = 300  # seconds without a program's end
 
 
-def run_one(seed, k, nvrtc):
+def run_one(seed, k, nvrtc, wide=False):
     """Program k of a seed, the first of its attempts that is one of the language, and what became of it."""
     from .check import Outcome, check
     from .programs import Maker
+    from .rules import Missing
 
     for attempt in range(40):
-        program = Maker(f"{seed}/{k}/{attempt}").program()
+        try:
+            program = Maker(f"{seed}/{k}/{attempt}", wide).program()
+        except Missing:
+            continue
         try:
             outcome = check(program, nvrtc)
         except Exception:
@@ -46,7 +50,7 @@ def work(arguments):
     for k in range(arguments.start, arguments.stop):
         print(json.dumps({"begin": k}), flush=True)
         nvrtc = arguments.nvrtc > 0 and k % arguments.nvrtc == 0
-        program, outcome = run_one(arguments.seed, k, nvrtc)
+        program, outcome = run_one(arguments.seed, k, nvrtc, arguments.wide)
         told = {"end": k, "kind": outcome.kind, "nvrtc": nvrtc}
         if not outcome.good:
             from .reduce import reduced, script
@@ -82,7 +86,7 @@ class Shard(threading.Thread):
         a = self.arguments
         command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("run")), "--worker"]
         command += ["--seed", str(a.seed), "--start", str(start), "--stop", str(stop)]
-        command += ["--nvrtc", str(a.nvrtc)]
+        command += ["--nvrtc", str(a.nvrtc), *(["--wide"] if a.wide else [])]
         with tempfile.TemporaryDirectory(prefix="xcuda-fuzz-") as cache, tempfile.TemporaryFile() as errors:
             environment = {**os.environ, "XCUDA_CACHE_DIR": cache, "XCUDA_WORKERS": "1"}
             if a.device:
@@ -116,15 +120,19 @@ class Shard(threading.Thread):
             errors.seek(0)
             detail = errors.read().decode(errors="replace")[-1500:]
             kind = "hang" if hung else f"crash ({p.returncode})"
-            told = {"end": at, "kind": kind, "nvrtc": False, "detail": detail, "script": text_of(a.seed, at)}
+            told = {"end": at, "kind": kind, "nvrtc": False, "detail": detail, "script": text_of(a, at)}
             self.results.put({**told, "of": span})
             return at + 1
 
 
-def text_of(seed, k):
+def text_of(arguments, k):
     from .programs import Maker
+    from .rules import Missing
 
-    return Maker(f"{seed}/{k}/0").program().text
+    try:
+        return Maker(f"{arguments.seed}/{k}/0", arguments.wide).program().text
+    except Missing as e:
+        return f"its first attempt needs {e}"
 
 
 def main():
@@ -135,6 +143,7 @@ def main():
     parser.add_argument(
         "--log", type=Path, help="keep each span's result here, and run what it has not clean"
     )
+    parser.add_argument("--wide", action="store_true", help="with bfloat16, records and parts of axes")
     parser.add_argument("--device", default="", help="cpu or cuda:0; left out, the present default")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument(
@@ -148,7 +157,7 @@ def main():
     if arguments.worker:
         return work(arguments)
     if arguments.one is not None:
-        program, outcome = run_one(arguments.seed, arguments.one, True)
+        program, outcome = run_one(arguments.seed, arguments.one, True, arguments.wide)
         print(program.text, outcome.kind, outcome.detail, sep="\n")
         return 0 if outcome.good else 1
     return all_of_them(arguments)
@@ -161,14 +170,16 @@ def commit() -> str:
     def git(*command):
         return subprocess.run(["git", *command], cwd=here, capture_output=True, text=True).stdout.strip()
 
-    return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain") else "")
+    known = os.environ.get("XCUDA_FUZZ_COMMIT", "")  # for a copy without its history
+    return known or git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain") else "")
 
 
 class Log:
     """One line a span, of seed and device: the last line of a span is what holds."""
 
     def __init__(self, arguments):
-        self.path, self.seed, self.device = arguments.log, str(arguments.seed), arguments.device
+        self.path, self.device = arguments.log, arguments.device
+        self.seed = str(arguments.seed) + " wide" * arguments.wide
         self.commit = commit()
         self.spans: dict[tuple, dict] = {}
         if self.path and self.path.exists():

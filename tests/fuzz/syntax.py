@@ -20,7 +20,20 @@ class Array:
     ndim: int
 
 
+@dataclass(frozen=True)
+class Records:
+    """An array of records, or one (no axes): its fields' names, types and, of array fields, axes."""
+
+    fields: tuple
+    ndim: int
+
+    def field(self, name):
+        dtype, axes = next((d, axes) for n, d, axes in self.fields if n == name)
+        return Array(dtype, self.ndim + axes) if self.ndim + axes else T(dtype)
+
+
 Tuple = tuple  # of types
+SLICE = "a slice"
 
 
 BINARY = {
@@ -72,8 +85,10 @@ def loop_only(tree) -> set[str]:
 
 
 def names_that_count(node):
-    """The names in an expression, but for those in x ** 0: that is 1 whatever x is."""
+    """The names in an expression, but for those in x ** 0, which is 1 whatever x is, and in len()."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and ast.unparse(node.right) == "0":
+        return
+    if isinstance(node, ast.Call) and dotted(node.func) == "len":
         return
     if isinstance(node, ast.Name):
         yield node.id
@@ -84,10 +99,13 @@ def names_that_count(node):
 def may_be_constant(node, names) -> bool:
     """True if nothing in it depends on the thread, as far as a compiler may see."""
     if isinstance(node, ast.Subscript):
-        return not isinstance(node.value, ast.Name) or may_be_constant(node.value, names)
+        base = node.value
+        while isinstance(base, ast.Subscript):
+            base = base.value
+        return not isinstance(base, ast.Name) or may_be_constant(base, names)
     if isinstance(node, ast.BoolOp):
         return any(may_be_constant(v, names) for v in node.values)
-    return all(name in names for name in names_that_count(node) if name not in ("np", "math"))
+    return all(name in names for name in names_that_count(node) if name not in ("np", "math", "bfloat16"))
 
 
 def constant_names(tree, assigned) -> set[str]:

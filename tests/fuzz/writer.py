@@ -9,7 +9,7 @@ import numpy as np
 
 from . import rules
 from .rules import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, T
-from .syntax import BINARY, COMPARISONS, UNARY, converter_name, dotted, is_type
+from .syntax import BINARY, COMPARISONS, UNARY, Array, converter_name, dotted, is_type
 
 
 def _range(*bounds):
@@ -17,13 +17,31 @@ def _range(*bounds):
     return range(*bounds)
 
 
+def _slice(*parts):
+    return slice(*(None if p is None else int(p) for p in parts))
+
+
 def _store(value, array, index):
-    _load(array, index)  # raises IndexError where it is out of range
-    array[index] = rules.convert(value, T(array.dtype.name))
+    old = _load(array, index)  # raises IndexError where it is out of range
+    if isinstance(old, np.ndarray):
+        return _fill(old, value)
+    array[index] = rules.convert(value, T(old.dtype.name))
+
+
+def _fill(array, value, op=None):
+    """Every element of one axis, or `op=` of each; of a number, or of an array of as many that is read before."""
+    t = T(array.dtype.name)
+    values = list(value) if isinstance(value, np.ndarray) else [value] * len(array)
+    if len(values) != len(array):
+        raise ValueError("lengths differ")
+    for k, v in enumerate(values):
+        array[k] = rules.convert(rules.binary(op, array[k], v) if op else v, t)
 
 
 def _augment(array, index, op, value):
     old = _load(array, index)
+    if isinstance(old, np.ndarray):
+        return _fill(old, value(), op)
     _store(rules.binary(op, old, value()), array, index)
 
 
@@ -53,7 +71,9 @@ def _convert_all(converters, values):
 
 
 _CONVERTERS = {
-    converter_name(t): rules.converter(t) for t in (*map(T, rules.DTYPES), WEAK_INT, WEAK_FLOAT, WEAK_BOOL)
+    converter_name(t): rules.converter(t)
+    for t in (*map(T, rules.DTYPES), T("bfloat16"), WEAK_INT, WEAK_FLOAT, WEAK_BOOL)
+    if t.dtype != "bfloat16" or rules.BFLOAT16
 }
 
 
@@ -80,6 +100,12 @@ class Cuda:
 
 def _where(c, x, y):
     return x if c else y
+
+
+def _least(name, array):
+    if not len(array):
+        raise ValueError(f"{name}() iterable argument is empty")
+    return rules.FUNCTIONS[name][1](*array)
 
 
 def _functions(name, *args):
@@ -170,6 +196,9 @@ class Writer(ast.NodeTransformer):
     def visit_AugAssign(self, node):
         op = ast.copy_location(ast.Constant(BINARY[type(node.op)]), node)
         value = self.visit(node.value)
+        if isinstance(self.assigned(getattr(node.target, "id", "")), Array):
+            load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+            return ast.copy_location(ast.Expr(self.call("_fill", load, value, op, at=node)), node)
         if isinstance(node.target, ast.Name):
             load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
             return self.store(node.target, self.call("_binary", op, load, value, at=node), node)
@@ -257,6 +286,10 @@ class Writer(ast.NodeTransformer):
         value = self.converted(self.visit(node.value), self.assigned(node.target.id), node)
         return ast.copy_location(ast.NamedExpr(node.target, value), node)
 
+    def visit_Slice(self, node):
+        parts = [self.visit(p) if p else ast.Constant(None) for p in (node.lower, node.upper, node.step)]
+        return self.call("_slice", *parts, at=node)
+
     def visit_Subscript(self, node):
         return self.call("_load", self.visit(node.value), self.visit(node.slice), at=node)
 
@@ -287,6 +320,13 @@ class Writer(ast.NodeTransformer):
                 if a.arg not in given:
                     made.keywords.append(ast.keyword(a.arg, d))
             return ast.fix_missing_locations(ast.copy_location(made, node))
+        if name in ("min", "max", "any", "all", "sum") and node in f.notes:  # of an array
+            if name == "sum":
+                to = ast.Name(converter_name(f.notes[node]), ast.Load())
+                return self.call("_sum", to, ast.Constant(0), *args, at=node)
+            if name in ("min", "max"):
+                return self.call("_least", ast.Constant(name), *args, at=node)
+            return self.converted(self.call(name, *args, at=node), f.notes[node], node)
         if name == "sum":
             return self.call("_sum", ast.Constant(None), ast.Constant(0), *args, at=node)
         if name == "range":
@@ -301,7 +341,8 @@ class Writer(ast.NodeTransformer):
 
 
 SPACE = {
-    "np": np, "math": math, **_CONVERTERS, "_binary": rules.binary, "_unary": rules.unary, "_compare": rules.compare,
+    "np": np, "bfloat16": rules.BFLOAT16, "math": math, **_CONVERTERS, "_binary": rules.binary, "_unary": rules.unary, "_compare": rules.compare,
     "_range": _range, "_store": _store, "_augment": _augment, "_member": _member, "_sum": _sum, "_load": _load,
     "_where": _where, "_convert_all": _convert_all, "_divmod": _divmod, "_functions": _functions,
+    "_slice": _slice, "_fill": _fill, "_least": _least,
 }  # fmt: skip

@@ -38,6 +38,33 @@ def test_programs_give_what_python_gives(part):
             pytest.fail(f"program {k} of seed {SEED}:\n{script(smaller, again)}")
 
 
+@pytest.mark.parametrize("part", range(2))
+def test_wide_programs_give_what_python_gives(part):
+    """With bfloat16 (where ml_dtypes is), records, slices and Python's numbers of math."""
+    for k in range(part * EACH, (part + 1) * EACH):
+        program, outcome = run_one(SEED, k, nvrtc=k % EACH == 0 and nvrtc_is_here(), wide=True)
+        if not outcome.good:
+            smaller, again = reduced(program, outcome)
+            pytest.fail(f"program {k} of seed {SEED}, wide:\n{script(smaller, again)}")
+
+
+def test_wide_programs_hold_what_narrow_ones_do_not():
+    texts = "".join(Maker(f"hold/{k}", wide=True).program().text for k in range(60))
+    narrow = "".join(Maker(f"hold/{k}").program().text for k in range(60))
+    for part in (
+        "bfloat16(",
+        "rec['",
+        "r[i]['",
+        "s0 = ",
+        "s0[",
+        "math.isnan(",
+        "copysign(",
+        "sum(s",
+        "len(s",
+    ):
+        assert part in texts and part not in narrow, part
+
+
 def test_a_program_is_made_again_from_its_seed():
     a, b = Maker("x/1/0").program(), Maker("x/1/0").program()
     assert a.text == b.text
