@@ -49,6 +49,25 @@ XC_Z T xc_inf() { return (T)XC_INF32; }
 XC_Z b1 xc_z_isnan(xc_complex<T> z) { return xc_isnan(z.re) || xc_isnan(z.im); }
 XC_Z b1 xc_z_isinf(xc_complex<T> z) { return xc_isinf(z.re) || xc_isinf(z.im); }
 XC_Z b1 xc_z_isfinite(xc_complex<T> z) { return xc_isfinite(z.re) && xc_isfinite(z.im); }
+// Arrays of them have an order in NumPy: by the real part, then by the imaginary one; nan is neither below nor above.
+XC_Z b1 xc_z_lt(xc_complex<T> a, xc_complex<T> b) {
+    return (a.re < b.re && !xc_isnan(a.im) && !xc_isnan(b.im)) || (a.re == b.re && a.im < b.im);
+}
+XC_Z b1 xc_z_le(xc_complex<T> a, xc_complex<T> b) {
+    return (a.re < b.re && !xc_isnan(a.im) && !xc_isnan(b.im)) || (a.re == b.re && a.im <= b.im);
+}
+XC_Z xc_complex<T> xc_z_minimum(xc_complex<T> a, xc_complex<T> b) {
+    return xc_z_isnan(a) || xc_z_le(a, b) ? a : b;
+}
+XC_Z xc_complex<T> xc_z_maximum(xc_complex<T> a, xc_complex<T> b) {
+    return xc_z_isnan(a) || xc_z_le(b, a) ? a : b;
+}
+XC_Z xc_complex<T> xc_z_fmin(xc_complex<T> a, xc_complex<T> b) {
+    return xc_z_isnan(b) || xc_z_le(a, b) ? a : b;
+}
+XC_Z xc_complex<T> xc_z_fmax(xc_complex<T> a, xc_complex<T> b) {
+    return xc_z_isnan(b) || xc_z_le(b, a) ? a : b;
+}
 XC_Z xc_complex<T> xc_z_conj(xc_complex<T> z) { return {z.re, -z.im}; }
 XC_Z T xc_z_abs(xc_complex<T> z) { return xc_r_hypot(z.re, z.im); }
 XC_Z T xc_z_angle(xc_complex<T> z) { return xc_r_atan2(z.im, z.re); }

@@ -21,6 +21,7 @@ struct Index {
         add_bits(table);
         add_named(table);
         add_complex(table);
+        add_reductions(table);
         add_internal(table);
         owner.resize(table.overloads.size());
         for (std::size_t i = 0; i < table.functions.size(); ++i) {

@@ -44,6 +44,17 @@ void add_complex(FunctionTable& t) {
     t.add({DType::f32, DType::f32}, DType::c64, "c64($0, $1)");
     t.add({DType::f64, DType::f64}, DType::c128, "c128($0, $1)");
 
+    const struct {
+        const char *name, *text;
+    } orders[] = {{"complex_lt", "xc_z_lt($0, $1)"},
+                  {"complex_le", "xc_z_le($0, $1)"},
+                  {"complex_gt", "xc_z_lt($1, $0)"},
+                  {"complex_ge", "xc_z_le($1, $0)"}};
+    for (const auto& order : orders) {
+        t.begin(order.name, {}, "", "NumPy's order of complex numbers in arrays.");
+        for (const DType d : {DType::c64, DType::c128}) t.add({d, d}, DType::b1, order.text);
+    }
+
     t.begin("complex_pow", {}, "",
             "z ** w: by multiplications where w is whole and below 100, as NumPy does.");
     for (const DType d : {DType::c64, DType::c128}) t.add({d, d}, d, "xc_z_pow($0, $1)");

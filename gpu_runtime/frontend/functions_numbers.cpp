@@ -14,10 +14,12 @@ std::string typed(const std::string& text, DType d) {
 }
 
 void pairs(FunctionTable& t, const char* name, std::vector<std::string_view> spellings, const char* twin,
-           const char* doc, const std::string& text, bool with_bool, bool vector) {
+           const char* doc, const std::string& text, bool with_bool, bool vector, bool complex = false) {
     t.begin(name, std::move(spellings), twin, doc);
     if (with_bool) t.add({DType::b1, DType::b1}, DType::b1, typed(text, DType::b1));
     for (const DType d : numbers) t.add({d, d}, d, typed(text, d), vector ? text : "");
+    if (complex)
+        for (const DType d : {DType::c64, DType::c128}) t.add({d, d}, d, "xc_z_" + text.substr(3));
 }
 
 }  // namespace
@@ -30,13 +32,13 @@ void add_numbers(FunctionTable& t) {
           "The greatest, as Python compares: of equal ones and nan, the first met.", "xc_max($0, $1)", true,
           true);
     pairs(t, "minimum", {"numpy.minimum"}, "numpy.minimum", "The lesser; nan where either is nan.",
-          "xc_minimum($0, $1)", true, true);
+          "xc_minimum($0, $1)", true, true, true);
     pairs(t, "maximum", {"numpy.maximum"}, "numpy.maximum", "The greater; nan where either is nan.",
-          "xc_maximum($0, $1)", true, true);
+          "xc_maximum($0, $1)", true, true, true);
     pairs(t, "fmin", {"numpy.fmin"}, "numpy.fmin", "The lesser; the number where one is nan.",
-          "xc_fmin($0, $1)", true, true);
+          "xc_fmin($0, $1)", true, true, true);
     pairs(t, "fmax", {"numpy.fmax"}, "numpy.fmax", "The greater; the number where one is nan.",
-          "xc_fmax($0, $1)", true, true);
+          "xc_fmax($0, $1)", true, true, true);
 
     t.begin("clip", {"numpy.clip"}, "numpy.clip", "minimum(maximum(x, low), high); nan stays nan.");
     for (const DType d : numbers)

@@ -1,7 +1,6 @@
 // Calls: functions of the table, casts, and Python's own functions that are no plain table entry.
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 
 #include "frontend/function_table.hpp"
 #include "frontend/lowering.hpp"
@@ -15,39 +14,6 @@ using ir::Type;
 namespace {
 
 const Type weak_int = ir::scalar(DType::i64, true);
-
-// NumPy's and operator's functions that are Python's operators.
-struct OperatorTwin {
-    std::string_view name;  // without the module
-    std::string_view ast;   // ast's operator
-};
-constexpr std::array twins{
-    OperatorTwin{"add", "Add"},
-    OperatorTwin{"subtract", "Sub"},
-    OperatorTwin{"sub", "Sub"},
-    OperatorTwin{"multiply", "Mult"},
-    OperatorTwin{"mul", "Mult"},
-    OperatorTwin{"divide", "Div"},
-    OperatorTwin{"true_divide", "Div"},
-    OperatorTwin{"truediv", "Div"},
-    OperatorTwin{"floor_divide", "FloorDiv"},
-    OperatorTwin{"floordiv", "FloorDiv"},
-    OperatorTwin{"remainder", "Mod"},
-    OperatorTwin{"mod", "Mod"},
-    OperatorTwin{"power", "Pow"},
-    OperatorTwin{"float_power", "Pow"},
-    OperatorTwin{"left_shift", "LShift"},
-    OperatorTwin{"right_shift", "RShift"},
-    OperatorTwin{"bitwise_and", "BitAnd"},
-    OperatorTwin{"bitwise_or", "BitOr"},
-    OperatorTwin{"bitwise_xor", "BitXor"},
-    OperatorTwin{"less", "Lt"},
-    OperatorTwin{"less_equal", "LtE"},
-    OperatorTwin{"greater", "Gt"},
-    OperatorTwin{"greater_equal", "GtE"},
-    OperatorTwin{"equal", "Eq"},
-    OperatorTwin{"not_equal", "NotEq"},
-};
 
 bool safe(DType from, DType to) { return promote(from, to) == to; }
 
@@ -130,12 +96,14 @@ Value Lowering::call(const Node& node) {
                 const Value made = tile_method(base, attr, node, &known);
                 if (known) return made;
             }
-            if (base.is_indexed() && attr == "reshape") return reshaped(base, node);
+            if (base.kind == Value::Kind::records && attr == "reshape") return reshaped(base, node);
+            if (base.has_elements())
+                if (auto made = array_method(base, attr, node)) return *made;
             if (base.is_scalar() && (attr == "conjugate" || attr == "conj")) {
                 bind(node, attr, {}, 0);
                 return part("conjugate", base.expr, node.place);
             }
-            if (base.is_array() || base.is_scalar() || base.is_tuple() || base.kind == Value::Kind::view ||
+            if (base.has_elements() || base.is_scalar() || base.is_tuple() ||
                 base.kind == Value::Kind::string)
                 throw refused(node.place,
                               spoken(base) + " has no method '" + function.text("attr") + "' in a kernel",
@@ -203,7 +171,7 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
     if (spelling == "builtins.complex") return call_complex(node, DType::c128, true);
     if (spelling == "builtins.bool") return call_number(node, DType::b1);
     if (spelling == "builtins.pow") return call_pow(node);
-    if (spelling == "builtins.divmod" || spelling == "numpy.divmod") return call_divmod(node);
+    if (spelling == "builtins.divmod") return call_divmod(node);
     if (spelling == "math.log" || spelling == "cmath.log") return call_log(node, spelling);
     if (spelling == "numpy.where") return call_where(node);
     if (spelling == "cmath.polar") {
@@ -223,53 +191,35 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
         throw refused(node.place, "tuple() of " + spoken(v) + " is not part of the kernel language",
                       "write (a, b)");
     }
+    if (spelling == "numba.literal_unroll")  // loops over tuples are written out anyway
+        return value(*bind(node, name, {"container"}, 1)[0]);
     if (spelling == "builtins.range") return call_range(node);
     if (spelling == "builtins.enumerate" || spelling == "builtins.zip" || spelling == "builtins.reversed")
         return call_lazy(node, name);
     if (spelling == "builtins.sum") return call_sum(node);
     if (spelling == "builtins.any" || spelling == "builtins.all") return call_any(node, name == "any");
-    if (module == "numpy" || module == "operator") {
-        for (const OperatorTwin& t : twins)
-            if (name == t.name) return call_operator(node, std::string(t.ast));
-        const bool is_not = name == "logical_not" || name == "not_",
-                   is_inverse = name == "invert" || name == "bitwise_not";
-        if (is_not || is_inverse || name == "negative" || name == "neg") {
-            const ExprP a = number(*bind(node, name, {"x"}, 1)[0]);
-            return scalar_value(negate(is_not       ? Op::logic_not
-                                       : is_inverse ? Op::bit_not
-                                                    : Op::neg,
-                                       a, node.place));
-        }
-        if (name == "logical_and" || name == "logical_or" || name == "logical_xor") {
-            const auto args = bind(node, name, {"x1", "x2"}, 2);
-            const std::vector<Value> v = operands(args);
-            const auto numpy_bool = [&](std::size_t i) {
-                const ExprP t = truth(number(v[i], args[i]->place));
-                return python_cast(DType::b1, t->type.weak && v[i].expr->type.weak, t, node.place);
-            };
-            const ExprP a = numpy_bool(0), b = numpy_bool(1);
-            const Op op = name == "logical_and"  ? Op::bit_and
-                          : name == "logical_or" ? Op::bit_or
-                                                 : Op::bit_xor;
-            return scalar_value(arithmetic(op, a, b, node.place));
-        }
+    if (module == "numpy")
+        if (const ReductionRow* row = reduction_named(name)) return call_reduction(*row, nullptr, node);
+    if (spelling == "numpy.dot" || spelling == "numpy.matmul") {
+        const std::vector<Value> sides = operands(bind(node, name, {"a", "b"}, 2));
+        return product(sides[0], sides[1], node.place);
     }
+    if (module == "numpy" || module == "operator")
+        if (const auto made = operator_ufunc(module, name, node.place)) return ufunc(*made, node);
     *known = false;
     return {};
 }
 
-Value Lowering::call_operator(const Node& node, const std::string& ast_name) {
-    const auto args = bind(node, "operator", {"x1", "x2"}, 2);
-    const std::vector<Value> v = operands(args);
-    const ExprP a = number(v[0], args[0]->place), b = number(v[1], args[1]->place);
-    const Op op = *operator_named(ast_name);
-    const bool order = op >= Op::lt && op <= Op::ne;
-    return scalar_value(order ? comparison(op, a, b, node.place) : arithmetic(op, a, b, node.place));
-}
-
 Value Lowering::table_call(const KernelFunction& function, const std::string& spelling, const Node& node) {
     Call c = call_of(node);
-    const std::string name = spelling.substr(spelling.find('.') + 1);
+    const std::string name = spelling.substr(spelling.rfind('.') + 1);
+    if (takes_arrays(spelling)) {
+        const auto apply = [this, &function, spelling, place = node.place](const Items& x) {
+            return Items{table_apply(function, spelling, x, place)};
+        };
+        const std::size_t inputs = all_overloads()[function.first_overload].in.size();
+        return ufunc({name, inputs, 1, apply, !spelling.starts_with("builtins.")}, node);
+    }
     if (!function.parameters.empty()) {
         c.positional = bind(node, name, {function.parameters.begin(), function.parameters.end()},
                             function.parameters.size());
@@ -378,7 +328,11 @@ Value Lowering::dtype_call(DType dtype, const Node& node) {
     const auto args = bind(node, std::string(info(dtype).name), {"x"}, 0);
     if (!args[0])
         return scalar_value(ir::constant(to_dtype(std::int64_t{0}, dtype), ir::scalar(dtype), node.place));
-    return scalar_value(python_cast(dtype, false, number(*args[0]), node.place));
+    Value x = value(*args[0]);
+    x.place = args[0]->place;
+    return mapped({std::move(x)}, node.place, [this, dtype, place = node.place](const Items& items) {
+        return python_cast(dtype, false, items[0], place);
+    });
 }
 
 Value Lowering::call_number(const Node& node, DType dtype) {
@@ -438,7 +392,7 @@ Value Lowering::call_complex(const Node& node, DType dtype, bool weak) {
 Value Lowering::call_len(const Node& node) {
     const auto args = bind(node, "len", {"x"}, 1);
     const Value v = value(*args[0]);
-    if (v.is_indexed() || v.kind == Value::Kind::records) {
+    if (v.has_elements() || v.kind == Value::Kind::records) {
         if (rank(v) == 0 && v.kind == Value::Kind::records)
             return scalar_value(ir::int_constant(static_cast<std::int64_t>(v.fields.size()), node.place));
         if (rank(v) == 0) throw refused(node.place, "len() of an array without dimensions");
@@ -488,36 +442,63 @@ Value Lowering::call_least(const Node& node, const KernelFunction& function, con
 }
 
 // round(x) is an int; round(x, n) and numpy.round keep x's dtype.
-Value Lowering::call_round(const Node& node, bool builtin) {
-    const auto args =
-        builtin ? bind(node, "round", {"number", "ndigits"}, 1) : bind(node, "round", {"a", "decimals"}, 1);
-    const std::vector<Value> values = args[1] ? operands({args[0], args[1]}) : operands({args[0]});
-    const ExprP x = number(values[0], args[0]->place);
-    if (x->type.is_none()) return values[0];
+Value Lowering::call_round(const Node& node, bool builtin, const Value* of) {
+    std::vector<std::string> parameters = {"number", "ndigits"};
+    if (!builtin) parameters = {"a", "decimals", "out"};
+    if (of) parameters.erase(parameters.begin());
+    std::vector<const Node*> args = bind(node, "round", parameters, of ? 0 : 1), given;
+    for (const Node* n : args)
+        if (n) given.push_back(n);
+    std::vector<Value> values = operands(given);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i].place = given[i]->place;
+    if (of) {
+        args.insert(args.begin(), nullptr);
+        values.insert(values.begin(), *of);
+    }
+    std::size_t taken = 1;
+    Value digits, into;
+    if (args[1]) digits = values[taken++];
+    if (!builtin && args[2]) into = values[taken++];
+    const auto rounded = [this, digits, builtin, place = node.place](const ExprP& x) {
+        return round(x, digits, builtin, place);
+    };
+    const Value& x = values[0];
+    if (!many(x) && into.kind == Value::Kind::none) return scalar_value(rounded(number(x, x.place)));
+    if (builtin) number(x, x.place);  // refuses
+    if (into.kind == Value::Kind::none)
+        return mapped({x}, node.place, [rounded](const Items& items) { return rounded(items[0]); });
+    if (!into.is_indexed())
+        throw refused(args[2]->place, "out of round() must be an array, found " + spoken(into));
+    const Ufunc function{"round", 1, 1, [rounded](const Items& items) { return Items{rounded(items[0])}; }};
+    into = settled_view(into);
+    write_elements({into}, together({x}, node.place), function, false, node.place);
+    return into;
+}
+
+ExprP Lowering::round(const ExprP& x, const Value& digits, bool builtin, const Place& place) {
+    if (x->type.is_none()) return x;
     const bool real = is_floating(x->type.dtype);
-    if (is_complex(x->type.dtype) && (builtin || values.size() > 1))
-        throw refused(node.place, "round() does not take " + spoken(x->type),
+    if (is_complex(x->type.dtype) && (builtin || digits.kind != Value::Kind::none))
+        throw refused(place, "round() does not take " + spoken(x->type),
                       "round z.real and z.imag, or write numpy.rint(z)");
-    const bool digits = values.size() > 1 && values[1].kind != Value::Kind::none;
-    if (digits) {
-        const ExprP n = number(values[1], args[1]->place);
+    if (digits.kind != Value::Kind::none) {
+        const Place& here = digits.place.known() ? digits.place : place;
+        const ExprP n = number(digits, here);
         if (!n->type.is_none() && !is_integer(n->type.dtype))
-            throw refused(args[1]->place,
-                          "round() needs an integer number of digits, found " + spoken(n->type));
+            throw refused(here, "round() needs an integer number of digits, found " + spoken(n->type));
         if (!real) {
-            const auto constant = constant_int(values[1]);
-            if (constant && *constant >= 0) return scalar_value(x);
-            throw refused(node.place, "an integer can't be rounded to tens in a kernel yet",
+            const auto constant = constant_int(digits);
+            if (constant && *constant >= 0) return x;
+            throw refused(place, "an integer can't be rounded to tens in a kernel yet",
                           "write (x + 5) // 10 * 10");
         }
-        return scalar_value(table_apply(*find_function("builtins.round"), "numpy.round",
-                                        {x, convert(n, ir::scalar(DType::i64, n->type.weak))}, node.place));
+        return table_apply(*find_function("builtins.round"), "numpy.round",
+                           {x, convert(n, ir::scalar(DType::i64, n->type.weak))}, place);
     }
-    if (is_complex(x->type.dtype))
-        return scalar_value(table_apply(*find_function("numpy.rint"), "numpy.rint", {x}, node.place));
-    if (!real) return builtin ? scalar_value(python_cast(DType::i64, true, x, node.place)) : scalar_value(x);
-    const ExprP whole = table_apply(*find_function("numpy.rint"), "numpy.rint", {x}, node.place);
-    return scalar_value(builtin ? python_cast(DType::i64, true, whole, node.place) : whole);
+    if (is_complex(x->type.dtype)) return table_apply(*find_function("numpy.rint"), "numpy.rint", {x}, place);
+    if (!real) return builtin ? python_cast(DType::i64, true, x, place) : x;
+    const ExprP whole = table_apply(*find_function("numpy.rint"), "numpy.rint", {x}, place);
+    return builtin ? python_cast(DType::i64, true, whole, place) : whole;
 }
 
 Value Lowering::call_divmod(const Node& node) {
@@ -556,18 +537,10 @@ Value Lowering::call_log(const Node& node, const std::string& spelling) {
 Value Lowering::call_where(const Node& node) {
     const auto args = bind(node, "where", {"condition", "x", "y"}, 3);
     std::vector<Value> v = operands(args);
-    if (std::any_of(v.begin(), v.end(), [](const Value& a) { return a.kind == Value::Kind::seen; }))
-        return seen_map(
-            v,
-            [this, place = node.place](const std::vector<ExprP>& p) {
-                return chosen(truth(p[0]), p[1], p[2], place);
-            },
-            node.place);
     for (std::size_t i = 1; i < 3; ++i) v[i] = evaluated(std::move(v[i]));
-    const ExprP test = truth(number(v[0], args[0]->place));
-    const ExprP x = number(v[1], args[1]->place), y = number(v[2], args[2]->place);
-    expect_broadcast({test, x, y}, node.place);
-    return scalar_value(chosen(test, x, y, node.place));
+    return mapped(std::move(v), node.place, [this, place = node.place](const Items& x) {
+        return chosen(truth(x[0]), x[1], x[2], place);
+    });
 }
 
 ExprP Lowering::chosen(const ExprP& test, const ExprP& x, const ExprP& y, const Place& place) {

@@ -113,7 +113,8 @@ Value Lowering::invoke_closure(const Value& closure, const Node& node) {
         if (!bound[i] && !has_default)
             throw refused(node.place,
                           fmt::format("{}() needs its argument '{}'", closure.text, parameters[i]));
-        const Value& v = bound[i] ? values[taken] : closure.items[kept];
+        const Value v = materialised(bound[i] ? values[taken] : closure.items[kept],
+                                     bound[i] ? bound[i]->place : node.place);
         typed.emplace_back(parameters[i], argument_from(v, flat, bound[i] ? bound[i]->place : node.place));
         taken += bound[i] != nullptr;
         kept += has_default;

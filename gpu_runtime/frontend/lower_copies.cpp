@@ -19,6 +19,39 @@ std::optional<std::int64_t> whole(const ExprP& e) {
     return i ? std::optional(*i) : std::nullopt;
 }
 
+const ir::Type weak_bool = ir::scalar(DType::b1, true);
+
+// Of tests, null for one that never holds.
+ExprP either(const ExprP& a, const ExprP& b, const Place& place) {
+    if (!a || !b) return a ? a : b;
+    if (is_constant(*a)) return a;
+    return is_constant(*b) ? b : ir::make(Op::logic_or, weak_bool, {a, b}, place);
+}
+
+// Two views whose elements of one index are one element.
+bool same_place(const Value& a, const Value& b) {
+    const auto same = [](const ExprP& x, const ExprP& y) { return !x == !y && (!x || ir::same(*x, *y)); };
+    if (a.axes.size() != b.axes.size()) return false;
+    for (std::size_t i = 0; i < a.indices.size(); ++i)
+        if (!same(a.indices[i], b.indices[i])) return false;
+    for (std::size_t i = 0; i < a.axes.size(); ++i) {
+        const ViewAxis &x = a.axes[i], &y = b.axes[i];
+        if (x.base != y.base || x.step != y.step || !same(x.start, y.start) || !same(x.by, y.by))
+            return false;
+    }
+    return true;
+}
+
+// Which view axis an array's axis has; -1: none, it has an index; -2: several, as reshape makes them.
+int axis_on(const Value& view, int base) {
+    int found = -1;
+    for (std::size_t i = 0; i < view.axes.size(); ++i)
+        if (view.axes[i].base == base) found = found == -1 ? static_cast<int>(i) : -2;
+    return found;
+}
+
+}  // namespace
+
 // NumPy changes an array in place only where the result's kind is not above the array's.
 bool fits_in_place(DType from, DType into) {
     const auto rank = [](DType d) {
@@ -33,16 +66,6 @@ bool fits_in_place(DType from, DType into) {
     };
     return rank(from) <= rank(into);
 }
-
-// Which view axis an array's axis has; -1: none, it has an index; -2: several, as reshape makes them.
-int axis_on(const Value& view, int base) {
-    int found = -1;
-    for (std::size_t i = 0; i < view.axes.size(); ++i)
-        if (view.axes[i].base == base) found = found == -1 ? static_cast<int>(i) : -2;
-    return found;
-}
-
-}  // namespace
 
 // A view whose numbers may be read again and again.
 Value Lowering::settled_view(const Value& v) {
@@ -88,6 +111,7 @@ void Lowering::fill(const Value& target, const Value& v, const Place& place, std
     const Value kept = settled_view(target);
     if (v.is_tuple()) return fill_from_tuple(kept, v, place, op);
     if (v.is_indexed()) return fill_from_array(kept, settled_view(v), place, op);
+    if (v.kind == Value::Kind::expression) return fill_from_array(kept, v, place, op);
     if (!v.is_scalar())
         throw refused(place,
                       fmt::format("only numbers and arrays can be assigned to a slice, found {}", spoken(v)),
@@ -127,25 +151,63 @@ void Lowering::fill_from_array(const Value& target, const Value& source, const P
         if (length(target, i, place)->type.is_none()) return;
     for (std::size_t i = 0; i < narrow; ++i)
         if (length(source, i, place)->type.is_none()) return;
-    const bool one_array = ir::same(*target.expr, *source.expr);
-    const std::vector<ExprP> spread = spread_over(target, source, one_array, place);
-    std::vector<ExprP> order;
-    if (one_array) {
-        const auto found = backwards(target, source, place);
-        if (!found) return fill_known(target, source, place, op);
-        order = *found;
-    }
-    each_element(target, order, place, [&](const std::vector<ExprP>& indices) {
+    const Overlap shared = overlap(target, source, place);
+    const std::vector<ExprP> spread = spread_over(target, source, shared.any, place);
+    if (!shared.ordered) return fill_known(target, source, place, op);
+    each_element(target, shared.order, place, [&](const std::vector<ExprP>& indices) {
         std::vector<ExprP> from(indices.end() - static_cast<std::ptrdiff_t>(narrow), indices.end());
-        for (std::size_t i = 0; i < narrow; ++i) {
-            if (!spread[i]) continue;
-            from[i] =
-                is_constant(*spread[i])
-                    ? ir::int_constant(0, place)
-                    : ir::make(Op::select, weak_int, {spread[i], ir::int_constant(0, place), from[i]}, place);
-        }
-        put(target, indices, load(element(source, std::move(from), place), place), place, op);
+        for (std::size_t i = 0; i < narrow; ++i) from[i] = index_spread(spread[i], from[i], place);
+        put(target, indices, element_at(source, std::move(from), place), place, op);
     });
+}
+
+// How the elements that are read lie to those that are written, where both are of one array.
+Lowering::Overlap Lowering::overlap(const Value& target, const Value& source, const Place& place) {
+    std::vector<ArrayExpression::Read> reads;
+    if (source.is_indexed())
+        reads.push_back({source, true, {}});
+    else
+        reads = source.expression->reads;
+    Overlap found;
+    found.order.resize(rank(target));
+    std::vector<ExprP> earlier(rank(target));
+    for (const ArrayExpression::Read& r : reads) {
+        if (!ir::same(*target.expr, *r.array.expr)) continue;
+        found.any = true;
+        if (!r.same_index) {
+            found.ordered = false;
+            continue;
+        }
+        for (const ExprP& equal : r.equals)  // else one element would serve for many
+            stop_unless(equal, "ValueError",
+                        fmt::format("a part of '{}' of another length is read while it is written",
+                                    fn.vars[ir::var_of(*target.expr)].name),
+                        place);
+        if (same_place(target, r.array)) continue;  // element by element
+        const auto order = shifts(target, r.array, place);
+        if (!order) {
+            found.ordered = false;
+            continue;
+        }
+        for (std::size_t axis = 0; axis < rank(target); ++axis) {
+            found.order[axis] = either(found.order[axis], order->later[axis], place);
+            earlier[axis] = either(earlier[axis], order->earlier[axis], place);
+        }
+    }
+    for (std::size_t axis = 0; axis < rank(target) && found.ordered; ++axis) {
+        const ExprP &back = found.order[axis], &forth = earlier[axis];
+        if (!back || !forth) continue;
+        if (is_constant(*back) && is_constant(*forth))
+            found.ordered = false;
+        else
+            stop_unless(
+                negate(Op::logic_not, ir::make(Op::logic_and, weak_bool, {back, forth}, place), place),
+                "ValueError",
+                fmt::format("parts of '{}' that are read lie before and after the part that is written",
+                            fn.vars[ir::var_of(*target.expr)].name),
+                place);
+    }
+    return found;
 }
 
 // By axis of the source: null where it has the target's length, else whether its one element serves all.
@@ -153,7 +215,8 @@ std::vector<ExprP> Lowering::spread_over(const Value& target, const Value& sourc
                                          const Place& place) {
     std::vector<ExprP> spread;
     const std::size_t first = rank(target) - rank(source);
-    const std::string& name = fn.vars[ir::var_of(*source.expr)].name;
+    const std::string name =
+        source.is_indexed() ? "'" + fn.vars[ir::var_of(*source.expr)].name + "'" : "an array expression";
     for (std::size_t i = 0; i < rank(source); ++i) {
         const ExprP n = length(source, i, place), wanted = length(target, first + i, place);
         spread.push_back(nullptr);
@@ -162,7 +225,7 @@ std::vector<ExprP> Lowering::spread_over(const Value& target, const Value& sourc
         const ExprP one = comparison(Op::eq, n, ir::int_constant(1, place), place);
         const bool never_one = is_constant(*one) && !truthy(ir::number_of(*one));
         const std::string message =
-            fmt::format("could not broadcast '{}' into a slice of another shape (axis {})", name, i);
+            fmt::format("could not broadcast {} into a slice of another shape (axis {})", name, i);
         if (one_array || never_one) {  // on itself NumPy would go through a copy
             stop_unless(equal, "ValueError", message, place);
             continue;
@@ -176,11 +239,12 @@ std::vector<ExprP> Lowering::spread_over(const Value& target, const Value& sourc
     return spread;
 }
 
-// Two parts of one array: by axis of the target, whether it runs from its end so that each element is read before it is
-// written (null: from its start). Nothing where no order does that.
-std::optional<std::vector<ExprP>> Lowering::backwards(const Value& target, const Value& source,
-                                                      const Place& place) {
-    std::vector<ExprP> order(rank(target));
+// Two parts of one array: by axis of the target, whether it starts later than what is read, or earlier (null: never). Read
+// before they are written are its elements from its end where it starts later, else from its start. Nothing where no order
+// does that.
+std::optional<Lowering::Shifts> Lowering::shifts(const Value& target, const Value& source,
+                                                 const Place& place) {
+    Shifts found{std::vector<ExprP>(rank(target)), std::vector<ExprP>(rank(target))};
     const std::size_t first = rank(target) - rank(source);
     bool ordered = true;
     for (int base = 0; base < target.expr->type.ndim; ++base) {
@@ -189,7 +253,8 @@ std::optional<std::vector<ExprP>> Lowering::backwards(const Value& target, const
         const int to = axis_on(target, base), from = axis_on(source, base);
         if (to == -1 && from == -1) {
             const auto i = whole(t), k = whole(s);
-            if (i && k && *i != *k && (*i < 0) == (*k < 0)) return std::vector<ExprP>(rank(target));
+            if (i && k && *i != *k && (*i < 0) == (*k < 0))
+                return Shifts{std::vector<ExprP>(rank(target)), std::vector<ExprP>(rank(target))};
             continue;
         }
         if (to < 0 || from < 0 || to != from + static_cast<int>(first)) {
@@ -205,13 +270,15 @@ std::optional<std::vector<ExprP>> Lowering::backwards(const Value& target, const
         const ExprP zero = ir::int_constant(0, place), at = a.start ? a.start : zero,
                     with = b.start ? b.start : zero;
         if (ir::same(*at, *with)) continue;
-        const ExprP later = comparison(a.step > 0 ? Op::gt : Op::lt, at, with, place);
-        if (!is_constant(*later))
-            order[static_cast<std::size_t>(to)] = spill(later);
-        else if (truthy(ir::number_of(*later)))
-            order[static_cast<std::size_t>(to)] = later;
+        const auto told = [&](Op op) -> ExprP {
+            const ExprP test = comparison(op, at, with, place);
+            if (!is_constant(*test)) return spill(test);
+            return truthy(ir::number_of(*test)) ? test : nullptr;
+        };
+        found.later[static_cast<std::size_t>(to)] = told(a.step > 0 ? Op::gt : Op::lt);
+        found.earlier[static_cast<std::size_t>(to)] = told(a.step > 0 ? Op::lt : Op::gt);
     }
-    return ordered ? std::optional(order) : std::nullopt;
+    return ordered ? std::optional(found) : std::nullopt;
 }
 
 // Few elements: all are read, then all are written.
@@ -237,7 +304,7 @@ void Lowering::fill_known(const Value& target, const Value& source, const Place&
         for (std::size_t i = lengths.size(); i-- > 0; rest /= lengths[i])
             indices[i] = ir::int_constant(rest % lengths[i], place);
         std::vector<ExprP> from(indices.end() - static_cast<std::ptrdiff_t>(rank(source)), indices.end());
-        values.push_back(spill(load(element(source, std::move(from), place), place)));
+        values.push_back(spill(element_at(source, std::move(from), place)));
         places.push_back(std::move(indices));
     }
     for (std::size_t k = 0; k < places.size(); ++k) put(target, places[k], values[k], place, op);
@@ -245,11 +312,17 @@ void Lowering::fill_known(const Value& target, const Value& source, const Place&
 
 void Lowering::each_element(const Value& target, const std::vector<ExprP>& order, const Place& place,
                             const std::function<void(const std::vector<ExprP>&)>& body) {
+    each_index(lengths_of(target, place), order, place, body);
+}
+
+// Loops over all indices of a shape, the last axis innermost.
+void Lowering::each_index(const std::vector<ExprP>& lengths, const std::vector<ExprP>& order,
+                          const Place& place, const std::function<void(const std::vector<ExprP>&)>& body) {
     std::vector<ExprP> indices;
     const std::function<void()> level = [&] {
         const std::size_t axis = indices.size();
-        if (axis == rank(target)) return body(indices);
-        const ExprP n = length(target, axis, place);
+        if (axis == lengths.size()) return body(indices);
+        const ExprP& n = lengths[axis];
         if (n->type.is_none()) return;
         const ir::VarId i = hidden(weak_int, place);
         nonnegative_vars.resize(static_cast<std::size_t>(i) + 1, false);

@@ -20,6 +20,19 @@ bool holds_load(const ir::Expr& e) {
     return false;
 }
 
+// Another array than one of the compiler's own may be changed.
+bool writes_memory(const ir::Body& body) {
+    bool found = false;
+    ir::each_stmt(body, [&](const ir::Stmt& s) { found |= s.kind == ir::Stmt::Kind::store; });
+    ir::each_expr(body, [&](const ir::Expr& e) {
+        const bool given =
+            e.op == Op::invoke &&
+            std::any_of(e.args.begin(), e.args.end(), [](const ExprP& a) { return a->type.is_array(); });
+        found |= given || e.op == Op::atomic;
+    });
+    return found;
+}
+
 int size_of(const ir::Expr& e) {
     int n = 1;
     for (const ExprP& a : e.args) n += size_of(*a);
@@ -102,6 +115,9 @@ ExprP Lowering::number(const Value& v, const Place& place) {
             row ? fmt::format("found {} of {} indices", given, ndim) : "a slice where a number is needed",
             row ? "index every axis: A[i, j]" : "index it");
     }
+    if (v.kind == Value::Kind::expression)
+        throw refused(place, "a whole array where a number is needed",
+                      "reduce it with np.sum, np.any or np.all, or write it into an array: out[:] = ...");
     throw refused(place, "expected a number, found " + spoken(v),
                   v.kind == Value::Kind::records ? "name its field: " + v.text + "[i]." + v.fields[0] : "");
 }
@@ -140,7 +156,14 @@ void Lowering::settle_values(const std::vector<Value*>& earlier, std::size_t& ma
         return reads;
     };
     for (Value* v : earlier) {
-        if (!v->items.empty()) {  // a tuple, a slice, a range
+        if (v->kind == Value::Kind::expression) {  // NumPy computes it before what follows
+            const ir::Body later(out->begin() + static_cast<std::ptrdiff_t>(mark), out->end());
+            if (!changed.empty() || writes_memory(later))
+                throw refused(
+                    v->place.known() ? v->place : out->back().place,
+                    "this array is computed where it is used, and what stands beside it changes memory",
+                    "write it into an array first, in a statement of its own");
+        } else if (!v->items.empty()) {  // a tuple, a slice, a range
             std::vector<Value*> items;
             for (Value& item : v->items) items.push_back(&item);
             settle_values(items, mark, changed);
@@ -274,7 +297,7 @@ Value Lowering::attribute(const Node& node) {
     const std::string& attr = node.text("attr");
     if (base.kind == Value::Kind::seen || (base.is_scalar() && ir::is_tile(*base.expr)))
         return tile_member(base, attr, node.place);
-    if (base.is_indexed()) return array_attribute(base, attr, node.place);
+    if (base.has_elements()) return array_attribute(base, attr, node.place);
     if (base.kind == Value::Kind::records) return record_attribute(base, attr, node.place);
     if (base.is_tuple() && !base.fields.empty()) {
         for (std::size_t i = 0; i < base.fields.size(); ++i)
@@ -317,38 +340,31 @@ Value Lowering::tuple(const Node& node) {
 
 Value Lowering::binary(const Node& node) {
     const auto op = operator_named(node.text("op"));
-    if (!op && !unit.names.tile_kernel)
-        throw refused(node.place, "the operator @ is not part of the kernel language",
-                      "write the sum in a for loop");
     const std::vector<Value> sides = operands({&node.one("left"), &node.one("right")});
-    if (!op) return tile_matmul(sides[0], sides[1], node.place);
-    if (sides[0].kind == Value::Kind::seen || sides[1].kind == Value::Kind::seen)
-        return seen_map(
-            {sides[0], sides[1]},
-            [this, op, place = node.place](std::vector<ExprP> parts) {
-                return arithmetic(*op, parts[0], parts[1], place);
-            },
-            node.place);
+    if (!op && unit.names.tile_kernel) return tile_matmul(sides[0], sides[1], node.place);
+    if (!op) {
+        for (const Value& v : sides)
+            if (!many(v))
+                throw refused(node.place, "@ is the product of arrays, found " + spoken(v), "write *");
+        return product(sides[0], sides[1], node.place);
+    }
     if (sides[0].is_tuple() || sides[1].is_tuple())
         return tuple_arithmetic(*op, sides[0], sides[1], node.place);
-    const ExprP a = number(sides[0], node.one("left").place), b = number(sides[1], node.one("right").place);
-    expect_broadcast({a, b}, node.place);
-    return scalar_value(arithmetic(*op, a, b, node.place));
+    std::vector<Value> placed = sides;
+    placed[0].place = node.one("left").place, placed[1].place = node.one("right").place;
+    return array_arithmetic(*op, placed[0], placed[1], node.place);
 }
 
 Value Lowering::unary(const Node& node) {
     const std::string& op = node.text("op");
     if (op == "Not") return scalar_value(negate(Op::logic_not, condition(node.one("operand")), node.place));
-    const Value operand = value(node.one("operand"));
-    if (operand.kind == Value::Kind::seen)
-        return seen_map(
-            {operand},
-            [this, op, place = node.place](std::vector<ExprP> parts) {
-                return op == "UAdd" ? parts[0]
-                                    : negate(op == "USub" ? Op::neg : Op::bit_not, parts[0], place);
-            },
-            node.place);
-    ExprP a = number(operand, node.one("operand").place);
+    Value operand = value(node.one("operand"));
+    operand.place = node.one("operand").place;
+    if (many(operand) || operand.kind == Value::Kind::seen)
+        return mapped({operand}, node.place, [this, op, place = node.place](const Items& x) {
+            return op == "UAdd" ? x[0] : negate(op == "USub" ? Op::neg : Op::bit_not, x[0], place);
+        });
+    ExprP a = number(operand, operand.place);
     if (op == "UAdd") {
         if (a->type.is_scalar() && a->type.dtype == DType::b1 && a->type.weak)
             a = convert(a, ir::scalar(DType::i64, true));
@@ -404,6 +420,7 @@ Value Lowering::subscript(const Node& node) {
         throw refused(node.place, base.text + " is no sequence: it has fields", "write its field's name");
     if (base.is_scalar() && ir::is_tile(*base.expr)) return tile_subscript(base, node);
     if (base.is_indexed()) return element_or_row(base, node);
+    if (base.kind == Value::Kind::expression) return expression_subscript(base, node);
     if (base.kind == Value::Kind::records) return record_subscript(base, node);
     if (!base.is_tuple()) {
         if (base.kind == Value::Kind::meaning)

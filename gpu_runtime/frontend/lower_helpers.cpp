@@ -178,7 +178,7 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
     std::size_t taken = 0;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         if (bound[i]) {
-            values.push_back(operand[taken++]);
+            values.push_back(materialised(operand[taken++], bound[i]->place));
         } else if (const auto d = helper.defaults.find(parameters[i]); d != helper.defaults.end()) {
             values.push_back(from_meaning(d->second, parameters[i], node.place));
         } else {

@@ -14,8 +14,9 @@ ExprP Lowering::condition(const Node& node) {
         return negate(Op::logic_not, condition(node.one("operand")), node.place);
     const Value v = value(node);
     if (v.kind == Value::Kind::none) return ir::constant(false, ir::scalar(DType::b1, true), node.place);
-    if (v.is_indexed())
-        throw refused(node.place, "the truth of an array is not defined", "test one element: A[i]");
+    if (v.has_elements())
+        throw refused(node.place, "the truth of an array is not defined",
+                      v.is_indexed() ? "test one element: A[i]" : "write np.any(...) or np.all(...)");
     return truth(one_number(v, node.place));
 }
 
@@ -67,6 +68,9 @@ Value Lowering::compare(const Node& node) {
     };
     if (ops.size() > 1) keep(right);
     Value result = compare_pair(ops[0]->string, left, right, node.place);
+    if (ops.size() > 1 && result.kind == Value::Kind::expression)
+        throw refused(node.place, "a chain of comparisons asks for the truth of a whole array",
+                      "write (a < b) & (b < c)");
     for (std::size_t i = 1; i < ops.size(); ++i) {
         one_number(result, node.place);  // Python asks for the truth of each pair
         if (is_constant(*result.expr) && !truthy(ir::number_of(*result.expr))) return result;
@@ -78,6 +82,9 @@ Value Lowering::compare(const Node& node) {
             return compare_pair(ops[i]->string, left, next_right, node.place);
         });
         right = next_right;
+        if (pair.kind == Value::Kind::expression)
+            throw refused(node.place, "a chain of comparisons asks for the truth of a whole array",
+                          "write (a < b) & (b < c)");
         if (result.expr->type.is_none() || pair.expr->type.is_none()) {
             result = scalar_value(ir::make(Op::constant, ir::Type{}, {}, node.place));
         } else if (is_constant(*result.expr)) {
@@ -155,16 +162,7 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
         return constant(same_fixed(a, b) == (*order == Op::eq));
     if (equality && a.kind == Value::Kind::string && b.kind == Value::Kind::string)
         return constant((a.text == b.text) == (*order == Op::eq));
-    if (a.kind == Value::Kind::seen || b.kind == Value::Kind::seen)
-        return seen_map(
-            {a, b},
-            [this, order, place](std::vector<ExprP> parts) {
-                return comparison(*order, parts[0], parts[1], place);
-            },
-            place);
-    const ExprP x = number(a, place), y = number(b, place);
-    expect_broadcast({x, y}, place);
-    return scalar_value(comparison(*order, x, y, place));
+    return array_comparison(*order, a, b, place);
 }
 
 Value Lowering::conditional(const Node& node) {

@@ -49,6 +49,11 @@ ExprP Lowering::stride(const Value& array, std::size_t axis, const Place& place)
 }
 
 Value Lowering::array_attribute(const Value& base, const std::string& attr, const Place& place) {
+    if (attr == "real" || attr == "imag")
+        return mapped({base}, place,
+                      [this, attr, place](const Items& x) { return part(attr, x[0], place).expr; });
+    if (base.kind == Value::Kind::expression && attr != "ndim" && attr != "shape" && attr != "size")
+        return expression_attribute(base, attr, place);
     const auto integer = [&](std::int64_t n) { return scalar_value(ir::int_constant(n, place)); };
     std::vector<Value> shape;
     for (std::size_t axis = 0; axis < rank(base); ++axis)
@@ -86,8 +91,30 @@ Value Lowering::array_attribute(const Value& base, const std::string& attr, cons
             v.dtype = base.expr->type.dtype;
         return v;
     }
-    throw refused(place, "an array in a kernel has no '" + attr + "'",
-                  "it has shape, size, ndim, strides, itemsize, nbytes, dtype and T; index its elements");
+    throw refused(
+        place, "an array in a kernel has no '" + attr + "'",
+        "it has shape, size, ndim, strides, itemsize, nbytes, dtype, real, imag and T; index its elements");
+}
+
+// Of an array that is nowhere in memory.
+Value Lowering::expression_attribute(const Value& base, const std::string& attr, const Place& place) {
+    const ArrayExpression& e = *base.expression;
+    if (attr == "T") {
+        std::vector<ArrayExpression::Read> reads = e.reads;
+        for (ArrayExpression::Read& r : reads) r.same_index = r.same_index && e.lengths.size() < 2;
+        return expression_value({Items(e.lengths.rbegin(), e.lengths.rend()),
+                                 [at = e.at](const Items& i) { return at(Items(i.rbegin(), i.rend())); },
+                                 std::move(reads)});
+    }
+    const ir::Type type = element_type(base, place);
+    if (attr == "dtype") {
+        Value v;
+        v.kind = Value::Kind::dtype;
+        v.dtype = type.is_none() ? DType::f64 : type.dtype;
+        return v;
+    }
+    throw refused(place, "an array that is computed where it is used has no '" + attr + "'",
+                  "it has shape, size, ndim, dtype, real, imag and T; write it into an array first");
 }
 
 // a.reshape(2, 3) of one axis: each new axis is a step over the old one.

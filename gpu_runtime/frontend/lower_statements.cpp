@@ -106,7 +106,7 @@ void Lowering::assign_target(const Node& target, const Value& v) {
     }
     if (target.kind == "Tuple" || target.kind == "List") return unpack(target, v);
     if (target.kind == "Name") {
-        Value named = v;
+        Value named = materialised(v, target.place);
         name_arrays(named, target.text("id"));
         return assign(target.text("id"), named, target.place);
     }

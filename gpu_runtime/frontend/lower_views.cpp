@@ -34,12 +34,14 @@ Value Lowering::view_of(const Value& array) const {
 
 std::size_t Lowering::rank(const Value& array) {
     if (array.kind == Value::Kind::records) return array.ndim;
+    if (array.kind == Value::Kind::expression) return array.expression->lengths.size();
     return array.kind == Value::Kind::view ? array.axes.size()
                                            : static_cast<std::size_t>(array.expr->type.ndim);
 }
 
 ExprP Lowering::length(const Value& array, std::size_t axis, const Place& place) const {
     if (array.kind == Value::Kind::records) return length(first_leaf(array), axis, place);
+    if (array.kind == Value::Kind::expression) return array.expression->lengths[axis];
     int base = static_cast<int>(axis);
     if (array.kind == Value::Kind::view) {
         if (array.axes[axis].length) return array.axes[axis].length;

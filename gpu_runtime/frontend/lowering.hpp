@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "frontend/array_expression.hpp"
 #include "frontend/fold.hpp"
 #include "frontend/functions.hpp"
 #include "frontend/lower.hpp"
@@ -251,7 +252,84 @@ private:
     ViewAxis slice_run_any(const Value& slice, const ExprP& n, const Place& place);
     Value reshaped(const Value& base, const Node& call);
     Value array_attribute(const Value& base, const std::string& attr, const Place& place);
+    Value expression_attribute(const Value& base, const std::string& attr, const Place& place);
     ExprP stride(const Value& array, std::size_t axis, const Place& place);
+
+    // lower_elements.cpp
+    using Items = std::vector<ExprP>;
+    static bool many(const Value& v);
+    static bool seen_among(const std::vector<Value>& operands);
+    Value mapped(std::vector<Value> operands, const Place& place, std::function<ExprP(const Items&)> apply);
+    struct Operands {  // arrays and numbers, broadcast
+        std::vector<ExprP> lengths;
+        std::vector<ArrayExpression::Read> reads;
+        std::function<Items(const Items& indices)> at;  // one element of each
+    };
+    Operands together(std::vector<Value> operands, const Place& place);
+    static Value expression_value(ArrayExpression made);
+    std::vector<ExprP> broadcast_lengths(const std::vector<Value>& operands, const Place& place);
+    ExprP element_at(const Value& v, Items indices, const Place& place);
+    ExprP index_spread(const ExprP& spread, const ExprP& at, const Place& place) const;
+    ir::Type element_type(const Value& v, const Place& place);
+    Value materialised(const Value& v, const Place& place);
+    Value expression_subscript(const Value& base, const Node& node);
+    Value array_arithmetic(Op op, const Value& a, const Value& b, const Place& place);
+    Value array_comparison(Op op, const Value& a, const Value& b, const Place& place);
+    ExprP numpy_comparison(Op op, const ExprP& a, const ExprP& b, const Place& place);
+
+    // lower_ufuncs.cpp
+    struct Ufunc {
+        std::string name;
+        std::size_t inputs, outputs;
+        std::function<Items(const Items&)> apply;  // of numbers
+        bool takes_out = true;
+    };
+    static bool takes_arrays(const std::string& spelling);
+    std::optional<Ufunc> operator_ufunc(const std::string& module, const std::string& name,
+                                        const Place& place);
+    Value ufunc(const Ufunc& function, const Node& node);
+    void write_elements(const std::vector<Value>& outs, const Operands& inputs, const Ufunc& function,
+                        bool masked, const Place& place);
+
+    // lower_reductions.cpp
+    struct Reduction {
+        std::vector<ExprP> lengths;                     // of the axes that go
+        std::function<ExprP(const Items& indices)> at;  // the element there
+        ir::Type item;
+        std::optional<DType> dtype;  // dtype=
+        ExprP ddof;
+        Place place;
+    };
+    struct ReductionRow {
+        std::string_view name;
+        const std::vector<std::string>& parameters;
+        ExprP (Lowering::*fold)(const Reduction&, bool flag, bool nan);
+        bool flag,
+            nan;  // flag: the greater (max, argmax), a product, a root (std), any; nan: nan is left out
+    };
+    static const ReductionRow* reduction_named(const std::string& name);
+    Value call_reduction(const ReductionRow& row, const Value* of, const Node& node);
+    Value reduced_into(const Value& into, Value result, const std::string& name, const Place& place);
+    Value array_of(const Value& tuple, const Place& place);
+    ExprP accumulated(const Reduction& r, const ExprP& first,
+                      const std::function<ExprP(ExprP acc, ExprP element)>& step);
+    ExprP count_of(const Reduction& r);
+    ExprP count_of_numbers(const Reduction& r);
+    ExprP first_of(const Reduction& r);
+    void expect_elements(const Reduction& r, const std::string& message);
+    ExprP is_nan(const ExprP& x, const Place& place);
+    ExprP fold_sum(const Reduction& r, bool product, bool nan);
+    ExprP fold_mean(const Reduction& r, bool, bool nan);
+    ExprP fold_spread(const Reduction& r, bool root, bool nan);
+    ExprP fold_least(const Reduction& r, bool greatest, bool nan);
+    ExprP fold_range(const Reduction& r, bool, bool);
+    ExprP fold_place(const Reduction& r, bool greatest, bool nan);
+    ExprP fold_any(const Reduction& r, bool any, bool);
+    ExprP fold_count(const Reduction& r, bool, bool);
+    Value product(const Value& a, const Value& b, const Place& place);
+
+    // lower_methods.cpp
+    std::optional<Value> array_method(const Value& base, const std::string& name, const Node& node);
 
     // lower_copies.cpp
     void fill(const Value& target, const Value& v, const Place& place, std::optional<Op> op = {});
@@ -260,7 +338,18 @@ private:
     void fill_known(const Value& target, const Value& source, const Place& place, std::optional<Op> op);
     std::vector<ExprP> spread_over(const Value& target, const Value& source, bool one_array,
                                    const Place& place);
-    std::optional<std::vector<ExprP>> backwards(const Value& target, const Value& source, const Place& place);
+    struct Shifts {
+        std::vector<ExprP> later, earlier;
+    };
+    std::optional<Shifts> shifts(const Value& target, const Value& source, const Place& place);
+    struct Overlap {
+        bool any = false, ordered = true;
+        std::vector<ExprP> order;  // by axis of the target: whether it runs from its end; null: never
+    };
+    Overlap overlap(const Value& target, const Value& source, const Place& place);
+    void each_index(const std::vector<ExprP>& lengths, const std::vector<ExprP>& backwards,
+                    const Place& place, const std::function<void(const std::vector<ExprP>&)>& body);
+    std::vector<ExprP> lengths_of(const Value& array, const Place& place) const;
     void each_element(const Value& target, const std::vector<ExprP>& backwards, const Place& place,
                       const std::function<void(const std::vector<ExprP>&)>& body);
     void put(const Value& target, std::vector<ExprP> indices, ExprP value, const Place& place,
@@ -307,7 +396,7 @@ private:
     Value call_len(const Node& node);
     Value call_slice(const Node& node);
     Value call_least(const Node& node, const KernelFunction& function, const std::string& spelling);
-    Value call_round(const Node& node, bool builtin);
+    Value call_round(const Node& node, bool builtin, const Value* of = nullptr);
     Value call_number(const Node& node, DType dtype);
     Value call_complex(const Node& node, DType dtype, bool weak);
     Value call_divmod(const Node& node);
@@ -315,7 +404,7 @@ private:
     Value call_log(const Node& node, const std::string& spelling);
     Value call_where(const Node& node);
     ExprP chosen(const ExprP& test, const ExprP& x, const ExprP& y, const Place& place);
-    Value call_operator(const Node& node, const std::string& spelling);
+    ExprP round(const ExprP& x, const Value& digits, bool builtin, const Place& place);
 
     // lower_intrinsics.cpp
     Value intrinsic(const std::string& name, const Node& node);
@@ -476,5 +565,7 @@ private:
 /// Operands may be read again without harm: small, no effect, no call.
 bool repeatable(const ir::Expr& e);
 bool is_constant(const ir::Expr& e);
+/// NumPy's casting="same_kind": of a ufunc's out, and of an array changed in place.
+bool fits_in_place(DType from, DType into);
 
 }  // namespace xcuda::frontend

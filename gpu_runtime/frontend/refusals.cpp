@@ -63,18 +63,6 @@ constexpr Refusal functions[] = {
      "leave it out: types are known when the kernel is compiled"},
     {"builtins.type", "type() is not part of the kernel language",
      "leave it out: types are known when the kernel is compiled"},
-    {"numpy.dot", "numpy.dot() can't run in a kernel",
-     "write the sum in a for loop, or call it outside the kernel"},
-    {"numpy.matmul", "numpy.matmul() can't run in a kernel",
-     "write the sum in a for loop, or call it outside the kernel"},
-    {"numpy.sum", "numpy.sum() can't run in a kernel", "add in a for loop"},
-    {"numpy.max", "numpy.max() reduces an array and can't run in a kernel",
-     "write max(a, b) or numpy.maximum(a, b)"},
-    {"numpy.min", "numpy.min() reduces an array and can't run in a kernel",
-     "write min(a, b) or numpy.minimum(a, b)"},
-    {"numpy.amax", "numpy.amax() reduces an array and can't run in a kernel", "write max(a, b)"},
-    {"numpy.amin", "numpy.amin() reduces an array and can't run in a kernel", "write min(a, b)"},
-    {"numpy.mean", "numpy.mean() can't run in a kernel", "add in a for loop"},
     {"numpy.zeros", "a kernel can't make a NumPy array", "write cuda.local.array(n, dtype), or pass an array"},
     {"numpy.ones", "a kernel can't make a NumPy array", "write cuda.local.array(n, dtype), or pass an array"},
     {"numpy.empty", "a kernel can't make a NumPy array", "write cuda.local.array(n, dtype), or pass an array"},
@@ -196,6 +184,7 @@ std::string spoken(const Value& value) {
         case Value::Kind::tuple: return "a tuple of " + std::to_string(value.items.size());
         case Value::Kind::array: return "an array (" + ir::to_string(value.expr->type) + ")";
         case Value::Kind::view: return "a view of an array (" + ir::to_string(value.expr->type) + ")";
+        case Value::Kind::expression: return "an array computed element by element";
         case Value::Kind::records:
             return (value.ndim ? "an array of records of " : "a record of ") + value.meaning->text;
         case Value::Kind::slice: return "a slice";

@@ -22,13 +22,15 @@ struct ViewAxis {
 };
 
 struct Seen;  // frontend/seen.hpp
+struct ArrayExpression;
 
 struct Value {
     enum class Kind {
-        scalar,  // `expr`; of type none while its type is not known yet
-        tuple,   // `items`
-        array,   // `expr` is the array's variable
-        view,    // a part of an array: `expr`, `indices`, `axes`
+        scalar,      // `expr`; of type none while its type is not known yet
+        tuple,       // `items`
+        array,       // `expr` is the array's variable
+        view,        // a part of an array: `expr`, `indices`, `axes`
+        expression,  // an array computed where it is used: `expression`
         records,  // an array of records, a part of one, or a record (`ndim` 0): `items` are its `fields` as arrays
         slice,  // start:stop:step, each a number or none: `items`
         ellipsis,
@@ -53,6 +55,7 @@ struct Value {
     DType dtype = DType::i64;
     std::string text;
     const Meaning* meaning = nullptr;  // also of records and structured dtypes: the dtype
+    std::shared_ptr<const ArrayExpression> expression;
     const ast::Node* node = nullptr;
     const NameTable* names = nullptr;  // closure: what its global names mean
     std::shared_ptr<const std::map<std::string, Value>>
@@ -64,6 +67,7 @@ struct Value {
     bool is_array() const { return kind == Kind::array; }
     bool is_indexed() const { return kind == Kind::array || kind == Kind::view; }
     bool is_tuple() const { return kind == Kind::tuple; }
+    bool has_elements() const { return is_indexed() || kind == Kind::expression; }
 };
 
 Value scalar_value(ir::ExprP expr);

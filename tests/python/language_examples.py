@@ -68,6 +68,15 @@ EXPRESSIONS = [
         "`sum`, `min`, `max`, `any`, `all` of tuples, arrays and generators",
         "b[0] = sum(b) + max(1, n) + sum(x * x for x in A[0]) + any(x > 1 for x in b)",
     ),
+    (
+        "Whole arrays, element by element by the thread that executes it",
+        "A[1] = np.sin(A[0]) * 2 + n\nnp.add(b, 1, out=b)\nb[:] = np.where(b > 0, b, -b)\nt = cuda.local.array(4, np.float32)\n"
+        "t.fill(1)\nu = t * 2",
+    ),
+    (
+        "Reductions of arrays, along an axis too",
+        "b[0] = np.sum(A * A) + A[0].mean() + np.argmax(b) + np.any(b > 1) + A[0] @ A[1]\nb[:] = A.max(axis=0)",
+    ),
     ("Conversions", "b[0] = int(b[1]) + float(n) + bool(n) + np.int8(n) + np.float64(1)"),
     ("`abs`, `round`, `divmod`, `pow`", "q, r = divmod(n, 3)\nb[0] = abs(q) + round(b[1]) + pow(r, 2)"),
     ("Lambdas", "square = lambda x: x * x\nb[0] = square(b[1])"),

@@ -35,8 +35,21 @@ def test_vectorize_device_arrays():
     out = blend(cuda.to_device(x), cuda.to_device(y))
     assert not isinstance(out, np.ndarray)
     np.testing.assert_allclose(out.copy_to_host(), np.where(x > 0.5, x * 2 + y, y - x))
-    with pytest.raises(ValueError, match="device arrays must be of one shape"):
-        blend(cuda.to_device(x), cuda.to_device(y[:5]))
+
+
+def test_vectorize_broadcasts_device_arrays():
+    x, y = RNG.normal(size=(20, 3, 1)), RNG.normal(size=(1, 3, 5))
+    want = np.where(x > 0.5, x * 2 + y, y - x)
+    for a, b in ((cuda.to_device(x), cuda.to_device(y)), (cuda.to_device(x), y), (x, cuda.to_device(y))):
+        out = blend(a, b)
+        assert not isinstance(out, np.ndarray) and out.shape == (20, 3, 5)
+        np.testing.assert_allclose(out.copy_to_host(), want)
+    np.testing.assert_allclose(blend(x[::2, ::-1], y[0]), np.where(x[::2, ::-1] > 0.5,
+                               x[::2, ::-1] * 2 + y[0], y[0] - x[::2, ::-1]))  # fmt: skip
+    number = blend(cuda.to_device(np.array(2.0)), cuda.to_device(np.arange(3.0)))
+    np.testing.assert_allclose(number.copy_to_host(), np.arange(3.0) + 4)
+    with pytest.raises(ValueError, match="shape mismatch"):
+        blend(cuda.to_device(x), cuda.to_device(y[:, :2]))
 
 
 @cuda.vectorize(["float32(float32, float32)", "float64(float64, float64)"], target="cuda")
@@ -54,6 +67,42 @@ def test_vectorize_with_signatures():
         power(np.ones(2, complex), np.ones(2, complex))
     with pytest.raises(TypeError, match="takes 2 arguments; 1 were given"):
         power(np.ones(2))
+
+
+def test_vectorize_options():
+    stream = cuda.stream()
+    out = power(cuda.to_device(np.array([2.0, 3])), np.array([3.0, 2]), stream=stream)
+    np.testing.assert_allclose(out.copy_to_host(), [8, 9])
+    given = cuda.device_array(2)
+    assert power(np.array([2.0, 3]), 2.0, out=given) is given
+    np.testing.assert_allclose(given.copy_to_host(), [4, 9])
+    with pytest.raises(TypeError, match="Unrecognized options of vectorize.*: depth"):
+        cuda.vectorize(["float32(float32)"], depth=3)
+    with pytest.raises(KeyError, match="Unrecognized options"):
+        cuda.vectorize(["float32(float32)"], depth=3)
+    with pytest.raises(TypeError, match="gives float64, which is not cast to the int32 of out"):
+        power(np.array([2.0, 3]), 2.0, out=np.zeros(2, np.int32))
+    with pytest.warns(RuntimeWarning, match="nopython kwarg for cuda target is redundant"):
+        cuda.vectorize(nopython=True)
+
+
+@cuda.vectorize(["int32(int32, int32)", "float64(float64, float64)"])
+def product(x, y):
+    return x * y
+
+
+@pytest.mark.parametrize("n", [1, 2, 100, 1025])
+def test_a_vectorized_function_folds(n):
+    x = RNG.integers(1, 3, n).astype(np.int32)
+    with np.errstate(over="ignore"):
+        want = np.multiply.reduce(x, dtype=np.int32)
+    for given in (x, cuda.to_device(x)):
+        got = product.reduce(given, stream=cuda.stream())
+        assert got == want and got.dtype == np.int32
+    with pytest.raises(ValueError, match="zero-size array to reduction operation product"):
+        product.reduce(np.zeros(0))
+    with pytest.raises(TypeError, match="folds a 1-d array"):
+        product.reduce(np.zeros((2, 2)))
 
 
 @cuda.guvectorize(["void(float64[:], float64[:], float64[:])"], "(n),(n)->()")
@@ -86,6 +135,41 @@ def test_guvectorize_on_the_device():
     x, y = RNG.random((4, 6)), RNG.random((4, 6))
     out = dot(cuda.to_device(x), cuda.to_device(y))
     np.testing.assert_allclose(out.copy_to_host(), (x * y).sum(-1))
+
+
+def test_guvectorize_mixes_host_and_device_and_broadcasts():
+    x, y = RNG.random((3, 4, 6)), RNG.random((4, 6))
+    for a, b in ((cuda.to_device(x), y), (x, cuda.to_device(y))):
+        np.testing.assert_allclose(dot(a, b).copy_to_host(), (x * y).sum(-1))
+    stream, out = cuda.stream(), cuda.device_array((3, 4))
+    assert dot(cuda.to_device(x), cuda.to_device(y), out=out, stream=stream) is out
+    np.testing.assert_allclose(out.copy_to_host(), (x * y).sum(-1))
+    assert float(dot(y[0], y[1])) == pytest.approx(y[0] @ y[1])
+
+
+@cuda.guvectorize(["void(int32[:], int32[:], int32[:])"], "(n),()->(n)")
+def raised(x, by, out):
+    for i in range(x.shape[0]):
+        out[i] = x[i] + by[0]
+
+
+def test_a_number_that_the_signature_declares_an_array():
+    x = np.arange(8, dtype=np.int32).reshape(2, 4)
+    np.testing.assert_array_equal(raised(x[0], np.array([5], np.int32)), x[0] + 5)
+    np.testing.assert_array_equal(raised(x, np.array([5, 7], np.int32)), x + [[5], [7]])
+    np.testing.assert_array_equal(raised(x, 3), x + 3)
+
+
+def test_calls_of_guvectorized_functions_that_are_refused():
+    x = np.arange(4.0)
+    with pytest.raises(TypeError, match="gufunc accepts 2 positional arguments .* Got 1 positional argument"):
+        dot(x)
+    with pytest.raises(ValueError, match="cannot specify argument 'out' as both positional and keyword"):
+        dot(x, x, np.zeros(()), out=np.zeros(()))
+    with pytest.raises(TypeError, match="nopython flag must be True"):
+        cuda.guvectorize(["void(float64[:], float64[:])"], "(n)->()", nopython=False)
+    with pytest.raises(TypeError, match="The following target options are not supported: depth, size"):
+        cuda.guvectorize(["void(float64[:], float64[:])"], "(n)->()", size=1, depth=2)
 
 
 @cuda.reduce

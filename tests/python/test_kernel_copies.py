@@ -117,7 +117,7 @@ def test_local_arrays_overlap_in_any_order():
         ("x = m.reshape(32)", KernelSyntaxError, "reshape.. in a kernel is of arrays with one axis, found 2"),
         ("x = a.reshape(-1, -1)", ValueError, "can only specify one unknown dimension"),
         ("x = a.reshape(2, 4)\n    a[0] = x[2, 0]", IndexError, "2"),
-        ("a[0] = a.real", KernelSyntaxError, "an array in a kernel has no 'real'"),
+        ("a[0] = a.flat", KernelSyntaxError, "an array in a kernel has no 'flat'"),
     ],
 )
 def test_refusals(body, error, words):

@@ -92,7 +92,7 @@ def _relieve():
 
 _LATER = {
     "Reduce": "reduction",
-    "guvectorize": "elementwise",
+    "guvectorize": "rowwise",
     "reduce": "reduction",
     "vectorize": "elementwise",
 }

@@ -1,64 +1,59 @@
-"""`vectorize` and `guvectorize`: functions of numbers, or of rows, that run over whole arrays on the current device."""
+"""`vectorize`: functions of numbers that run over whole arrays on the current device."""
 
 from __future__ import annotations
 
 import functools
+import math
 import re
 import types
+import warnings
 
 import numpy as np
 
 from xcuda.core.dtypes import numpy_dtype
 from xcuda.core.generated import kernel_from
+from xcuda.core.reduction import Reduce
 from xcuda.core.signatures import returned_by, types_from
 from xcuda.core.types import is_type
 
-__all__ = ["guvectorize", "vectorize"]
+__all__ = ["vectorize"]
 
 
 def vectorize(function=None, signatures=None, **options):
     """Makes a function of numbers one of arrays: `@vectorize`, or `@vectorize(["float32(float32, float32)"])`.
 
-    The result has the arguments' broadcast shape. Host arrays give a NumPy array, device arrays (of one shape, beside
-    numbers) a device array. signatures: the first that holds the arguments says how they are converted and what comes
-    back; without any, the types are what the function gives for NumPy numbers. out=: the array to write to.
+    The result has the arguments' broadcast shape: a device array where one of them, or out=, is one, else a NumPy
+    array. signatures: the first that holds the arguments says how they are converted and what comes back; without any,
+    the types are what the function gives for NumPy numbers. out=: the array to write to. stream=: where it runs.
+    `f.reduce(x)` folds a 1-d array with a function of two numbers.
     """
-    return _decorated(Elementwise, function, signatures, options)
-
-
-def guvectorize(signatures=None, layout=None, **options):
-    """Makes a function of array rows one of arrays: `@guvectorize(["void(float32[:], float32[:])"], "(n)->(n)")`.
-
-    The function gets its inputs, then its outputs, each as the layout has it: `()` is a number as input and an array
-    of length 1 as output. Leading axes, beyond the layout's, are looped over in parallel and broadcast. The outputs'
-    dtypes are the signature's; without one, the first input's.
-    """
-    if layout is None:
-        signatures, layout = None, signatures
-    if not isinstance(layout, str) or "->" not in layout:
-        raise TypeError('guvectorize() needs a layout such as "(n),(n)->()"')
-    options.pop("target", None)
-    return lambda function: Rowwise(_plain(function), _listed(signatures), layout)
-
-
-def _decorated(made, function, signatures, options):
     unknown = set(options) - {"target", "nopython", "cache", "identity", "fastmath"}
     if unknown:
-        raise TypeError(f"vectorize() has no option '{min(unknown)}'")
+        raise UnknownOption(f"Unrecognized options of vectorize(): {', '.join(sorted(unknown))}")
+    if "nopython" in options:
+        warnings.warn("nopython kwarg for cuda target is redundant", RuntimeWarning, stacklevel=2)
     if function is not None and not isinstance(function, types.FunctionType):
         function, signatures = None, function
     if function is None:
-        return lambda f: made(_plain(f), _listed(signatures))
-    return made(function, _listed(signatures))
+        return lambda f: Elementwise(plain_function(f), listed(signatures))
+    return Elementwise(function, listed(signatures))
 
 
-def _plain(function):
+class UnknownOption(TypeError, KeyError):
+    """An option that there is none of: Python's TypeError, in numba a KeyError."""
+
+    __str__ = Exception.__str__
+
+
+def plain_function(function):
+    """The function itself; TypeError for what is none."""
     if not isinstance(function, types.FunctionType):
         raise TypeError(f"a plain Python function is needed, not a {type(function).__name__}")
     return function
 
 
-def _listed(signatures):
+def listed(signatures):
+    """Signatures, one or several, as a list."""
     if signatures is None:
         return []
     one = not isinstance(signatures, (list, tuple)) or (
@@ -67,22 +62,60 @@ def _listed(signatures):
     return [signatures] if one else list(signatures)
 
 
-def _types_in(signature):
-    """(result, [arguments]) of a signature as dtypes, None for no result; an array counts as its elements."""
+def types_in(signature):
+    """(result, [arguments], [their dimensions]) of a signature as dtypes, None for no result; arrays as elements."""
     try:
         arguments = types_from(signature)
     except TypeError as error:
         raise TypeError(
             f'"{signature}" is no signature such as "float32(float32, float32)": {error}'
         ) from None
+    dtypes = [numpy_dtype(kind[1]) for kind in arguments]
+    dimensions = [kind[2] if kind[0] == "array" else 0 for kind in arguments]
     returned = returned_by(signature)
     if returned in (None, "void", "none", "None"):
-        return None, [numpy_dtype(kind[1]) for kind in arguments]
-    return numpy_dtype(types_from((returned,))[0][1]), [numpy_dtype(kind[1]) for kind in arguments]
+        return None, dtypes, dimensions
+    return numpy_dtype(types_from((returned,))[0][1]), dtypes, dimensions
 
 
-def _is_device(value):
+def is_device(value):
+    """True for an array in a device's memory, ours or another library's."""
     return hasattr(value, "__cuda_array_interface__") or hasattr(value, "copy_to_host")
+
+
+def given_array(value):
+    """A value as what has shape and dtype: device arrays as they are, all else as NumPy has it."""
+    from xcuda.core import arrays
+
+    return arrays.as_device_array(value) if is_device(value) else np.asarray(value)
+
+
+def chosen(name, signatures, given):
+    """The first of the signatures [(result, arguments)] that the dtypes are cast to safely, else in their kind."""
+    for casting in ("safe", "same_kind"):
+        for signature in signatures:
+            wanted = signature[1][: len(given)]
+            if all(np.can_cast(g, w, casting) for g, w in zip(given, wanted, strict=True)):
+                return signature
+    raise TypeError(f"{name}() has no signature for {', '.join(map(str, given))}")
+
+
+def unravelled(index, shape_of, axes):
+    """Lines that take a flat index apart by the first axes of an array: j0, j1, ..."""
+    lines, left = [], index
+    for axis in reversed(range(1, axes)):
+        lines += [
+            f"j{axis} = {left} % {shape_of}.shape[{axis}]",
+            f"r{axis} = {left} // {shape_of}.shape[{axis}]",
+        ]
+        left = f"r{axis}"
+    return [*lines, f"j0 = {left}"]
+
+
+def indices(pattern, axes):
+    """The indices of an array whose axes, the last ones of `axes`, are the result's (True) or of length 1."""
+    first = axes - len(pattern)
+    return [f"j{first + k}" if own else "0" for k, own in enumerate(pattern)]
 
 
 class Elementwise:
@@ -90,7 +123,7 @@ class Elementwise:
 
     def __init__(self, function, signatures):
         self.py_func = function
-        self.signatures = [_types_in(s) for s in signatures]
+        self.signatures = [types_in(s)[:2] for s in signatures]
         self.count = function.__code__.co_argcount
         self._kernels = {}
         functools.update_wrapper(self, function)
@@ -101,55 +134,80 @@ class Elementwise:
     def __call__(self, *values, out=None, stream=None):
         from xcuda.core import arrays
 
+        if len(values) == self.count + 1 and out is None:
+            *values, out = values
         if len(values) != self.count:
             raise TypeError(f"{self.__name__}() takes {self.count} arguments; {len(values)} were given")
-        device = any(_is_device(v) for v in values)
-        values = [v if _is_device(v) else np.asarray(v) for v in values]
+        values = [given_array(v) for v in values]
         result, wanted = self._dtypes([v.dtype for v in values])
-        shape = self._shape(values, device)
-        if out is not None and tuple(out.shape) != shape:
-            raise ValueError(f"out has shape {tuple(out.shape)}, the result {shape}")
-        to = out
+        shape = np.broadcast_shapes(*(tuple(v.shape) for v in values))
+        to = out if out is None else given_array(out)
         if to is None:
-            to = arrays.device_array(shape, result) if device else np.empty(shape, result)
-        inputs, numbers = [], []
-        for v, dtype in zip(values, wanted, strict=True):
-            if not _is_device(v):
-                v = v.astype(dtype, copy=False)
-                if v.ndim:
-                    v = np.ascontiguousarray(np.broadcast_to(v, shape)).reshape(-1)
-            numbers.append(v.ndim == 0 and not _is_device(v))
-            inputs.append(v[()] if numbers[-1] else v.reshape(-1) if v.ndim > 1 else v)
-        flat = to.reshape(-1) if len(shape) != 1 else to
-        if flat.size:
-            kernel = self._kernel(tuple(numbers))
-            if stream:
-                blocks = -(-flat.size // 256)
-                kernel[blocks, 256, stream](flat, *inputs)
-            else:
-                kernel(flat, *inputs)
-        if isinstance(to, np.ndarray) and out is not None and not np.shares_memory(flat, to):
-            to[...] = flat.reshape(shape)
-        return to[()] if isinstance(to, np.ndarray) and out is None and not shape else to
+            make = arrays.device_array if any(is_device(v) for v in values) else np.empty
+            to = make(shape, result)
+        elif tuple(to.shape) != shape:
+            raise ValueError(f"out has shape {tuple(to.shape)}, the result {shape}")
+        elif result is not None and not np.can_cast(result, to.dtype, "same_kind"):
+            raise TypeError(f"{self.__name__}() gives {result}, which is not cast to the {to.dtype} of out")
+        if math.prod(shape):
+            self._run(to, [self._input(v, d) for v, d in zip(values, wanted, strict=True)], wanted, stream)
+        if out is None and isinstance(to, np.ndarray) and not shape:
+            return to[()]
+        return to if out is None or is_device(out) else out
 
-    def _shape(self, values, device):
-        if not device:
-            return np.broadcast_shapes(*(v.shape for v in values))
-        shapes = {tuple(v.shape) for v in values if _is_device(v) or v.ndim}
-        if len(shapes) > 1:
+    def reduce(self, x, axis=0, stream=None):
+        """The function of two numbers folded over a 1-d array, in an order that is not told but always the same."""
+        if self.count != 2:
             raise ValueError(
-                f"{self.__name__}(): device arrays must be of one shape, found {sorted(shapes)}; "
-                "numbers may stand beside"
+                f"reduce only supported for functions of two numbers, {self.__name__}() has {self.count}"
             )
-        return shapes.pop()
+        x = given_array(x)
+        if x.ndim != 1 or axis not in (0, -1, None):
+            raise TypeError(
+                f"{self.__name__}.reduce() folds a 1-d array, found {x.ndim} dimensions; write x.reshape(-1)"
+            )
+        if not x.size:
+            raise ValueError(f"zero-size array to reduction operation {self.__name__} which has no identity")
+        result, wanted = self._dtypes([x.dtype, x.dtype])
+        if result is None:
+            raise TypeError(f"{self.__name__}() gives nothing back")
+        dtype = wanted[0] if x.dtype != wanted[0] else x.dtype
+        if dtype != result:
+            raise TypeError(f"{self.__name__}() of {dtype} gives {result}: it can't be folded")
+        return Reduce(self.py_func).fold(x if x.dtype == dtype else x.astype(dtype), stream=stream)
+
+    def _input(self, value, dtype):
+        if value.ndim or is_device(value):
+            return value
+        return value.astype(dtype)[()]
+
+    def _run(self, to, inputs, wanted, stream):
+        flat = all(tuple(v.shape) in ((), tuple(to.shape)) for v in inputs) and all(
+            is_contiguous(v) for v in (to, *inputs) if v.ndim
+        )
+        patterns = tuple(self._pattern(v, to, flat) for v in inputs)
+        casts = tuple(None if v.dtype == d else d for v, d in zip(inputs, wanted, strict=True))
+        kernel = self._kernel(patterns, casts, 1 if flat else len(to.shape))
+        if flat:
+            to = to.reshape(-1)
+            inputs = [v.reshape(-1) if v.ndim else v for v in inputs]
+            if not stream:
+                return kernel(to, *inputs)
+        blocks = -(-math.prod(to.shape) // 256)
+        return kernel[(blocks, 256, stream) if stream else (blocks, 256)](to, *inputs)
+
+    def _pattern(self, value, to, flat):
+        """None for a number; else by axis whether it is the result's (True), or serves all of it (False)."""
+        if not value.ndim:
+            return () if is_device(value) else None
+        if flat:
+            return (True,)
+        own = zip(value.shape, to.shape[len(to.shape) - value.ndim :], strict=True)
+        return tuple(n == m for n, m in own)
 
     def _dtypes(self, given):
-        for casting in ("safe", "same_kind"):
-            for result, wanted in self.signatures:
-                if all(np.can_cast(g, w, casting) for g, w in zip(given, wanted, strict=True)):
-                    return result, wanted
         if self.signatures:
-            raise TypeError(f"{self.__name__}() has no signature for {', '.join(map(str, given))}")
+            return chosen(self.__name__, self.signatures, given)
         try:
             with np.errstate(all="ignore"):
                 made = self.py_func(*(d.type(1) for d in given))
@@ -159,142 +217,43 @@ class Elementwise:
                 f"{self.__name__}()'s result type can't be told by calling it with numbers ({error}): give signatures"
             ) from None
 
-    def _kernel(self, numbers):
-        if numbers not in self._kernels:
-            names = [f"x{i}" for i in range(self.count)]
-            reads = [n if alone else f"{n}[i]" for n, alone in zip(names, numbers, strict=True)]
-            text = (
-                f"def {_kernel_name(self.py_func)}({', '.join(['out', *names])}):\n"
-                "    i = cuda.grid(1)\n"
-                "    if i < out.shape[0]:\n"
-                f"        out[i] = function({', '.join(reads)})\n"
+    def _kernel(self, patterns, casts, axes):
+        key = patterns, casts, axes
+        if key not in self._kernels:
+            reads = []
+            for k, (pattern, cast) in enumerate(zip(patterns, casts, strict=True)):
+                read = f"x{k}" if pattern is None else f"x{k}[{', '.join(indices(pattern, axes)) or '()'}]"
+                reads.append(read if cast is None else f"to{k}({read})")
+            names = ", ".join(f"x{k}" for k in range(len(patterns)))
+            lines = (
+                ["i = cuda.grid(1)", "if i < out.size:"]
+                if axes != 1
+                else ["j0 = cuda.grid(1)", "if j0 < out.size:"]
             )
-            self._kernels[numbers] = _made(text, _kernel_name(self.py_func), self.py_func, "vectorize")
-        return self._kernels[numbers]
+            inside = unravelled("i", "out", axes) if axes > 1 else []
+            at = ", ".join(f"j{k}" for k in range(axes)) or "()"
+            inside.append(f"out[{at}] = function({', '.join(reads)})")
+            body = [f"    {line}" for line in lines] + [f"        {line}" for line in inside]
+            text = "\n".join([f"def {kernel_name(self.py_func)}(out, {names}):", *body]) + "\n"
+            types_of = {f"to{k}": cast.type for k, cast in enumerate(casts) if cast is not None}
+            self._kernels[key] = made_kernel(text, self.py_func, "vectorize", types_of)
+        return self._kernels[key]
 
 
-class Rowwise:
-    """What @guvectorize gives: call it with the inputs, and the outputs if there are any already."""
-
-    def __init__(self, function, signatures, layout):
-        self.py_func = function
-        both = [_types_in(s) for s in signatures]
-        for given, (result, _) in zip(signatures, both, strict=True):
-            if result is not None:
-                raise TypeError(
-                    f"guvectorized functions cannot return values: signature {given} specifies {result} return "
-                    "type; write into the last argument, and void(...)"
-                )
-        self.signatures = [arguments for _, arguments in both]
-        left, _, right = layout.replace(" ", "").partition("->")
-        self.inputs = [tuple(filter(None, p.split(","))) for p in re.findall(r"\(([^)]*)\)", left)]
-        self.outputs = [tuple(filter(None, p.split(","))) for p in re.findall(r"\(([^)]*)\)", right)]
-        wanted = function.__code__.co_argcount
-        if len(self.inputs) + len(self.outputs) != wanted or not self.outputs:
-            raise TypeError(
-                f'{function.__name__}() takes {wanted} arguments, the layout "{layout}" has others'
-            )
-        self._kernel = None
-        functools.update_wrapper(self, function)
-
-    def __call__(self, *values, out=None):
-        given = list(values[len(self.inputs) :]) or (
-            [] if out is None else [out] if not isinstance(out, tuple) else [*out]
-        )
-        inputs = values[: len(self.inputs)]
-        if len(inputs) != len(self.inputs) or len(given) not in (0, len(self.outputs)):
-            raise TypeError(
-                f"{self.__name__}() takes {len(self.inputs)} inputs and {len(self.outputs)} outputs or none; "
-                f"{len(values)} values were given"
-            )
-        device = any(_is_device(v) for v in values)
-        if device and not all(_is_device(v) for v in inputs):
-            raise TypeError(f"{self.__name__}(): beside a device array every input must be one")
-        inputs = [v if _is_device(v) else np.asarray(v) for v in inputs]
-        dtypes = self._dtypes([v.dtype for v in inputs])
-        lengths = self._lengths(inputs)
-        loops = [tuple(v.shape[: v.ndim - len(core)]) for v, core in zip(inputs, self.inputs, strict=True)]
-        if device and len(set(loops)) > 1:
-            raise ValueError(
-                f"{self.__name__}(): the leading axes of device arrays must agree, found {loops}"
-            )
-        loop = loops[0] if device else np.broadcast_shapes(*loops)
-        rows = int(np.prod(loop, dtype=np.int64))
-        flat = []
-        for v, core, dtype in zip(inputs, self.inputs, dtypes, strict=False):
-            inner = tuple(lengths[n] for n in core)
-            if not _is_device(v):
-                v = np.ascontiguousarray(np.broadcast_to(v.astype(dtype, copy=False), (*loop, *inner)))
-            flat.append(v.reshape((rows, *inner)))
-        results = self._results(given, device, loop, lengths, dtypes[len(inputs) :])
-        for r, core in zip(results, self.outputs, strict=True):
-            flat.append(r.reshape((rows, *(lengths[n] for n in core))))
-        if rows:
-            self._made()(*flat)
-        for r, f in zip(results, flat[len(inputs) :], strict=True):
-            if isinstance(r, np.ndarray) and not np.shares_memory(r, f):
-                r[...] = f.reshape(r.shape)
-        return results[0] if len(results) == 1 else tuple(results)
-
-    def _dtypes(self, given):
-        for casting in ("safe", "same_kind"):
-            for wanted in self.signatures:
-                if all(np.can_cast(g, w, casting) for g, w in zip(given, wanted, strict=False)):
-                    return wanted
-        if self.signatures:
-            raise TypeError(f"{self.__name__}() has no signature for {', '.join(map(str, given))}")
-        return [*given, *[given[0]] * len(self.outputs)]
-
-    def _lengths(self, inputs):
-        lengths = {}
-        for v, core in zip(inputs, self.inputs, strict=True):
-            if v.ndim < len(core):
-                raise ValueError(f"{self.__name__}(): an input of {len(core)} axes is needed, found {v.ndim}")
-            for name, n in zip(core, v.shape[v.ndim - len(core) :], strict=True):
-                if lengths.setdefault(name, n) != n:
-                    raise ValueError(
-                        f"{self.__name__}(): '{name}' is {lengths[name]} in one input and {n} in another"
-                    )
-        missing = {n for core in self.outputs for n in core} - set(lengths)
-        if missing:
-            raise TypeError(f"{self.__name__}(): no input tells the length '{min(missing)}'")
-        return lengths
-
-    def _results(self, given, device, loop, lengths, dtypes):
-        from xcuda.core import arrays
-
-        shapes = [(*loop, *(lengths[n] for n in core)) for core in self.outputs]
-        if not given:
-            make = arrays.device_array if device else np.zeros
-            return [make(s, d) for s, d in zip(shapes, dtypes, strict=True)]
-        for r, s in zip(given, shapes, strict=True):
-            if tuple(r.shape) != s:
-                raise ValueError(f"{self.__name__}(): an output has shape {tuple(r.shape)}, not {s}")
-        return given
-
-    def _made(self):
-        if self._kernel is None:
-            cores = [*self.inputs, *self.outputs]
-            names = [f"x{k}" for k in range(len(cores))]
-            reads = [
-                f"{n}[i]" if core or k < len(self.inputs) else f"{n}[i:i + 1]"
-                for k, (n, core) in enumerate(zip(names, cores, strict=True))
-            ]
-            text = (
-                f"def {_kernel_name(self.py_func)}({', '.join(names)}):\n"
-                "    i = cuda.grid(1)\n"
-                f"    if i < {names[-1]}.shape[0]:\n"
-                f"        function({', '.join(reads)})\n"
-            )
-            self._kernel = _made(text, _kernel_name(self.py_func), self.py_func, "guvectorize")
-        return self._kernel
+def is_contiguous(array):
+    """Whether its elements lie one after another in C order."""
+    return bool(array.flags["C_CONTIGUOUS"])
 
 
-def _made(text, name, function, label):
+def made_kernel(text, function, label, names=()):
+    """The kernel of the text, which calls `function`."""
     from xcuda import core
 
-    return kernel_from(text, name, {"cuda": core, "function": function}, label)
+    return kernel_from(
+        text, kernel_name(function), {"cuda": core, "function": function, **dict(names)}, label
+    )
 
 
-def _kernel_name(function):
+def kernel_name(function):
+    """The name of the kernel that is made of a function."""
     return re.sub(r"\W", "_", function.__name__) + "_kernel"

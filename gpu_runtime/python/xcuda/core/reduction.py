@@ -57,33 +57,35 @@ class Reduce:
 
         res: a device array whose first element takes the result; then nothing is given back. An empty array gives init.
         """
-        from xcuda.core import arrays
-
         if arr.ndim != 1:
             raise TypeError(f"reduce() folds a 1-d array, found {arr.ndim} dimensions; write arr.reshape(-1)")
         n = arr.shape[0] if size is None else size
         if not 0 <= n <= arr.shape[0]:
             raise ValueError(f"size is {n}, the array's length {arr.shape[0]}")
-        dtype = np.dtype(arr.dtype)
-        if n == 0:
-            total = dtype.type(init)
-        else:
-            blocks = min(-(-n // _BLOCK), _MOST_BLOCKS)
-            kernel = self._kernel(dtype)
-            more = (stream,) if stream else ()
-            parts = arrays.device_array(blocks, dtype)
-            kernel[(blocks, _BLOCK, *more)](parts, arr, n)
-            if blocks > 1:
-                one = arrays.device_array(1, dtype)
-                kernel[(1, _BLOCK, *more)](one, parts, blocks)
-                parts = one
-            if stream:
-                stream.synchronize()
-            total = self._with(init, parts.copy_to_host()[0])
+        total = np.dtype(arr.dtype).type(init) if n == 0 else self._with(init, self.fold(arr, n, stream))
         if res is None:
             return total
         res[0:1].copy_to_device(np.array([total], res.dtype))
         return None
+
+    def fold(self, arr, n=None, stream=None):
+        """The first `n` elements, one at least, folded with nothing else."""
+        from xcuda.core import arrays
+
+        dtype = np.dtype(arr.dtype)
+        n = arr.shape[0] if n is None else n
+        blocks = min(-(-n // _BLOCK), _MOST_BLOCKS)
+        kernel = self._kernel(dtype)
+        more = (stream,) if stream else ()
+        parts = arrays.device_array(blocks, dtype)
+        kernel[(blocks, _BLOCK, *more)](parts, arr, n)
+        if blocks > 1:
+            one = arrays.device_array(1, dtype)
+            kernel[(1, _BLOCK, *more)](one, parts, blocks)
+            parts = one
+        if stream:
+            stream.synchronize()
+        return parts.copy_to_host()[0]
 
     def _with(self, init, total):
         with np.errstate(all="ignore"):
