@@ -83,6 +83,12 @@ Place Lowered::first_write(std::size_t parameter) const {
 
 Program::Program(frontend::Source source, Options options) : source_(std::move(source)), options_(options) {}
 
+Program::Program(std::string name, Lowering lowering, Options options)
+    : lowering_(std::move(lowering)),
+      options_(std::move(options)) {
+    source_.name = std::move(name);
+}
+
 PlanKey Program::key(const std::string& target, std::span<const Argument> arguments) const {
     return options_.door ? options_.door->key(target, arguments) : PlanKey{"cpu"};
 }
@@ -106,7 +112,8 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
         made->text = std::move(prepared.text);
         made->plan = std::move(prepared.plan);
     } else {
-        made->module = frontend::lower(source_, types_of(signature), options_.checked);
+        made->module = lowering_ ? lowering_(types_of(signature))
+                                 : frontend::lower(source_, types_of(signature), options_.checked);
     }
     made->asked = wanted;
     made->fixed = fix(made->module, wanted);

@@ -1,6 +1,7 @@
 // A kernel's source with everything made from it: one lowering a signature, one compiled kernel a device and block.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -75,9 +76,13 @@ struct Specialisation {
     double seconds = 0;  // from typed IR to loaded kernel
 };
 
+/// Makes the typed IR for argument types, where it does not come from Python's source.
+using Lowering = std::function<ir::Module(const std::vector<ir::Type>&)>;
+
 class XCUDA_API Program {
 public:
     Program(frontend::Source source, Options options);
+    Program(std::string name, Lowering lowering, Options options);
 
     const std::string& name() const { return source_.name; }
     const frontend::Source& source() const { return source_; }
@@ -99,7 +104,8 @@ public:
     std::string assembly(const Specialisation& kernel) const;
 
 private:
-    frontend::Source source_;
+    frontend::Source source_;  // of a program with a lowering: only its name
+    Lowering lowering_;
     Options options_;
     mutable std::mutex mutex_;  // of the two lists; held while compiling, so that one signature compiles once
     std::vector<std::shared_ptr<const Lowered>> lowered_;

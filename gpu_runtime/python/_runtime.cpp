@@ -10,6 +10,7 @@
 #include "_runtime_graph.hpp"
 #include "_runtime_kernel.hpp"
 #include "_runtime_math.hpp"
+#include "_runtime_numeric.hpp"
 #include "_runtime_pinned.hpp"
 #include "_runtime_profile.hpp"
 #include "_runtime_stream.hpp"
@@ -30,6 +31,7 @@ NB_MODULE(_runtime, module) {
     bind_kernel(module);
     bind_bound(module);
     bind_math(module);
+    bind_numeric(module);
     bind_pinned(module);
     bind_profile(module);
     bind_target(module);

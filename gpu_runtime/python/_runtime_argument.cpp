@@ -113,6 +113,12 @@ bool Arguments::read(PyObject* object, const std::string& name) {
         take_device(array->buffer->device(), name);
         return true;
     }
+    if (const auto array = numeric_as_device(object)) {
+        values_.push_back(array->view);
+        item.buffer = array->buffer;
+        take_device(array->buffer->device(), name);
+        return true;
+    }
     launch::Argument& value = values_.emplace_back();
     if (read_scalar(value, object, name)) return true;
     value.is_array = true;

@@ -20,6 +20,7 @@ namespace {
 using Lengths = std::vector<std::int64_t>;
 
 PyTypeObject* array_class = nullptr;  // xcuda.core's class over ArrayBase
+NumericReader numeric_reader = nullptr;
 
 void set_shape(launch::Argument& view, const Lengths& lengths, const Lengths* strides) {
     if (lengths.size() > launch::max_ndim)
@@ -312,6 +313,12 @@ DeviceArray* device_array(PyObject* object) {
     if (Py_TYPE(object) == array_class) return nb::inst_ptr<DeviceArray>(object);
     DeviceArray* found = nullptr;
     return nb::try_cast<DeviceArray*>(nb::handle(object), found) ? found : nullptr;
+}
+
+void set_numeric_reader(NumericReader reader) { numeric_reader = reader; }
+
+std::optional<DeviceArray> numeric_as_device(PyObject* object) {
+    return numeric_reader ? numeric_reader(object) : std::nullopt;
 }
 
 void bind_array(nb::module_& module) {

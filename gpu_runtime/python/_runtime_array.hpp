@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <optional>
 
 #include "_runtime_error.hpp"
 #include "launch/buffer.hpp"
@@ -23,6 +24,11 @@ struct DeviceArray {
 
 /// The array behind a Python object, null where it is none; a pointer comparison for xcuda's own class.
 DeviceArray* device_array(PyObject* object);
+
+/// How numeric's arrays are seen as device arrays; nothing for other objects. Set by their binding.
+using NumericReader = std::optional<DeviceArray> (*)(PyObject*);
+void set_numeric_reader(NumericReader reader);
+std::optional<DeviceArray> numeric_as_device(PyObject* object);
 
 void bind_array(nb::module_& module);
 

@@ -1,0 +1,12 @@
+// Folds (sums, products, extremes, ...) as one or several kernels: partial results over chunks and lanes, then theirs. In
+// which order elements meet depends on lengths and device only.
+#pragma once
+
+#include "arrays/fuse.hpp"
+
+namespace xcuda::arrays {
+
+/// Computes a pending fold into memory at `address`, laid out as the value. Its operand is computed on the way.
+void run_fold(const Value& value, char* address, const Queue& queue);
+
+}  // namespace xcuda::arrays

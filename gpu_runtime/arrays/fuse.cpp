@@ -1,0 +1,149 @@
+#include "arrays/fuse.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace xcuda::arrays {
+
+namespace {
+
+bool same_memory(const Memory& a, const Memory& b, bool number) {
+    return number ? a.bits == b.bits && a.more_bits == b.more_bits
+                  : a.address == b.address && a.view == b.view;
+}
+
+char* element(char* base, DType dtype, std::int64_t offset) {
+    return base + offset * static_cast<std::int64_t>(info(dtype).size);
+}
+
+}  // namespace
+
+int Fuser::slot(const Slot& slot, const Memory& memory) {
+    for (std::size_t i = 0; i < structure.slots.size(); ++i)
+        if (structure.slots[i].dtype == slot.dtype && structure.slots[i].number == slot.number &&
+            same_memory(slots[i], memory, slot.number))
+            return ~static_cast<int>(i);
+    structure.slots.push_back(slot);
+    slots.push_back(memory);
+    return ~static_cast<int>(slots.size() - 1);
+}
+
+int Fuser::step(const Loop& loop, std::vector<int> args) {
+    for (std::size_t i = structure.steps.size(); i-- > 0;)
+        if (structure.steps[i].loop == loop.id && structure.steps[i].args == args) return static_cast<int>(i);
+    structure.steps.push_back({loop.id, std::move(args)});
+    return static_cast<int>(structure.steps.size()) - 1;
+}
+
+DType Fuser::dtype_of(int at) const {
+    return at < 0 ? structure.slots[static_cast<std::size_t>(~at)].dtype
+                  : loop_of(structure.steps[static_cast<std::size_t>(at)].loop).out;
+}
+
+int Fuser::cast(int from, DType to) {
+    const DType now = dtype_of(from);
+    return now == to ? from : step(cast_loop(now, to), {from});
+}
+
+int Fuser::operand(const Operand& o, bool single) {
+    if (!o.value) {
+        Memory number;
+        number.bits = o.bits;
+        number.more_bits = o.more_bits;
+        return slot({o.dtype, true, 0}, number);
+    }
+    const Value& v = *o.value;
+    if (v.pending()) return value(v, single || !(o.view == v.layout));
+    Memory memory;
+    memory.address = element(v.address, v.dtype, o.view.offset);
+    if (single) {
+        memory.view.ndim = static_cast<int>(shape_.size());
+        std::copy(shape_.begin(), shape_.end(), memory.view.lengths.begin());
+        std::fill_n(memory.view.strides.begin(), shape_.size(), 0);
+    } else {
+        memory.view = o.view;
+    }
+    memory.view.offset = 0;
+    buffers.push_back(v.buffer);
+    return slot({v.dtype, false, 0}, memory);
+}
+
+int Fuser::value(const Value& v, bool single) {
+    auto& known = single ? known_single_ : known_;
+    if (const auto found = known.find(&v); found != known.end()) return found->second;
+    std::vector<int> args;
+    for (std::size_t i = 0; i < v.operands.size(); ++i)
+        args.push_back(cast(operand(v.operands[i], single), v.loop->in[i]));
+    const int at = v.loop->name == "copy" ? args[0] : step(*v.loop, std::move(args));
+    known.emplace(&v, at);
+    return at;
+}
+
+void Fuser::output(int from, DType dtype, char* address, const View& view) {
+    structure.outputs.push_back({from, dtype, 0});
+    Memory memory;
+    memory.address = element(address, dtype, view.offset);
+    memory.view = view;
+    memory.view.offset = 0;
+    outputs.push_back(memory);
+}
+
+void use(const Fuser& fuser, const Queue& queue) {
+    if (!queue.stream) return;
+    for (const auto& buffer : fuser.buffers) buffer->used_on(queue.stream);
+}
+
+Kernel elementwise_kernel(Fuser fuser) {
+    Kernel k;
+    k.structure = std::move(fuser.structure);
+    k.slots = std::move(fuser.slots);
+    k.outputs = std::move(fuser.outputs);
+    Structure& s = k.structure;
+
+    std::vector<View> views;
+    for (const Memory& m : k.outputs) views.push_back(m.view);
+    for (std::size_t i = 0; i < k.slots.size(); ++i)
+        if (!s.slots[i].number) views.push_back(k.slots[i].view);
+    const int ndim = views[0].ndim;
+    std::array<int, max_axes> order;
+    for (int i = 0; i < ndim; ++i) order[static_cast<std::size_t>(i)] = i;
+    const View first = views[0];
+    std::stable_sort(order.begin(), order.begin() + ndim, [&](int a, int b) {
+        return std::abs(first.strides[static_cast<std::size_t>(a)]) >
+               std::abs(first.strides[static_cast<std::size_t>(b)]);
+    });
+    for (View& v : views) {
+        const View old = v;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(ndim); ++i) {
+            v.lengths[i] = old.lengths[static_cast<std::size_t>(order[i])];
+            v.strides[i] = old.strides[static_cast<std::size_t>(order[i])];
+        }
+    }
+    const Collapsed axes = collapse(views);
+    s.axes = std::max(axes.ndim, 1);
+    std::size_t next = 0;
+    const auto take = [&](Memory& m) {
+        m.view = views[next++];
+        if (m.view.ndim == 0) {
+            m.view.ndim = 1;
+            m.view.lengths[0] = m.view.strides[0] = 1;
+        }
+    };
+    for (std::size_t i = 0; i < k.outputs.size(); ++i) {
+        take(k.outputs[i]);
+        s.outputs[i].axes = (1u << s.axes) - 1;
+    }
+    for (std::size_t i = 0; i < k.slots.size(); ++i) {
+        if (s.slots[i].number) continue;
+        take(k.slots[i]);
+        if (axes.ndim == 0) continue;
+        for (int d = 0; d < s.axes; ++d)
+            if (k.slots[i].view.strides[static_cast<std::size_t>(d)] != 0) s.slots[i].axes |= 1u << d;
+    }
+    if (folds_axes(s.axes))
+        for (int d = 0; d + thread_axes - 1 < s.axes; ++d)
+            k.figures.push_back(axes.lengths[static_cast<std::size_t>(d)]);
+    return k;
+}
+
+}  // namespace xcuda::arrays

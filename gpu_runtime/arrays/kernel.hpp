@@ -1,0 +1,49 @@
+// A fused kernel with its figures, compiled where its structure is new, and started.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "arrays/structure.hpp"
+#include "arrays/value.hpp"
+#include "launch/launch.hpp"
+
+namespace xcuda::arrays {
+
+/// What a slot or an output of a structure stands for in one launch.
+struct Memory {
+    char* address = nullptr;  // of element 0 of the view
+    View view;                // along all axes of the kernel; of an output along those of its threads
+    std::uint64_t bits = 0, more_bits = 0;  // a number's
+};
+
+struct Kernel {
+    Structure structure;
+    std::vector<Memory> outputs, slots;
+    std::vector<std::int64_t> figures;  // integers after the slots, the identity aside
+    std::uint64_t identity = 0, more_identity = 0;
+};
+
+/// Where launches go, and who is told of them. `launched` may throw (a launch on the CPU device that was interrupted).
+struct Queue {
+    std::shared_ptr<device::Device> device;
+    std::shared_ptr<device::Stream> stream;
+    std::function<void(launch::Started)> launched;
+};
+
+/// What is known of a site in the user's program; set once by the floor that makes sites.
+using PlaceOf = Place (*)(const Site&);
+XCUDA_API void set_place_of(PlaceOf place_of);
+
+/// Lengths are not 0.
+void start(const Kernel& kernel, const Site& site, const Queue& queue);
+
+/// Kernels started since the process began, and how many structures they were of.
+struct Counts {
+    std::uint64_t launches = 0, structures = 0;
+};
+XCUDA_API Counts counts();
+
+}  // namespace xcuda::arrays

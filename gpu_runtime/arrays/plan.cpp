@@ -1,0 +1,244 @@
+#include "arrays/plan.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "arrays/fold.hpp"
+#include "arrays/fuse.hpp"
+
+namespace xcuda::arrays {
+namespace {
+
+constexpr int cheap = 12;  // weight that is computed again rather than kept in memory
+constexpr std::size_t most_steps = 48, most_outputs = 12;  // of one kernel
+
+struct Item {
+    ValueP value;
+    int stage = 0;        // kernels of a stage read only memory of earlier ones
+    bool memory = false;  // has memory of its own afterwards
+    int weight = 0;       // of an element, producers that are computed on the way included
+    std::vector<std::size_t> users;
+};
+
+bool aligned(const Operand& o) { return o.view == o.value->layout; }
+bool single(const Value& v) { return v.size() == 1; }
+
+struct Plan {
+    std::vector<Item> items;  // producers before their users
+    std::unordered_map<const Value*, std::size_t> place;
+
+    void collect(const ValueP& root) {
+        struct Open {
+            ValueP value;
+            std::size_t next;
+        };
+        std::vector<Open> open{{root, 0}};
+        while (!open.empty()) {
+            auto& [value, next] = open.back();
+            if (next == 0 && (!value->pending() || place.contains(value.get()))) {
+                open.pop_back();
+                continue;
+            }
+            if (next < value->operands.size()) {
+                const ValueP& under = value->operands[next++].value;
+                if (under && under->pending() && !place.contains(under.get())) open.push_back({under, 0});
+                continue;
+            }
+            if (!place.contains(value.get())) {
+                place.emplace(value.get(), items.size());
+                items.push_back({value, 0, false, 0, {}});
+            }
+            open.pop_back();
+        }
+    }
+
+    Item* item(const Operand& o) {
+        return o.value && o.value->pending() ? &items[place.at(o.value.get())] : nullptr;
+    }
+
+    // Computed inside the kernel of whoever reads it so.
+    bool inlined(const Operand& o, const Item& producer) const {
+        if (producer.memory || producer.value->reduction) return false;
+        return aligned(o) || (single(*o.value) && producer.weight <= cheap);
+    }
+
+    void link() {
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            Item& user = items[i];
+            user.weight = user.value->loop ? user.value->loop->weight : 0;
+            for (const Operand& o : user.value->operands) {
+                Item* p = item(o);
+                if (!p) continue;
+                p->users.push_back(i);
+                if (p->value->reduction || !(aligned(o) || single(*o.value))) p->memory = true;
+                if (!inlined(o, *p) && !aligned(o)) p->memory = true;
+                if (!p->memory) user.weight += p->weight;
+            }
+        }
+    }
+
+    void stages() {
+        for (Item& user : items) {
+            user.stage = 0;
+            for (const Operand& o : user.value->operands) {
+                Item* p = item(o);
+                if (!p) continue;
+                const bool later = p->memory && (p->value->reduction || user.value->reduction || !aligned(o));
+                user.stage = std::max(user.stage, p->stage + (later ? 1 : 0));
+            }
+        }
+    }
+
+    // Work that two kernels would do, and that is dear, is kept in memory. True where something changed.
+    bool keep_shared() {
+        bool changed = false;
+        for (Item& p : items) {
+            if (p.memory || p.weight <= cheap || p.users.size() < 2) continue;
+            std::size_t folds = 0, others = 0;
+            for (const std::size_t u : p.users) {
+                folds += items[u].value->reduction.has_value();
+                others += !items[u].value->reduction;
+            }
+            bool apart = folds > 1 || (folds == 1 && others > 0);
+            for (const std::size_t u : p.users) apart |= items[u].stage != items[p.users[0]].stage;
+            if (!apart) continue;
+            p.memory = changed = true;
+        }
+        return changed;
+    }
+
+    void arrange() {
+        link();
+        do stages();
+        while (keep_shared());
+    }
+};
+
+struct Runner {
+    Plan& plan;
+    const Queue& queue;
+
+    // The value has its memory from here on.
+    static void settle(Value& v, const ValueP& memory) {
+        v.buffer = memory->buffer;
+        v.address = memory->address;
+        v.loop = nullptr;
+        v.reduction.reset();
+        v.operands.clear();
+        v.site = {};
+        v.depth = 0;
+    }
+
+    void elementwise(std::span<const ValueP> values) {
+        if (values[0]->size() == 0) {
+            for (const ValueP& v : values) settle(*v, memory_for(*v));
+            return;
+        }
+        std::size_t done = 0;
+        while (done < values.size()) {
+            Fuser fuser(values[done]->layout.shape());
+            std::vector<std::pair<ValueP, ValueP>> made;  // value and memory
+            do {
+                const ValueP& v = values[done++];
+                const int from = fuser.value(*v);
+                const ValueP memory = memory_for(*v);
+                fuser.output(from, v->dtype, memory->address, v->layout);
+                made.emplace_back(v, memory);
+            } while (done < values.size() && fuser.structure.steps.size() < most_steps &&
+                     made.size() < most_outputs);
+            use(fuser, queue);
+            start(elementwise_kernel(std::move(fuser)), made.front().first->site, queue);
+            for (auto& [v, memory] : made) settle(*v, memory);
+        }
+    }
+
+    ValueP memory_for(const Value& v) const {
+        return allocated(queue.device, v.dtype, v.layout, queue.stream);
+    }
+
+    void fold(const ValueP& v) {
+        const ValueP memory = memory_for(*v);
+        if (v->size() > 0) run_fold(*v, memory->address, queue);
+        settle(*v, memory);
+    }
+
+    void run() {
+        int last = 0;
+        for (const Item& i : plan.items) last = std::max(last, i.stage);
+        for (int stage = 0; stage <= last; ++stage) {
+            std::vector<std::vector<ValueP>> groups;  // of one shape
+            for (const Item& i : plan.items) {
+                if (i.stage != stage || !i.memory || !i.value->loop) continue;
+                const auto fits = [&](const std::vector<ValueP>& g) {
+                    return std::ranges::equal(g[0]->layout.shape(), i.value->layout.shape());
+                };
+                const auto found = std::find_if(groups.begin(), groups.end(), fits);
+                if (found == groups.end())
+                    groups.push_back({i.value});
+                else
+                    found->push_back(i.value);
+            }
+            for (const auto& group : groups) elementwise(group);
+            for (const Item& i : plan.items)
+                if (i.stage == stage && i.value->reduction) fold(i.value);
+        }
+    }
+};
+
+// Whether computing the value reads the target's memory elsewhere than at the element that is written.
+bool reads_elsewhere(const Operand& o, const Value& target, const View& view, bool through_view) {
+    if (!o.value) return false;
+    if (o.value.get() == &target) return through_view || !(o.view == view);
+    if (!o.value->pending() || o.value->reduction) return o.value->buffer && o.value->buffer == target.buffer;
+    const bool moved = through_view || !aligned(o);
+    return std::any_of(o.value->operands.begin(), o.value->operands.end(),
+                       [&](const Operand& under) { return reads_elsewhere(under, target, view, moved); });
+}
+
+}  // namespace
+
+void compute(std::span<const ValueP> wanted, const Queue& queue) {
+    Plan plan;
+    for (const ValueP& v : wanted)
+        if (v->pending()) plan.collect(v);
+    if (plan.items.empty()) return;
+    for (const ValueP& v : wanted)
+        if (const auto at = plan.place.find(v.get()); at != plan.place.end())
+            plan.items[at->second].memory = true;
+    plan.arrange();
+    Runner{plan, queue}.run();
+}
+
+void store(Value& target, const View& view, const Operand& from, const Site& site, const Queue& queue) {
+    if (view.size() == 0) return;
+    Operand source = from;
+    if (source.value && source.value->pending()) {
+        // What is folded or seen through a view on the way is computed first; the rest fuses with the write.
+        Plan plan;
+        plan.collect(source.value);
+        Item& root = plan.items.back();
+        root.memory = true;
+        plan.link();
+        std::vector<ValueP> first;
+        for (const Item& i : plan.items)
+            if (i.memory && i.value != source.value) first.push_back(i.value);
+        const bool whole = source.value->reduction || !aligned(source) || source.value->arrays > 0 ||
+                           reads_elsewhere(source, target, view, false);
+        if (whole) first.push_back(source.value);
+        compute(first, queue);
+    } else if (source.value && source.value->buffer == target.buffer && !(source.view == view)) {
+        const Loop& copy = cast_loop(source.value->dtype, source.value->dtype);
+        const ValueP apart = apply(target.device, copy, {source}, source.view.shape(), nullptr, site);
+        compute(std::span(&apart, 1), queue);
+        source = {apart, apart->layout, apart->dtype};
+    }
+    Fuser fuser(view.shape());
+    const int at = fuser.cast(fuser.operand(source), target.dtype);
+    fuser.output(at, target.dtype, target.address, view);
+    use(fuser, queue);
+    if (queue.stream) target.buffer->used_on(queue.stream);
+    start(elementwise_kernel(std::move(fuser)), site, queue);
+}
+
+}  // namespace xcuda::arrays

@@ -1,0 +1,19 @@
+// Which pending values are computed together, in which order; and writes into memory.
+#pragma once
+
+#include <span>
+
+#include "arrays/kernel.hpp"
+
+namespace xcuda::arrays {
+
+/// Computes the pending ones among `wanted` and all that they need: as few kernels as the shapes allow, each value that
+/// several need once.
+XCUDA_API void compute(std::span<const ValueP> wanted, const Queue& queue);
+
+/// Writes the operand (broadcast to the view's shape already) to a view of a value in memory. Pending readers of the
+/// old contents must have been computed; where the operand itself reads the memory in another order, a copy is made.
+XCUDA_API void store(Value& target, const View& view, const Operand& from, const Site& site,
+                     const Queue& queue);
+
+}  // namespace xcuda::arrays

@@ -1,0 +1,82 @@
+#include "arrays/structure.hpp"
+
+#include <fmt/format.h>
+
+namespace xcuda::arrays {
+namespace {
+
+constexpr std::size_t longest_text = 72;
+
+void put(std::string& key, std::uint32_t word) {
+    key.append(reinterpret_cast<const char*>(&word), sizeof word);
+}
+
+std::string letter(int slot) {
+    std::string name(1, static_cast<char>('a' + slot % 26));
+    return slot < 26 ? name : name + std::to_string(slot / 26);
+}
+
+std::string words(const Structure& s, int at, bool inner) {
+    if (at < 0) return letter(~at);
+    const Step& step = s.steps[static_cast<std::size_t>(at)];
+    const Loop& loop = loop_of(step.loop);
+    if (loop.name == "copy" || (loop.name == "astype" && inner)) return words(s, step.args[0], inner);
+    if (loop.name == "astype")
+        return fmt::format("{}.astype({})", words(s, step.args[0], true), info(loop.out).name);
+    if (!loop.infix.empty() && step.args.size() == 2) {
+        const std::string text =
+            fmt::format("{} {} {}", words(s, step.args[0], true), loop.infix, words(s, step.args[1], true));
+        return inner ? "(" + text + ")" : text;
+    }
+    if (loop.name == "negative") return "-" + words(s, step.args[0], true);
+    std::string text;
+    for (const int a : step.args) text += (text.empty() ? "" : ", ") + words(s, a, false);
+    return loop.name + "(" + text + ")";
+}
+
+std::string fold_name(const Loop& loop) {
+    if (loop.name == "add") return "sum";
+    if (loop.name == "multiply") return "prod";
+    if (loop.name == "maximum") return "max";
+    if (loop.name == "minimum") return "min";
+    if (loop.name == "logical_and") return "all";
+    if (loop.name == "logical_or") return "any";
+    return loop.name + ".reduce";
+}
+
+}  // namespace
+
+std::string Structure::key() const {
+    std::string key;
+    key.reserve(4 * (4 + 2 * slots.size() + 4 * steps.size() + 3 * outputs.size()));
+    put(key, static_cast<std::uint32_t>(axes));
+    put(key, static_cast<std::uint32_t>(slots.size() << 16 | steps.size()));
+    for (const Slot& s : slots)
+        put(key, static_cast<std::uint32_t>(s.dtype) | (s.number ? 0x80u : 0u) | s.axes << 8);
+    for (const Step& s : steps) {
+        put(key, static_cast<std::uint32_t>(s.loop));
+        for (const int a : s.args) put(key, static_cast<std::uint32_t>(a));
+    }
+    for (const Output& o : outputs) {
+        put(key, static_cast<std::uint32_t>(o.from));
+        put(key, static_cast<std::uint32_t>(o.dtype) | o.axes << 8);
+    }
+    for (const Folding& f : folding)
+        put(key, 0x80000000u | static_cast<std::uint32_t>(f.loop) << 8 |
+                     static_cast<std::uint32_t>(f.axes) << 1 | (f.chunked ? 1u : 0u));
+    return key;
+}
+
+std::string Structure::text() const {
+    std::string text;
+    for (const Output& o : outputs) {
+        if (!text.empty()) text += ", ";
+        text += folding.empty()
+                    ? words(*this, o.from, false)
+                    : fmt::format("{}({})", fold_name(loop_of(folding[0].loop)), words(*this, o.from, false));
+        if (text.size() > longest_text) return text.substr(0, longest_text - 3) + "...";
+    }
+    return text;
+}
+
+}  // namespace xcuda::arrays

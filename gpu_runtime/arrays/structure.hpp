@@ -1,0 +1,62 @@
+// The shape of a fused kernel without its figures: what is loaded, computed and stored along which axes. Kernels of one
+// structure are one program, whatever the lengths.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arrays/loops.hpp"
+#include "ir/module.hpp"
+
+namespace xcuda::arrays {
+
+/// Something a kernel reads: an array along some of its axes, or a number.
+struct Slot {
+    DType dtype;
+    bool number = false;
+    std::uint32_t axes = 0;  // bit per axis of the kernel: where its elements differ
+};
+
+/// A computed value: of slots (below 0: ~slot) and earlier steps.
+struct Step {
+    int loop;
+    std::vector<int> args;
+};
+
+struct Output {
+    int from;  // as in Step::args
+    DType dtype;
+    std::uint32_t axes = 0;
+};
+
+/// A fold of the one output over the last axes of the kernel.
+struct Folding {
+    int loop;              // (accumulator, element) -> accumulator
+    int axes = 0;          // how many: loops of each thread, outermost first
+    bool chunked = false;  // the last axis but the loops' is a chunk of the first loop's turns
+};
+
+struct Structure {
+    int axes = 0;  // of threads and, after them, of loops
+    std::vector<Slot> slots;
+    std::vector<Step> steps;
+    std::vector<Output> outputs;
+    std::vector<Folding> folding;  // none or one
+
+    /// The same for kernels of the same structure.
+    std::string key() const;
+    /// As the user would write it: "sqrt(a * a + b)".
+    std::string text() const;
+    int weight(int step) const;
+};
+
+/// The order of the kernel's parameters: outputs, slots, then integers: of a folding the length of each loop, the
+/// identity, and the turns of a chunk; of more than three thread axes the length of each.
+XCUDA_API ir::Module lowered(const Structure& structure, const std::vector<ir::Type>& parameters);
+
+constexpr int thread_axes = 3;
+/// Thread axes of a kernel of so many: the first ones are folded into one.
+inline bool folds_axes(int threads) { return threads > thread_axes; }
+
+}  // namespace xcuda::arrays

@@ -1,0 +1,169 @@
+#include "arrays/value.hpp"
+
+#include <algorithm>
+
+namespace xcuda::arrays {
+
+namespace {
+
+std::vector<Value*>& held() {
+    static auto* all = new std::vector<Value*>;
+    return *all;
+}
+
+std::int64_t& walk() {
+    static std::int64_t number = 0;
+    return number;
+}
+
+void forget(Value& value) {
+    if (value.place < 0) return;
+    held()[static_cast<std::size_t>(value.place)] = held().back();
+    held().back()->place = value.place;
+    held().pop_back();
+    value.place = -1;
+}
+
+bool reads(Value& from, const Value& memory, std::int64_t mark) {
+    std::vector<Value*> open{&from};
+    while (!open.empty()) {
+        Value& v = *open.back();
+        open.pop_back();
+        if (v.mark == mark) continue;
+        v.mark = mark;
+        for (const Operand& o : v.operands) {
+            if (!o.value) continue;
+            if (o.value.get() == &memory) return true;
+            if (o.value->pending()) open.push_back(o.value.get());
+        }
+    }
+    return false;
+}
+
+int depth_over(const std::vector<Operand>& operands) {
+    int depth = 0;
+    for (const Operand& o : operands)
+        if (o.value && o.value->pending()) depth = std::max(depth, o.value->depth);
+    return depth + 1;
+}
+
+}  // namespace
+
+Value::Value() {
+    static std::uint64_t made = 0;
+    number = ++made;
+}
+
+// A long chain of values that nobody needs any more is taken apart one by one, not by recursion.
+Value::~Value() {
+    forget(*this);
+    std::vector<ValueP> going;
+    const auto take = [&going](Value& v) {
+        for (Operand& o : v.operands)
+            if (o.value && o.value.use_count() == 1) going.push_back(std::move(o.value));
+    };
+    take(*this);
+    while (!going.empty()) {
+        const ValueP next = std::move(going.back());
+        going.pop_back();
+        take(*next);
+    }
+}
+
+ValueP in_memory(std::shared_ptr<launch::Buffer> buffer, char* address, DType dtype, const View& layout) {
+    auto made = std::make_shared<Value>();
+    made->dtype = dtype;
+    made->layout = layout;
+    made->device = buffer->device();
+    made->buffer = std::move(buffer);
+    made->address = address;
+    return made;
+}
+
+ValueP allocated(const std::shared_ptr<device::Device>& device, DType dtype, const View& layout,
+                 const std::shared_ptr<device::Stream>& stream) {
+    auto made = std::make_shared<Value>();
+    made->dtype = dtype;
+    made->layout = layout;
+    made->device = device;
+    made->buffer = std::make_shared<launch::Buffer>(device, static_cast<std::size_t>(made->bytes()), stream);
+    made->address = static_cast<char*>(made->buffer->address());
+    return made;
+}
+
+ValueP apply(const std::shared_ptr<device::Device>& device, const Loop& loop, std::vector<Operand> operands,
+             Shape shape, const View* like, Site site) {
+    auto made = std::make_shared<Value>();
+    made->dtype = loop.out;
+    made->device = device;
+    made->loop = &loop;
+    made->site = std::move(site);
+    made->depth = depth_over(operands);
+    if (like) {
+        made->layout = *like;
+    } else if (shape.size() < 2 || std::all_of(operands.begin(), operands.end(), [](const Operand& o) {
+                   return !o.value || is_c_contiguous(o.view);
+               })) {
+        made->layout = dense(shape);
+    } else {
+        std::vector<const View*> views;
+        for (const Operand& o : operands)
+            if (o.value) views.push_back(&o.view);
+        std::array<int, max_axes> order;
+        memory_order(shape, views, std::span(order.data(), shape.size()));
+        made->layout = dense_in_order(shape, std::span(order.data(), shape.size()));
+    }
+    made->operands = std::move(operands);
+    return made;
+}
+
+ValueP fold(const std::shared_ptr<device::Device>& device, const Operand& operand, const Reduction& reduction,
+            DType out, bool keepdims, Site site) {
+    auto made = std::make_shared<Value>();
+    made->dtype = out;
+    made->device = device;
+    made->reduction = reduction;
+    made->site = std::move(site);
+    std::array<std::int64_t, max_axes> shape;
+    std::size_t ndim = 0;
+    for (int i = 0; i < operand.view.ndim; ++i) {
+        const bool folded = reduction.axes >> i & 1;
+        if (folded && !keepdims) continue;
+        shape[ndim++] = folded ? 1 : operand.view.lengths[static_cast<std::size_t>(i)];
+    }
+    made->layout = dense({shape.data(), ndim});
+    made->operands.push_back(operand);
+    made->depth = depth_over(made->operands);
+    return made;
+}
+
+void hold(const ValueP& value) {
+    if (value->arrays++ > 0 || !value->pending()) return;
+    value->place = static_cast<int>(held().size());
+    held().push_back(value.get());
+}
+
+void let_go(Value& value) {
+    if (--value.arrays == 0) forget(value);
+}
+
+std::vector<ValueP> held_pending() {
+    // What has been computed since is forgotten here, not where it was computed.
+    for (std::size_t i = held().size(); i-- > 0;)
+        if (!held()[i]->pending()) forget(*held()[i]);
+    std::vector<ValueP> out;
+    out.reserve(held().size());
+    for (Value* v : held()) out.push_back(v->shared_from_this());
+    std::sort(out.begin(), out.end(), [](const ValueP& a, const ValueP& b) { return a->number < b->number; });
+    return out;
+}
+
+std::vector<ValueP> pending_readers(const Value& value) {
+    std::vector<ValueP> out = held_pending();
+    std::erase_if(out, [&](const ValueP& v) { return !reads(*v, value, ++walk()); });
+    return out;
+}
+
+std::size_t pending_count() { return held().size(); }
+
+}  // namespace xcuda::arrays

@@ -1,0 +1,190 @@
+#include "arrays/view.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace xcuda::arrays {
+
+namespace {
+
+std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
+
+}  // namespace
+
+bool View::operator==(const View& other) const {
+    return ndim == other.ndim && offset == other.offset &&
+           std::equal(lengths.begin(), lengths.begin() + ndim, other.lengths.begin()) &&
+           std::equal(strides.begin(), strides.begin() + ndim, other.strides.begin());
+}
+
+View dense(Shape shape) {
+    View out;
+    out.ndim = static_cast<int>(shape.size());
+    std::int64_t stride = 1;
+    for (int i = out.ndim - 1; i >= 0; --i) {
+        out.lengths[at(i)] = shape[at(i)];
+        out.strides[at(i)] = stride;
+        stride *= std::max<std::int64_t>(shape[at(i)], 1);
+    }
+    return out;
+}
+
+View dense_in_order(Shape shape, std::span<const int> order) {
+    View out;
+    out.ndim = static_cast<int>(shape.size());
+    std::int64_t stride = 1;
+    for (std::size_t k = order.size(); k-- > 0;) {
+        const std::size_t axis = at(order[k]);
+        out.lengths[axis] = shape[axis];
+        out.strides[axis] = stride;
+        stride *= std::max<std::int64_t>(shape[axis], 1);
+    }
+    return out;
+}
+
+// An insertion sort in which the operands decide in turn; where none decides, axes stay as they are.
+void memory_order(Shape shape, std::span<const View* const> operands, std::span<int> order) {
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        for (std::size_t k = i; k > 0; --k) {
+            const int outer = order[k - 1], inner = order[k];
+            int says = 0;  // 1: the other way round
+            for (const View* v : operands) {
+                const int shift = static_cast<int>(shape.size()) - v->ndim;
+                if (outer < shift || inner < shift) continue;
+                const std::int64_t a = std::abs(v->strides[at(outer - shift)]),
+                                   b = std::abs(v->strides[at(inner - shift)]);
+                if (v->lengths[at(outer - shift)] <= 1 || v->lengths[at(inner - shift)] <= 1 || !a || !b)
+                    continue;
+                says = a < b ? 1 : -1;
+                break;
+            }
+            if (says != 1) break;
+            std::swap(order[k - 1], order[k]);
+        }
+    }
+}
+
+bool is_c_contiguous(const View& v) {
+    std::int64_t expected = 1;
+    for (int i = v.ndim - 1; i >= 0; --i) {
+        if (v.lengths[at(i)] == 0) return true;
+        if (v.lengths[at(i)] != 1 && v.strides[at(i)] != expected) return false;
+        expected *= v.lengths[at(i)];
+    }
+    return true;
+}
+
+bool is_f_contiguous(const View& v) {
+    std::int64_t expected = 1;
+    for (int i = 0; i < v.ndim; ++i) {
+        if (v.lengths[at(i)] == 0) return true;
+        if (v.lengths[at(i)] != 1 && v.strides[at(i)] != expected) return false;
+        expected *= v.lengths[at(i)];
+    }
+    return true;
+}
+
+std::optional<View> broadcast_shapes(std::span<const View* const> views) {
+    std::array<std::int64_t, max_axes> shape;
+    int ndim = 0;
+    for (const View* v : views) ndim = std::max(ndim, v->ndim);
+    std::fill_n(shape.begin(), ndim, 1);
+    for (const View* v : views) {
+        const int shift = ndim - v->ndim;
+        for (int i = 0; i < v->ndim; ++i) {
+            std::int64_t& n = shape[at(i + shift)];
+            const std::int64_t m = v->lengths[at(i)];
+            if (n == m || m == 1) continue;
+            if (n != 1) return std::nullopt;
+            n = m;
+        }
+    }
+    return dense({shape.data(), at(ndim)});
+}
+
+std::optional<View> broadcast_to(const View& view, Shape shape) {
+    View out;
+    out.ndim = static_cast<int>(shape.size());
+    out.offset = view.offset;
+    const int shift = out.ndim - view.ndim;
+    if (shift < 0) return std::nullopt;
+    for (int i = 0; i < out.ndim; ++i) {
+        out.lengths[at(i)] = shape[at(i)];
+        out.strides[at(i)] = 0;
+        if (i < shift) continue;
+        const std::int64_t n = view.lengths[at(i - shift)];
+        if (n != shape[at(i)] && n != 1) return std::nullopt;
+        if (n == shape[at(i)]) out.strides[at(i)] = view.strides[at(i - shift)];
+    }
+    return out;
+}
+
+std::string shown(Shape shape) {
+    std::string text = "(";
+    for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? "," : "") + std::to_string(shape[i]);
+    return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::optional<View> reshape(const View& view, Shape shape) {
+    View out = dense(shape);
+    out.offset = view.offset;
+    if (is_c_contiguous(view) || out.size() == 0) return out;
+    // Runs of old axes against runs of new ones of the same product.
+    std::array<std::int64_t, max_axes> lengths, strides;
+    int n = 0;
+    for (int i = 0; i < view.ndim; ++i) {
+        if (view.lengths[at(i)] == 1) continue;
+        lengths[at(n)] = view.lengths[at(i)];
+        strides[at(n++)] = view.strides[at(i)];
+    }
+    int old_begin = 0, new_begin = 0;
+    while (old_begin < n && new_begin < out.ndim) {
+        int old_end = old_begin + 1, new_end = new_begin + 1;
+        std::int64_t old_size = lengths[at(old_begin)], new_size = out.lengths[at(new_begin)];
+        while (old_size != new_size) {
+            if (new_size < old_size)
+                new_size *= out.lengths[at(new_end++)];
+            else
+                old_size *= lengths[at(old_end++)];
+        }
+        for (int k = old_begin; k + 1 < old_end; ++k)
+            if (strides[at(k)] != lengths[at(k + 1)] * strides[at(k + 1)]) return std::nullopt;
+        std::int64_t stride = strides[at(old_end - 1)];
+        for (int k = new_end - 1; k >= new_begin; --k) {
+            out.strides[at(k)] = stride;
+            stride *= out.lengths[at(k)];
+        }
+        old_begin = old_end;
+        new_begin = new_end;
+    }
+    for (int k = new_begin; k < out.ndim; ++k) out.strides[at(k)] = 1;  // of length 1
+    return out;
+}
+
+Collapsed collapse(std::span<View> views, std::span<const int> groups) {
+    Collapsed out;
+    const int ndim = views.empty() ? 0 : views[0].ndim;
+    int kept = 0;  // axes so far, in each view's first places
+    for (int axis = 0; axis < ndim; ++axis) {
+        const std::int64_t n = views[0].lengths[at(axis)];
+        if (n == 1) continue;
+        const int group = groups.empty() ? 0 : groups[at(axis)];
+        const bool joins = kept > 0 && out.group[at(kept - 1)] == group &&
+                           std::all_of(views.begin(), views.end(), [&](const View& v) {
+                               return v.strides[at(kept - 1)] == v.strides[at(axis)] * n;
+                           });
+        const int to = joins ? kept - 1 : kept++;
+        out.lengths[at(to)] = joins ? out.lengths[at(to)] * n : n;
+        out.group[at(to)] = group;
+        for (View& v : views) {
+            v.strides[at(to)] = v.strides[at(axis)];
+            v.lengths[at(to)] = out.lengths[at(to)];
+        }
+    }
+    for (View& v : views) v.ndim = kept;
+    out.ndim = kept;
+    return out;
+}
+
+}  // namespace xcuda::arrays

@@ -1,0 +1,61 @@
+// How an array's elements lie in its memory: lengths, strides and an offset, all in elements.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/export.hpp"
+
+namespace xcuda::arrays {
+
+constexpr int max_axes = 16;
+
+struct View {
+    int ndim = 0;
+    std::int64_t offset = 0;  // of the first element
+    std::array<std::int64_t, max_axes> lengths, strides;
+
+    std::int64_t size() const {
+        std::int64_t n = 1;
+        for (int i = 0; i < ndim; ++i) n *= lengths[static_cast<std::size_t>(i)];
+        return n;
+    }
+    std::span<const std::int64_t> shape() const { return {lengths.data(), static_cast<std::size_t>(ndim)}; }
+    XCUDA_API bool operator==(const View& other) const;
+};
+
+using Shape = std::span<const std::int64_t>;
+
+/// C order.
+XCUDA_API View dense(Shape shape);
+/// Without gaps, the axes in memory as in `order` (slowest first).
+XCUDA_API View dense_in_order(Shape shape, std::span<const int> order);
+/// The axes, slowest in memory first, that NumPy's order='K' gives a result of these operands.
+XCUDA_API void memory_order(Shape shape, std::span<const View* const> operands, std::span<int> order);
+
+XCUDA_API bool is_c_contiguous(const View& view);
+XCUDA_API bool is_f_contiguous(const View& view);
+
+/// The shape that all broadcast to; nothing where they don't.
+XCUDA_API std::optional<View> broadcast_shapes(std::span<const View* const> views);
+/// The view with stride 0 along axes it lacks; nothing where it can't have the shape.
+XCUDA_API std::optional<View> broadcast_to(const View& view, Shape shape);
+/// "(2,3)", as NumPy writes shapes in its errors.
+XCUDA_API std::string shown(Shape shape);
+
+/// The same elements in C order under another shape of the same size; nothing where that takes a copy.
+XCUDA_API std::optional<View> reshape(const View& view, Shape shape);
+
+/// Axes that lie one in the other in every view are one; those of length 1 go. All views have one shape. Axes keep their
+/// order, and `groups` (one number an axis, or empty) keeps apart those of different numbers.
+struct Collapsed {
+    int ndim = 0;
+    std::array<std::int64_t, max_axes> lengths;
+    std::array<int, max_axes> group;
+};
+XCUDA_API Collapsed collapse(std::span<View> views, std::span<const int> groups = {});
+
+}  // namespace xcuda::arrays

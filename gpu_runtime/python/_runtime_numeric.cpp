@@ -1,0 +1,437 @@
+#include "_runtime_numeric.hpp"
+
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "_runtime_dtype.hpp"
+#include "launch/program.hpp"
+
+namespace xcuda::python {
+namespace {
+
+using arrays::Operand;
+using arrays::ValueP;
+using arrays::View;
+
+constexpr int most_depth = 48;             // of pending values under one
+constexpr std::size_t most_pending = 256;  // that arrays hold
+
+PyTypeObject* numeric_class = nullptr;
+PyObject* dtypes[16] = {};  // NumPy's dtype objects
+
+using Lengths = std::vector<std::int64_t>;
+
+arrays::Shape shape_of(const Lengths& lengths) {
+    if (lengths.size() > arrays::max_axes)
+        wrong("ValueError",
+              fmt::format("maximum supported dimension for an ndarray is currently {}, found {}",
+                          arrays::max_axes, lengths.size()));
+    return lengths;
+}
+
+Place place_of(const arrays::Site& site) {
+    auto* code = static_cast<PyObject*>(site.code.get());
+    Place place;
+    place.line = PyCode_Addr2Line(reinterpret_cast<PyCodeObject*>(code), site.instruction);
+    place.file = nb::cast<std::string>(nb::handle(code).attr("co_filename"));
+    return place;
+}
+
+nb::tuple as_tuple(const std::int64_t* values, int n, std::int64_t factor = 1) {
+    nb::object out = nb::steal(PyTuple_New(n));
+    for (int i = 0; i < n; ++i) PyTuple_SET_ITEM(out.ptr(), i, PyLong_FromLongLong(values[i] * factor));
+    return nb::borrow<nb::tuple>(out);
+}
+
+std::int64_t itemsize(const NumericArray& a) { return static_cast<std::int64_t>(info(a.value->dtype).size); }
+
+// As kernels and core's arrays see it.
+DeviceArray device_view(NumericArray& a) {
+    expose(a);
+    DeviceArray out{a.value->buffer, {}, LaunchSite::here()};
+    launch::Argument& v = out.view;
+    v.is_array = true;
+    v.dtype = a.value->dtype;
+    v.readonly = a.readonly || a.value->readonly;
+    v.address = a.value->address + a.view.offset * itemsize(a);
+    if (a.view.ndim > launch::max_ndim)
+        wrong("ValueError", fmt::format("kernels take arrays of at most {} dimensions, not {}",
+                                        launch::max_ndim, a.view.ndim));
+    v.ndim = static_cast<std::int8_t>(a.view.ndim);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(a.view.ndim); ++i) {
+        v.lengths[i] = a.view.lengths[i];
+        v.strides[i] = a.view.strides[i];
+    }
+    v.layout = launch::layout_of(v.ndim, v.lengths.data(), v.strides.data());
+    return out;
+}
+
+nb::object from_device_array(const DeviceArray& a) {
+    View view;
+    view.ndim = a.view.ndim;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(view.ndim); ++i) {
+        view.lengths[i] = a.view.lengths[i];
+        view.strides[i] = a.view.strides[i];
+    }
+    if (a.view.layout == ir::Layout::bytes) wrong("ValueError", "the array's elements are not aligned");
+    const ValueP value = arrays::in_memory(a.buffer, static_cast<char*>(a.view.address), a.view.dtype, view);
+    value->readonly = a.view.readonly;
+    return numeric_object(value, value->layout, a.view.readonly);
+}
+
+nb::object one_element(NumericArray& a, std::int64_t offset) {
+    ready(a);
+    alignas(16) char bytes[16];
+    const auto size = static_cast<std::size_t>(itemsize(a));
+    const auto& device = a.value->device;
+    const char* from = a.value->address + offset * itemsize(a);
+    for (const auto& stream : a.value->buffer->streams()) synchronize(device, stream);
+    if (device->host_accessible()) {
+        std::memcpy(bytes, from, size);
+    } else {
+        const auto stream = stream_on(device);
+        launch::copy_out(*device, bytes, from, size, stream.get());
+        synchronize(device, stream);
+    }
+    const auto read = [&]<class T>(T) {
+        T x;
+        std::memcpy(&x, bytes, sizeof x);
+        return x;
+    };
+    switch (a.value->dtype) {
+        case DType::b1: return nb::bool_(bytes[0] != 0);
+        case DType::i8: return nb::int_(read(std::int8_t{}));
+        case DType::i16: return nb::int_(read(std::int16_t{}));
+        case DType::i32: return nb::int_(read(std::int32_t{}));
+        case DType::i64: return nb::int_(read(std::int64_t{}));
+        case DType::u8: return nb::int_(read(std::uint8_t{}));
+        case DType::u16: return nb::int_(read(std::uint16_t{}));
+        case DType::u32: return nb::int_(read(std::uint32_t{}));
+        case DType::u64: return nb::int_(read(std::uint64_t{}));
+        case DType::f16: return nb::float_(static_cast<double>(read(_Float16{})));
+        case DType::f32: return nb::float_(static_cast<double>(read(float{})));
+        case DType::f64: return nb::float_(read(double{}));
+        case DType::c64: {
+            const auto z = read(std::array<float, 2>{});
+            return nb::steal(PyComplex_FromDoubles(z[0], z[1]));
+        }
+        case DType::c128: {
+            const auto z = read(std::array<double, 2>{});
+            return nb::steal(PyComplex_FromDoubles(z[0], z[1]));
+        }
+        case DType::bf16: break;
+    }
+    const std::uint32_t bits = static_cast<std::uint32_t>(read(std::uint16_t{})) << 16;
+    float x;
+    std::memcpy(&x, &bits, sizeof x);
+    return nb::float_(static_cast<double>(x));
+}
+
+nb::object fold_array(NumericArray& a, const std::string& ufunc, const std::string& loop_dtype,
+                      const std::string& out, const std::vector<int>& axes, bool keepdims,
+                      nb::handle identity) {
+    const DType d = dtype_named(loop_dtype);
+    const DType in[] = {d, d};
+    arrays::Reduction r;
+    r.fold = arrays::find_loop(ufunc, in, d);
+    if (!r.fold) return nb::none();
+    for (const int axis : axes) r.axes |= 1u << axis;
+    Operand number;
+    if (!convert_number(identity.ptr(), d, number)) return nb::none();
+    r.identity = number.bits;
+    r.more_identity = number.more_bits;
+    const ValueP made =
+        arrays::fold(a.value->device, a.operand(), r, dtype_named(out), keepdims, site_here());
+    if (a.value->shared() || made->depth > most_depth)
+        arrays::compute(std::span(&made, 1), queue_on(made->device));
+    return numeric_object(made, made->layout);
+}
+
+nb::object view_of(const NumericArray& a, std::int64_t offset, const Lengths& lengths,
+                   const Lengths& strides) {
+    View view = arrays::dense(shape_of(lengths));
+    view.offset = a.view.offset + offset;
+    std::copy(strides.begin(), strides.end(), view.strides.begin());
+    return numeric_object(a.value, view, a.readonly);
+}
+
+}  // namespace
+
+NumericArray* numeric_array(PyObject* object) {
+    PyTypeObject* type = Py_TYPE(object);
+    if (type == numeric_class || (numeric_class && PyType_IsSubtype(type, numeric_class)))
+        return nb::inst_ptr<NumericArray>(object);
+    return nullptr;
+}
+
+nb::object numeric_object(ValueP value, const View& view, bool readonly) {
+    nb::object made = nb::inst_alloc(reinterpret_cast<PyObject*>(numeric_class));
+    auto* array = new (nb::inst_ptr<NumericArray>(made)) NumericArray(std::move(value), view);
+    array->readonly = readonly;
+    nb::inst_mark_ready(made);
+    return made;
+}
+
+arrays::Site site_here() {
+    LaunchSite here = LaunchSite::here();
+    if (!here.code.is_valid()) return {};
+    return {std::shared_ptr<void>(here.code.release().ptr(),
+                                  [](void* code) { Py_DECREF(static_cast<PyObject*>(code)); }),
+            here.instruction};
+}
+
+arrays::Queue queue_on(const std::shared_ptr<device::Device>& device) {
+    arrays::Queue queue{device, stream_on(device), {}};
+    const bool runs_inline = !queue.stream && device->host_accessible();
+    queue.launched = [runs_inline, device, stream = queue.stream](launch::Started started) {
+        if (!started.timing) return;
+        if (runs_inline && started.timing->done.load(std::memory_order_acquire)) {
+            if (const auto error = started.error()) [[unlikely]]
+                throw *error;
+            return;
+        }
+        auto work = std::make_shared<InFlight>();
+        work->device = device;
+        work->stream = stream;
+        work->started = std::move(started);
+        in_flight(std::move(work));
+    };
+    return queue;
+}
+
+void flush_all() {
+    const std::vector<ValueP> all = arrays::held_pending();
+    std::vector<ValueP> here;
+    std::vector<bool> done(all.size(), false);
+    for (std::size_t i = 0; i < all.size(); ++i) {  // one device after the other
+        if (done[i]) continue;
+        here.clear();
+        for (std::size_t k = i; k < all.size(); ++k)
+            if (!done[k] && all[k]->device == all[i]->device) {
+                here.push_back(all[k]);
+                done[k] = true;
+            }
+        arrays::compute(here, queue_on(all[i]->device));
+    }
+}
+
+void ready(NumericArray& array) {
+    if (!array.value->pending()) return;
+    try {
+        flush_all();
+    } catch (const Error&) {  // of another value, perhaps
+        if (array.value->pending())
+            arrays::compute(std::span(&array.value, 1), queue_on(array.value->device));
+    }
+}
+
+void expose(NumericArray& array) {
+    ready(array);
+    const std::vector<ValueP> readers = arrays::pending_readers(*array.value);
+    if (!readers.empty()) arrays::compute(readers, queue_on(array.value->device));
+}
+
+ValueP applied(const arrays::Loop& loop, std::vector<Operand> operands, const View* like) {
+    const Operand* first = nullptr;
+    bool shared = false;
+    for (const Operand& o : operands) {
+        if (!o.value) continue;
+        if (!first) first = &o;
+        shared |= o.value->shared();
+        if (o.value->device != first->value->device)
+            wrong("ValueError", fmt::format("the arrays live on different devices: {} and {}",
+                                            launch::device_label(first->value->device->info()),
+                                            launch::device_label(o.value->device->info())));
+    }
+    const auto device = first->value->device;
+    const View shape = first->view;
+    const ValueP made = arrays::apply(device, loop, std::move(operands), shape.shape(), like, site_here());
+    if (shared || made->depth > most_depth) [[unlikely]]
+        arrays::compute(std::span(&made, 1), queue_on(device));
+    else if (arrays::pending_count() > most_pending) [[unlikely]]
+        flush_all();
+    return made;
+}
+
+void assign(NumericArray& array, const Operand& from) {
+    arrays::Value& old = *array.value;
+    if (array.readonly) wrong("ValueError", "output array is read-only");
+    const bool alone = old.arrays == 1 && array.whole() && !old.shared() && !old.readonly;
+    if (alone && from.value && from.value->arrays == 0 && from.value->layout == old.layout &&
+        from.value->dtype == old.dtype) {
+        const ValueP keeps = array.value;
+        arrays::hold(from.value);
+        arrays::let_go(old);
+        array.value = from.value;
+        return;
+    }
+    assign_view(array, array.view, from);
+}
+
+void assign_view(NumericArray& array, const View& view, Operand from) {
+    if (array.readonly) wrong("ValueError", "assignment destination is read-only");
+    if (from.value) {
+        View trimmed = from.view;  // leading axes of length 1 are no matter
+        int extra = 0;
+        while (extra < trimmed.ndim - view.ndim && trimmed.lengths[static_cast<std::size_t>(extra)] == 1)
+            ++extra;
+        for (int i = 0; extra > 0 && i + extra < trimmed.ndim; ++i) {
+            trimmed.lengths[static_cast<std::size_t>(i)] =
+                trimmed.lengths[static_cast<std::size_t>(i + extra)];
+            trimmed.strides[static_cast<std::size_t>(i)] =
+                trimmed.strides[static_cast<std::size_t>(i + extra)];
+        }
+        trimmed.ndim -= extra;
+        const auto fitted = arrays::broadcast_to(trimmed, view.shape());
+        if (!fitted)
+            wrong("ValueError", fmt::format("could not broadcast input array from shape {} into shape {}",
+                                            arrays::shown(from.view.shape()), arrays::shown(view.shape())));
+        from.view = *fitted;
+        if (from.value->device != array.value->device)
+            wrong("ValueError", "the arrays live on different devices");
+    }
+    const arrays::Queue queue = queue_on(array.value->device);
+    std::vector<ValueP> first = arrays::pending_readers(*array.value);
+    // The source's own chain may read the memory; it is written by the same kernel.
+    std::erase_if(first, [&](const ValueP& v) { return v == from.value && v->arrays == 0; });
+    if (array.value->pending()) first.push_back(array.value);
+    if (!first.empty()) arrays::compute(first, queue);
+    arrays::store(*array.value, view, from, site_here(), queue);
+}
+
+void bind_numeric(nb::module_& module) {
+    static std::vector<PyType_Slot> slots;
+    const auto operators = numeric_operator_slots();
+    slots.assign(operators.begin(), operators.end());
+    nb::class_<NumericArray>(module, "NumericBase", nb::type_slots(slots.data()), nb::is_weak_referenceable())
+        .def_prop_ro("shape",
+                     [](const NumericArray& a) { return as_tuple(a.view.lengths.data(), a.view.ndim); })
+        .def_prop_ro(
+            "strides",
+            [](const NumericArray& a) { return as_tuple(a.view.strides.data(), a.view.ndim, itemsize(a)); })
+        .def_prop_ro("dtype",
+                     [](const NumericArray& a) {
+                         return nb::borrow(dtypes[static_cast<std::size_t>(a.value->dtype)]);
+                     })
+        .def_prop_ro("ndim", [](const NumericArray& a) { return a.view.ndim; })
+        .def_prop_ro("size", [](const NumericArray& a) { return a.view.size(); })
+        .def_prop_ro("itemsize", &itemsize)
+        .def_prop_ro("nbytes", [](const NumericArray& a) { return a.view.size() * itemsize(a); })
+        .def_prop_ro("_pending", [](const NumericArray& a) { return a.value->pending(); })
+        .def_prop_ro("_c_contiguous", [](const NumericArray& a) { return arrays::is_c_contiguous(a.view); })
+        .def_prop_ro("_f_contiguous", [](const NumericArray& a) { return arrays::is_f_contiguous(a.view); })
+        .def_prop_ro("_owns", [](const NumericArray& a) { return a.whole(); })
+        .def_prop_rw(
+            "_readonly", [](const NumericArray& a) { return a.readonly; },
+            [](NumericArray& a, bool readonly) { a.readonly = readonly; })
+        .def_prop_ro("_device_label",
+                     [](const NumericArray& a) { return launch::device_label(a.value->device->info()); })
+        .def_prop_ro("_host_accessible",
+                     [](const NumericArray& a) { return a.value->device->host_accessible(); })
+        .def("_same_memory", [](const NumericArray& a, const NumericArray& b) { return a.value == b.value; })
+        .def("_memory_of",
+             [](const NumericArray& a) { return reinterpret_cast<std::uintptr_t>(a.value.get()); })
+        .def("_into",
+             [](NumericArray& a, nb::handle device_array_class) {
+                 const DeviceArray made = device_view(a);
+                 nb::object out = nb::inst_alloc(device_array_class);
+                 new (nb::inst_ptr<DeviceArray>(out)) DeviceArray(made);
+                 nb::inst_mark_ready(out);
+                 return out;
+             })
+        .def("_expose_for_good",
+             [](NumericArray& a) {
+                 expose(a);
+                 a.value->exposed = true;
+             })
+        .def("_compute", [](NumericArray& a) { ready(a); })
+        .def("_one", [](NumericArray& a) { return one_element(a, a.view.offset); })
+        .def("_view", &view_of, nb::arg("offset"), nb::arg("lengths"), nb::arg("strides"))
+        .def("_reshaped",
+             [](const NumericArray& a, const Lengths& shape) -> nb::object {  // None: it takes a copy
+                 const auto view = arrays::reshape(a.view, shape_of(shape));
+                 return view ? numeric_object(a.value, *view, a.readonly) : nb::none();
+             })
+        .def("_broadcast",
+             [](const NumericArray& a, const Lengths& shape) -> nb::object {
+                 const auto view = arrays::broadcast_to(a.view, shape_of(shape));
+                 return view ? numeric_object(a.value, *view, true) : nb::none();
+             })
+        .def("_fold", &fold_array)
+        .def("_assign", [](NumericArray& a, nb::handle from) {
+            Operand o;
+            int code = 0;
+            if (!read_operand(from.ptr(), o, code)) return false;
+            if (code >= weak_int && !convert_number(from.ptr(), a.value->dtype, o)) return false;
+            if (o.value && std::ranges::equal(o.view.shape(), a.view.shape())) {
+                const View layout = a.value->layout;
+                const ValueP fresh = applied(arrays::cast_loop(o.value->dtype, a.value->dtype), {o},
+                                             a.whole() ? &layout : nullptr);
+                assign(a, {fresh, fresh->layout, fresh->dtype});
+            } else {
+                assign_view(a, a.view, std::move(o));
+            }
+            return true;
+        });
+    module.def("numeric_from_device", [](const DeviceArray& a) { return from_device_array(a); });
+    // Every element a number, which is not in memory until somebody needs it.
+    module.def(
+        "numeric_full",
+        [](const Lengths& shape, const std::string& dtype, nb::handle value, bool fortran) -> nb::object {
+            const DType d = dtype_named(dtype);
+            Operand number;
+            if (PyFloat_Check(value.ptr()) && is_integer(d)) return nb::none();
+            if (!convert_number(value.ptr(), d, number)) return nb::none();
+            View layout = arrays::dense(shape_of(shape));
+            if (fortran) {
+                std::array<int, arrays::max_axes> order;
+                for (std::size_t i = 0; i < shape.size(); ++i)
+                    order[i] = static_cast<int>(shape.size() - 1 - i);
+                layout = arrays::dense_in_order(layout.shape(), std::span(order.data(), shape.size()));
+            }
+            const ValueP made = arrays::apply(current_device(), arrays::cast_loop(d, d), {number},
+                                              layout.shape(), &layout, site_here());
+            return numeric_object(made, made->layout);
+        });
+    module.def("numeric_empty", [](const Lengths& shape, const std::string& dtype, bool fortran) {
+        const DType d = dtype_named(dtype);
+        View layout = arrays::dense(shape_of(shape));
+        std::int64_t bytes = static_cast<std::int64_t>(info(d).size);
+        for (const std::int64_t n : shape) {
+            if (n < 0) wrong("ValueError", "negative dimensions are not allowed");
+            if (__builtin_mul_overflow(bytes, n, &bytes))
+                raise("MemoryError", "the array is larger than any memory");
+        }
+        if (fortran) {
+            std::array<int, arrays::max_axes> order;
+            for (std::size_t i = 0; i < shape.size(); ++i) order[i] = static_cast<int>(shape.size() - 1 - i);
+            layout = arrays::dense_in_order(layout.shape(), std::span(order.data(), shape.size()));
+        }
+        const auto& device = current_device();
+        const ValueP made = arrays::allocated(device, d, layout, stream_on(device));
+        return numeric_object(made, made->layout);
+    });
+    module.def("numeric_flush", &flush_all);
+    module.def("numeric_counts", [] {
+        const arrays::Counts c = arrays::counts();
+        return nb::make_tuple(c.launches, c.structures, arrays::held_pending().size());
+    });
+    module.def("set_numeric_class", [](nb::type_object type, nb::list numpy_dtypes) {
+        for (std::size_t i = 0; i < numpy_dtypes.size(); ++i)
+            dtypes[i] = nb::object(numpy_dtypes[i]).release().ptr();
+        numeric_class = reinterpret_cast<PyTypeObject*>(type.release().ptr());
+        arrays::set_place_of(&place_of);
+        set_numeric_reader([](PyObject* object) -> std::optional<DeviceArray> {
+            NumericArray* a = numeric_array(object);
+            if (!a) return std::nullopt;
+            return device_view(*a);
+        });
+    });
+    bind_numeric_operators(module);
+}
+
+}  // namespace xcuda::python

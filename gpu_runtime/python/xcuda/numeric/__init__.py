@@ -1,0 +1,64 @@
+"""numeric: NumPy on the device, `import xcuda.numeric as np` (or `cupy.numeric`).
+
+Operations are put together and computed when a value is looked at, as few kernels as can be. What has no native form
+runs in NumPy on the host and says so (`config.fallback`).
+"""
+
+import numpy as _numpy
+
+from xcuda import _runtime
+
+from . import _dtypes
+from ._array import DeviceArray, get_item, ndarray, set_item
+from ._config import config
+from ._fallback import FallbackWarning, wrapped
+from ._registry import TABLE
+
+_runtime.set_numeric_class(ndarray, _dtypes.DTYPES)
+from . import _ufuncs  # noqa: E402
+
+_runtime.set_numeric_callbacks(_dtypes.resolve, _ufuncs.slow, get_item, set_item, _dtypes.SAME_KIND)
+from . import _creation, _functions, _indexing, _methods, _named, _reductions, _views  # noqa: E402
+from ._dtypes import flush  # noqa: E402
+from ._ufuncs import ufunc  # noqa: E402
+
+__all__ = ["FallbackWarning", "config", "flush", "ndarray", "ufunc"]
+
+_SUBMODULES = ("fft", "linalg", "random")
+_HOST_MODULES = (
+    "polynomial",
+    "lib",
+    "exceptions",
+    "dtypes",
+    "testing",
+    "typing",
+    "rec",
+    "char",
+    "strings",
+    "ma",
+    "emath",
+)
+
+
+def __getattr__(name):
+    row = TABLE.get(name)
+    if row is not None and not name.startswith("_"):
+        globals()[name] = row.function
+        return row.function
+    if name in _SUBMODULES:
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        theirs = getattr(_numpy, name)
+    except AttributeError as error:
+        raise AttributeError(str(error).replace("module 'numpy'", f"module {__name__!r}")) from None
+    made = theirs if name in _HOST_MODULES else wrapped(name, theirs)
+    globals()[name] = made
+    return made
+
+
+def __dir__():
+    return sorted({*globals(), *TABLE, *dir(_numpy), *_SUBMODULES} - {n for n in TABLE if n.startswith("_")})

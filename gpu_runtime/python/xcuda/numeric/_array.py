@@ -1,0 +1,460 @@
+"""`ndarray`: NumPy's array in a device's memory, its values computed when somebody needs them."""
+
+import numpy
+
+from xcuda import _runtime
+from xcuda.core.arrays import DeviceArray, as_device_array, to_device
+from xcuda.core.dtypes import name_of
+
+from . import _dtypes
+from ._registry import TABLE, native
+
+_apply = _runtime.numeric_apply
+
+
+class ndarray(_runtime.NumericBase):
+    """NumPy's ndarray on the device. Operations build a graph that is computed when a value is looked at.
+
+    Basic slices, `reshape`, `transpose` and the like share memory. `x.get()` or `numpy.asarray(x)` give host arrays.
+    """
+
+    __slots__ = ()
+    __array_priority__ = 100
+    __hash__ = None
+
+    def __new__(cls, shape, dtype=float, buffer=None, offset=0, strides=None, order=None):
+        if buffer is not None or strides is not None or offset:
+            return array(numpy.ndarray(shape, dtype, buffer, offset, strides, order))
+        from ._creation import empty
+
+        return empty(shape, dtype, order or "C")
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    # -- to the host and to others -------------------------------------------------------------------
+
+    def get(self):
+        """A NumPy array with its values: a copy."""
+        if self.ndim > 8:
+            return self.copy().reshape(-1).get().reshape(self.shape)
+        return self._into(DeviceArray).copy_to_host()
+
+    numpy = get
+
+    def _host(self):
+        """A NumPy array: of the same memory on the CPU device, else a copy."""
+        if not self._host_accessible or self.ndim > 8:
+            return self.get()
+        return numpy.asarray(memoryview(self._into(DeviceArray))).view(self.dtype)
+
+    def __array__(self, dtype=None, copy=None):
+        if copy is False and not self._host_accessible:
+            raise ValueError("the array lives on a GPU: NumPy can only have a copy of it")
+        host = self.get() if copy else self._host()
+        return host if dtype is None else host.astype(dtype, copy=False)
+
+    @property
+    def __cuda_array_interface__(self):
+        seen = self._into(DeviceArray).__cuda_array_interface__
+        self._expose_for_good()
+        return seen
+
+    def __dlpack__(self, **how):
+        return self._into(DeviceArray).__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self._into(DeviceArray).__dlpack_device__()
+
+    def to_device_array(self):
+        """core's DeviceArray over the same memory."""
+        return self._into(DeviceArray)
+
+    @property
+    def device(self):
+        """The Device that it lives on."""
+        from xcuda.core.devices import Device
+
+        return Device(self._device_label)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        ours = TABLE.get(ufunc.__name__)
+        if ours is None:
+            from ._fallback import on_host
+
+            return on_host(ufunc.__name__, getattr(ufunc, method), inputs, kwargs)
+        out = kwargs.get("out")
+        if isinstance(out, tuple) and len(out) == 1:
+            kwargs["out"] = out[0]
+        return getattr(ours.function, method)(*inputs, **kwargs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        from xcuda import numeric
+
+        name = function.__name__
+        module = getattr(function, "__module__", "numpy").removeprefix("numpy").lstrip(".")
+        place = numeric if not module else getattr(numeric, module, None)
+        ours = getattr(place, name, None) if place is not None else None
+        if ours is None:
+            from ._fallback import on_host
+
+            return on_host(name, function, args, kwargs)
+        return ours(*args, **kwargs)
+
+    def __reduce__(self):
+        return array, (self.get(),)
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        return self.copy()
+
+    # -- how it looks --------------------------------------------------------------------------------
+
+    def __repr__(self):
+        return repr(_shown(self))
+
+    def __str__(self):
+        return str(_shown(self))
+
+    def __format__(self, spec):
+        return format(self.item(), spec) if self.ndim == 0 else format(self.get(), spec)
+
+    def _repr_html_(self):
+        from ._html import array_html
+
+        return array_html(self)
+
+    # -- as numbers ----------------------------------------------------------------------------------
+
+    def item(self, *args):
+        """One element as a Python number."""
+        if args:
+            index = args[0] if len(args) == 1 else args
+            if not isinstance(index, tuple):
+                index = numpy.unravel_index(index, self.shape)
+            return self[tuple(map(int, index))]._one()
+        if self.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return self._one()
+
+    def _number(self):
+        if self.ndim and self.size == 1:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        if self.size != 1:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return self._one()
+
+    def __float__(self):
+        return float(self._number())
+
+    def __int__(self):
+        return int(self._number())
+
+    def __complex__(self):
+        return complex(self._number())
+
+    def __index__(self):
+        if self.ndim or self.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return self._one()
+
+    def __bool__(self):
+        if self.size == 0:
+            raise ValueError(
+                "The truth value of an empty array is ambiguous. "
+                "Use `array.size > 0` to check that an array is not empty."
+            )
+        if self.size > 1:
+            raise ValueError(
+                "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+            )
+        return bool(self._one())
+
+    def __round__(self, digits=0):
+        return self.round(digits)
+
+    def __iter__(self):
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, value):
+        return bool((self == value).any())
+
+    def tolist(self):
+        """Nested lists of Python numbers."""
+        return self.get().tolist()
+
+    def tobytes(self, order="C"):
+        """The elements' bytes."""
+        return self.get().tobytes(order)
+
+    # -- memory and shape ----------------------------------------------------------------------------
+
+    @property
+    def T(self):
+        """The array with its axes in reverse order, sharing memory."""
+        return self.transpose()
+
+    @property
+    def mT(self):
+        """The array with its last two axes exchanged, sharing memory."""
+        if self.ndim < 2:
+            raise ValueError("matrix transpose with ndim < 2 is undefined")
+        return self.swapaxes(-1, -2)
+
+    @property
+    def flags(self):
+        """NumPy's flags of its memory."""
+        from ._flags import Flags
+
+        return Flags(self)
+
+    @property
+    def base(self):
+        """Not None where the array is a view."""
+        return None if self._owns else True
+
+    @property
+    def flat(self):
+        """The elements in C order, one by one or by index."""
+        from ._flags import Flat
+
+        return Flat(self)
+
+    @property
+    def real(self):
+        """The real part."""
+        return self if self.dtype.kind != "c" else TABLE["real"].function(self)
+
+    @real.setter
+    def real(self, value):
+        if self.dtype.kind == "c":
+            self[...] = value + 1j * self.imag
+        else:
+            self[...] = value
+
+    @property
+    def imag(self):
+        """The imaginary part."""
+        return TABLE["imag"].function(self)
+
+    @imag.setter
+    def imag(self, value):
+        if self.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        self[...] = self.real + 1j * asarray(value)
+
+    def copy(self, order="C"):
+        """A copy with memory of its own."""
+        made = _apply("copy", [self.dtype.name], self.dtype.name, (self,))
+        if order == "C" and not made._c_contiguous or order == "F" and not made._f_contiguous:
+            from ._creation import empty
+
+            made = empty(self.shape, self.dtype, order)
+            made[...] = self
+        return made
+
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+        """The values as another dtype."""
+        dtype = numpy.dtype(dtype)
+        if not _dtypes.held(dtype):
+            return self.get().astype(dtype, order=order, casting=casting)
+        if not numpy.can_cast(self.dtype, dtype, casting):
+            raise TypeError(
+                f"Cannot cast array data from {self.dtype!r} to {dtype!r} according to the rule '{casting}'"
+            )
+        if dtype == self.dtype:
+            return self.copy(order) if copy else self
+        source = self
+        if self.dtype.kind == "c" and dtype.kind not in "cb":
+            _lose_imaginary()
+            source = self.real
+        if source.dtype == dtype:
+            return source
+        return _apply("astype", [source.dtype.name], dtype.name, (source,))
+
+    def fill(self, value):
+        """Every element becomes the number."""
+        self[...] = value
+
+    def reshape(self, *shape, order="C", copy=None):
+        """The elements in another shape; shares memory where the strides allow it."""
+        if len(shape) == 1 and not hasattr(shape[0], "__index__"):
+            shape = shape[0]
+        return TABLE["reshape"].function(self, shape, order, copy=copy)
+
+    def transpose(self, *axes):
+        """The axes in the given order (reversed by default), sharing memory."""
+        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+            axes = axes[0]
+        return TABLE["transpose"].function(self, axes or None)
+
+    def view(self, dtype=None, type=None):
+        """The same memory; another dtype goes by the host for now."""
+        if dtype is None or numpy.dtype(dtype) == self.dtype:
+            return self[...]
+        from ._fallback import on_host
+
+        return on_host("ndarray.view", lambda a: a.view(dtype).copy(), (self,), {})
+
+    def __matmul__(self, other):
+        return _binary_function("matmul", self, other)
+
+    def __rmatmul__(self, other):
+        return _binary_function("matmul", other, self)
+
+    def __imatmul__(self, other):
+        self[...] = _binary_function("matmul", self, other)
+        return self
+
+    def __divmod__(self, other):
+        return self // other, self % other
+
+    def __rdivmod__(self, other):
+        return other // self, other % self
+
+
+def _binary_function(name, a, b):
+    from xcuda import numeric
+
+    return getattr(numeric, name)(a, b)
+
+
+def _lose_imaginary():
+    import warnings
+
+    from numpy.exceptions import ComplexWarning
+
+    warnings.warn("Casting complex values to real discards the imaginary part", ComplexWarning, stacklevel=3)
+
+
+def _shown(a):
+    """A host array that prints as the whole one does, with no more copied than is shown."""
+    options = numpy.get_printoptions()
+    if a.size <= options["threshold"] or a.ndim == 0:
+        return a.get()
+    edge = options["edgeitems"]
+    # The corners, in a host array of the full shape that takes no memory of that size where it can be avoided.
+    return a.get() if a.size < 1_000_000 else _corners(a, edge)
+
+
+class _Corners:
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text[0]
+
+    def __str__(self):
+        return self.text[1]
+
+
+def _corner(a, edge, axis=0):
+    """On the host: what lies within `edge` of the ends of every axis, and one more that is not shown."""
+    if axis == a.ndim:
+        return a.get()
+    n = a.shape[axis]
+    if n <= 2 * edge + 1:
+        return _corner(a, edge, axis + 1)
+    before = (slice(None),) * axis
+    parts = [a[(*before, slice(0, edge + 1))], a[(*before, slice(n - edge, n))]]
+    return numpy.concatenate([_corner(part, edge, axis + 1) for part in parts], axis)
+
+
+def _corners(a, edge):
+    import re
+
+    host = _corner(a, edge)
+    with numpy.printoptions(threshold=0, edgeitems=edge):
+        shown = re.sub(r", shape=\([^)]*\)", f", shape={a.shape}", repr(host))
+        return _Corners((shown, str(host)))
+
+
+# -- making arrays -----------------------------------------------------------------------------------
+
+
+def adopt(host):
+    """numeric's array of a host array that nobody else has: the same memory on the CPU device."""
+    if _runtime.current_device_label() == "cpu" and host.size and not _is_bfloat(host):
+        return _runtime.numeric_from_device(as_device_array(host))
+    return _from_host(host)
+
+
+def _is_bfloat(host):
+    return host.dtype.name == "bfloat16"
+
+
+def _from_host(host):
+    if host.ndim > 8:
+        return _from_host(numpy.ascontiguousarray(host).reshape(-1)).reshape(host.shape)
+    fortran = host.ndim > 1 and host.flags.f_contiguous and not host.flags.c_contiguous
+    made = _runtime.numeric_from_device(to_device(host.T if fortran else host))
+    return made.T if fortran else made
+
+
+@native("array")
+def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
+    """numpy.array on the device. What device arrays can't hold (text, objects, dates) stays NumPy's array."""
+    if isinstance(object, ndarray):
+        made = object
+        if dtype is not None and numpy.dtype(dtype) != made.dtype:
+            made = made.astype(dtype, order=order)
+        elif copy:
+            made = made.copy(order)
+        if order in ("C", "F") and not (made._c_contiguous if order == "C" else made._f_contiguous):
+            made = made.copy(order)
+        while made.ndim < ndmin:
+            made = made[None]
+        return made
+    if hasattr(object, "__cuda_array_interface__") or isinstance(object, DeviceArray):
+        made = _runtime.numeric_from_device(as_device_array(object))
+        return array(made, dtype, copy=copy, order=order, ndmin=ndmin)
+    if type(object) in (list, tuple):
+        object = _with_hosts(object)
+    host = numpy.array(object, dtype=dtype, copy=None, order=order, ndmin=ndmin)
+    if not host.dtype.isnative:
+        host = host.astype(host.dtype.newbyteorder("="))
+    if not _dtypes.held(host.dtype):
+        return host if host is not object or not copy else host.copy()
+    own = host is not object and not isinstance(object, (numpy.ndarray, numpy.generic)) and host.base is None
+    return adopt(host) if own and host.flags.owndata else _from_host(host)
+
+
+def _with_hosts(items):
+    """Nested lists with numeric's arrays in them as host arrays."""
+    if any(isinstance(i, ndarray) or type(i) in (list, tuple) for i in items):
+        return [
+            i.get() if isinstance(i, ndarray) else _with_hosts(i) if type(i) in (list, tuple) else i
+            for i in items
+        ]
+    return items
+
+
+@native("asarray", "asanyarray")
+def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+    """`array` without a copy where it is numeric's array already."""
+    if isinstance(a, ndarray) and copy is not True:
+        same = dtype is None or numpy.dtype(dtype) == a.dtype
+        if same and order in (None, "K", "A"):
+            return a
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+    return array(a, dtype, copy=bool(copy), order=order or "K")
+
+
+def dtype_name(dtype, default="float64"):
+    """The runtime's name of a dtype; None: `default`."""
+    return default if dtype is None else name_of(dtype)
+
+
+def get_item(a, key):
+    """`a[key]` for keys that are not basic: by arrays of integers or booleans."""
+    return TABLE["_getitem"].function(a, key)
+
+
+def set_item(a, key, value):
+    """`a[key] = value` where the fast way does not know the key or the value."""
+    return TABLE["_setitem"].function(a, key, value)

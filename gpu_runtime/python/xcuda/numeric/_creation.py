@@ -1,0 +1,188 @@
+"""Arrays from nothing: empty, full, ranges, grids."""
+
+import math
+import operator
+
+import numpy
+
+from xcuda import _runtime
+from xcuda.core.arrays import order_of
+
+from . import _dtypes
+from ._array import array, asarray, dtype_name, ndarray
+from ._registry import native
+
+
+def _shape(shape):
+    lengths = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    found = [operator.index(n) for n in lengths]
+    if any(n < 0 for n in found):
+        raise ValueError("negative dimensions are not allowed")
+    return found
+
+
+def _held(dtype):
+    return dtype is None or _dtypes.held(numpy.dtype(dtype))
+
+
+@native()
+def empty(shape, dtype=None, order="C", *, device=None, like=None):
+    """An array with whatever the memory holds."""
+    if not _held(dtype):
+        return numpy.empty(shape, dtype, order)
+    return _runtime.numeric_empty(_shape(shape), dtype_name(dtype), order == "F")
+
+
+@native()
+def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
+    """An array with one value everywhere."""
+    if dtype is None:
+        dtype = getattr(fill_value, "dtype", None) or numpy.asarray(fill_value).dtype
+    if not _held(dtype):
+        return numpy.full(shape, fill_value, dtype, order)
+    dtype = numpy.dtype(dtype)
+    if isinstance(fill_value, (ndarray, numpy.ndarray, list, tuple)):
+        made = empty(shape, dtype, order)
+        made[...] = fill_value
+        return made
+    number = numpy.full((), fill_value, dtype).item()
+    return _runtime.numeric_full(_shape(shape), dtype.name, number, order == "F")
+
+
+@native()
+def zeros(shape, dtype=None, order="C", *, device=None, like=None):
+    """An array of zeros."""
+    return full(shape, 0, float if dtype is None else dtype, order)
+
+
+@native()
+def ones(shape, dtype=None, order="C", *, device=None, like=None):
+    """An array of ones."""
+    return full(shape, 1, float if dtype is None else dtype, order)
+
+
+def _like(a, dtype, order, shape):
+    a = a if isinstance(a, ndarray) else asarray(a)
+    if order in ("K", "A"):
+        order = order_of(a) if shape is None and a.ndim > 1 else "C"
+    return (a.shape if shape is None else shape), (a.dtype if dtype is None else dtype), order
+
+
+@native()
+def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    """`empty` with the shape and dtype of another array."""
+    return empty(*_like(prototype, dtype, order, shape))
+
+
+@native()
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    """`full` with the shape and dtype of another array."""
+    shape, dtype, order = _like(a, dtype, order, shape)
+    return full(shape, fill_value, dtype, order)
+
+
+@native()
+def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    """`zeros` with the shape and dtype of another array."""
+    return zeros(*_like(a, dtype, order, shape))
+
+
+@native()
+def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    """`ones` with the shape and dtype of another array."""
+    return ones(*_like(a, dtype, order, shape))
+
+
+@native()
+def arange(start=None, stop=None, step=None, dtype=None, *, device=None, like=None):
+    """Numbers with a step between them, the stop excluded."""
+    given = [x.item() if isinstance(x, ndarray) else x for x in (start, stop, step)]
+    if given[0] is None and given[1] is None:
+        raise TypeError("arange() requires stop to be specified.")
+    if given[1] is None:
+        given = [0, given[0], given[2]]
+    first, last, by = given[0] or 0, given[1], 1 if given[2] is None else given[2]
+    if by == 0:
+        raise ZeroDivisionError("division by zero")
+    probe = numpy.arange(first, first, by, dtype=dtype).dtype if dtype is None else numpy.dtype(dtype)
+    length = math.ceil((last - first) / by) if probe.kind in "iuf" else -1
+    if length < 4096 or not _dtypes.held(probe):
+        return array(numpy.arange(first, last, by, dtype=dtype))
+    return _ramp(max(length, 0), probe, first, by)
+
+
+def _ramp(length, dtype, first, step):
+    """first + i * step, as NumPy computes it: the step is the difference of the first two numbers as stored."""
+    first = dtype.type(first)
+    with numpy.errstate(all="ignore"):
+        by = dtype.type(numpy.asarray(first + step).astype(dtype) - first)
+    i = _index_ramp(length).astype(dtype, copy=False)
+    return first + i * by
+
+
+def _index_ramp(length):
+    """0, 1, ... as int64."""
+    return _from_hosts_ramp(length)
+
+
+def _from_hosts_ramp(length):
+    return array(numpy.arange(length))
+
+
+@native()
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    """Numbers at even distances."""
+    from ._fallback import to_host
+
+    given = to_host((start, stop))
+    made = numpy.linspace(*given, num, endpoint, retstep, dtype, axis)
+    return (array(made[0]), made[1]) if retstep else array(made)
+
+
+def _host_made(name):
+    reference = getattr(numpy, name)
+
+    def made(*args, **kwargs):
+        from ._fallback import to_host, to_ours
+
+        kwargs.pop("device", None)
+        return to_ours(reference(*to_host(args), **to_host(kwargs)))
+
+    made.__name__ = name
+    made.__doc__ = reference.__doc__
+    return made
+
+
+# Small tables that NumPy makes and the device gets: making them is no work.
+for _name in ("eye", "identity", "tri", "logspace", "geomspace", "fromstring", "frombuffer", "fromiter", "loadtxt",
+              "genfromtxt", "fromfile", "load", "fromregex", "hanning", "hamming", "blackman", "bartlett", "kaiser",
+              "vander"):  # fmt: skip
+    if hasattr(numpy, _name):
+        native(_name)(_host_made(_name))
+
+
+@native()
+def copy(a, order="K", subok=False):
+    """A copy of an array."""
+    return array(a, order=order, copy=True)
+
+
+@native()
+def ascontiguousarray(a, dtype=None, *, like=None):
+    """The array in C order; a copy only where it isn't so."""
+    a = asarray(a, dtype)
+    a = a if a.ndim else a.reshape(1)
+    return a if a._c_contiguous else a.copy("C")
+
+
+@native()
+def asfortranarray(a, dtype=None, *, like=None):
+    """The array in Fortran order; a copy only where it isn't so."""
+    a = asarray(a, dtype)
+    return a if a._f_contiguous else a.copy("F")
+
+
+@native()
+def asnumpy(a):
+    """A host array with the values of an array of numeric's; CuPy's name."""
+    return a.get() if isinstance(a, ndarray) else numpy.asarray(a)

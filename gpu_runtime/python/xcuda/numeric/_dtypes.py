@@ -1,0 +1,57 @@
+"""Element types: what device arrays hold, and NumPy's promotion asked of NumPy itself."""
+
+import numpy
+
+from xcuda import _runtime
+from xcuda.core.dtypes import numpy_dtype
+
+# In the order of the runtime's own enumeration.
+NAMES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+)
+HELD = frozenset(NAMES)
+WEAK = {15: int, 16: float, 17: complex}
+
+
+def _numpy(name):
+    try:
+        return numpy_dtype(name)
+    except ImportError:  # bfloat16 without ml_dtypes
+        return numpy.dtype("uint16")
+
+
+DTYPES = [_numpy(name) for name in NAMES]
+
+
+def held(dtype):
+    """True where device arrays can have the NumPy dtype."""
+    return dtype.name in HELD and dtype.isnative
+
+
+def of_code(code):
+    """What NumPy's promotion takes for a code of the runtime: a dtype, or the type of a Python number."""
+    return WEAK[code] if code in WEAK else DTYPES[code]
+
+
+def resolve(name, codes):
+    """The loop's dtypes by name, for operands of these codes: ((in, ...), out); None where arrays can't hold them.
+
+    Raises what NumPy raises where it has no loop.
+    """
+    ufunc = UFUNCS[name]
+    found = ufunc.resolve_dtypes((*map(of_code, codes), *(None,) * ufunc.nout))
+    if not all(held(dtype) for dtype in found):
+        return None
+    return tuple(d.name for d in found[: ufunc.nin]), found[ufunc.nin].name
+
+
+UFUNCS = {name: f for name, f in vars(numpy).items() if isinstance(f, numpy.ufunc)}
+SAME_KIND = [
+    (i, k) for i, a in enumerate(DTYPES) for k, b in enumerate(DTYPES) if numpy.can_cast(a, b, "same_kind")
+]
+
+
+def flush():
+    """Computes all that is pending."""
+    _runtime.numeric_flush()

@@ -1,0 +1,95 @@
+"""What ndarray.flags and ndarray.flat give."""
+
+
+class Flags:
+    """NumPy's flags of an array, by name or index."""
+
+    _NAMES = {"C": "c_contiguous", "F": "f_contiguous", "W": "writeable", "O": "owndata", "A": "aligned",
+              "C_CONTIGUOUS": "c_contiguous", "F_CONTIGUOUS": "f_contiguous", "WRITEABLE": "writeable",
+              "OWNDATA": "owndata", "ALIGNED": "aligned", "CONTIGUOUS": "c_contiguous", "FORTRAN": "fortran",
+              "FNC": "fnc", "FORC": "forc"}  # fmt: skip
+
+    def __init__(self, array):
+        self._array = array
+
+    @property
+    def c_contiguous(self):
+        """In C order without gaps."""
+        return self._array._c_contiguous
+
+    contiguous = c_contiguous
+
+    @property
+    def f_contiguous(self):
+        """In Fortran order without gaps."""
+        return self._array._f_contiguous
+
+    @property
+    def fortran(self):
+        """In Fortran order and not in C order."""
+        return self.f_contiguous and not self.c_contiguous
+
+    fnc = fortran
+
+    @property
+    def forc(self):
+        """In one of the two orders."""
+        return self.f_contiguous or self.c_contiguous
+
+    @property
+    def owndata(self):
+        """It is no view."""
+        return self._array.base is None
+
+    @property
+    def aligned(self):
+        """Always: device arrays are."""
+        return True
+
+    @property
+    def writeable(self):
+        """It may be written to."""
+        return not self._array._readonly
+
+    @writeable.setter
+    def writeable(self, value):
+        self._array._readonly = not value
+
+    def __getitem__(self, name):
+        return getattr(self, self._NAMES[name])
+
+    def __setitem__(self, name, value):
+        setattr(self, self._NAMES[name], value)
+
+    def __repr__(self):
+        shown = ("C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED")
+        return "\n".join(f"  {name} : {self[name]}" for name in shown)
+
+
+class Flat:
+    """The elements of an array in C order."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def _one_axis(self):
+        return self._array._reshaped([self._array.size])
+
+    def __len__(self):
+        return self._array.size
+
+    def __iter__(self):
+        return iter(self._array.reshape(-1))
+
+    def __getitem__(self, key):
+        made = self._array.reshape(-1)[key]
+        return made.copy() if hasattr(made, "copy") else made
+
+    def __setitem__(self, key, value):
+        view = self._one_axis()
+        if view is not None:
+            view[key] = value
+            return
+        whole = self._array.copy().reshape(-1)
+        whole[key] = value
+        self._array[...] = whole.reshape(self._array.shape)

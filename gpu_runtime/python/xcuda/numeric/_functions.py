@@ -1,0 +1,180 @@
+"""Functions of elements that are no ufuncs, and whole-array ones made of them."""
+
+import numpy
+
+from xcuda import _runtime
+
+from ._array import asarray, ndarray
+from ._dtypes import held
+from ._fallback import on_host
+from ._registry import TABLE, native
+from ._ufuncs import _kind, _operand
+
+_apply = _runtime.numeric_apply
+
+
+@native(partly="where(condition) alone")
+def where(condition, x=None, y=None, /):
+    """x where the condition holds, else y."""
+    if x is None and y is None:
+        return (
+            TABLE["nonzero"].function(condition)
+            if "nonzero" in TABLE
+            else on_host("where", numpy.where, (condition,), {})
+        )
+    if x is None or y is None:
+        raise ValueError("either both or neither of x and y should be given")
+    condition, x, y = map(_operand, (condition, x, y))
+    if isinstance(condition, (bool, int, float, complex, numpy.generic)):
+        condition = asarray(condition)
+    kinds = [_kind(v) for v in (x, y)]
+    if all(isinstance(k, type) for k in kinds):
+        dtype = numpy.result_type(x, y)
+    else:
+        dtype = numpy.result_type(
+            *(v if isinstance(k, type) else k for v, k in zip((x, y), kinds, strict=True))
+        )
+    if not held(dtype):
+        return on_host("where", numpy.where, (condition, x, y), {})
+    x, y = (numpy.array(v, dtype)[()] if not isinstance(v, ndarray) else v for v in (x, y))
+    return _apply("where", ["bool", dtype.name, dtype.name], dtype.name, (condition, x, y))
+
+
+def _part(name):
+    def part(val):
+        val = asarray(val)
+        kind = val.dtype
+        if kind.kind != "c":
+            if name == "real":
+                return val
+            from ._creation import zeros_like
+
+            return zeros_like(val)
+        out = kind.type(0).real.dtype
+        return _apply(name, [kind.name], out.name, (val,))
+
+    part.__name__ = name
+    part.__doc__ = getattr(numpy, name).__doc__
+    return part
+
+
+real = native("real")(_part("real"))
+imag = native("imag")(_part("imag"))
+
+
+@native()
+def angle(z, deg=False):
+    """The angle of complex numbers."""
+    z = asarray(z)
+    if z.dtype.kind != "c":
+        made = TABLE["arctan2"].function(numpy.zeros((), z.dtype if z.dtype.kind == "f" else float)[()], z)
+    else:
+        made = TABLE["arctan2"].function(imag(z), real(z))
+    return made * (180 / numpy.pi) if deg else made
+
+
+@native()
+def clip(
+    a,
+    a_min=numpy._NoValue,
+    a_max=numpy._NoValue,
+    out=None,
+    *,
+    min=numpy._NoValue,
+    max=numpy._NoValue,
+    **kwargs,
+):
+    """Values between two bounds."""
+    low = min if a_min is numpy._NoValue else a_min
+    high = max if a_max is numpy._NoValue else a_max
+    made = asarray(a)
+    if low is not numpy._NoValue and low is not None:
+        made = TABLE["maximum"].function(made, low)
+    if high is not numpy._NoValue and high is not None:
+        made = TABLE["minimum"].function(made, high)
+    if out is not None:
+        out[...] = made
+        return out
+    return made if made is not a else +made if made.dtype.kind != "b" else made.copy()
+
+
+@native("round", "around")
+def round_(a, decimals=0, out=None):
+    """Rounds to decimals, halves to even."""
+    a = asarray(a)
+    if a.dtype.kind in "biu" and decimals >= 0:
+        made = a.copy() if a.dtype.kind != "b" else a.astype("float16")
+    elif a.dtype.kind == "f" and a.dtype.itemsize > 2 or decimals == 0:
+        rint = TABLE["rint"].function
+        if decimals == 0:
+            made = rint(a)
+        elif decimals > 0:
+            made = rint(a * 10.0**decimals) / 10.0**decimals
+        else:
+            made = rint(a / 10.0**-decimals) * 10.0**-decimals
+    else:
+        return on_host("round", numpy.round, (a, decimals), {} if out is None else {"out": out})
+    if out is not None:
+        out[...] = made
+        return out
+    return made
+
+
+@native()
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    """Numbers in place of nan and infinities."""
+    x = asarray(x)
+    if x.dtype.kind == "c":
+        made = nan_to_num(x.real, True, nan, posinf, neginf) + 1j * nan_to_num(
+            x.imag, True, nan, posinf, neginf
+        )
+        made = made.astype(x.dtype, copy=False)
+    elif x.dtype.kind != "f":
+        made = x
+    else:
+        bounds = numpy.finfo(x.dtype)
+        high = float(bounds.max) if posinf is None else posinf
+        low = float(bounds.min) if neginf is None else neginf
+        isinf = TABLE["isinf"].function(x)
+        made = where(TABLE["isnan"].function(x), nan, x)
+        made = where(isinf & (x > 0), high, made)
+        made = where(isinf & (x < 0), low, made)
+    if copy:
+        return made if made is not x else x.copy()
+    if made is not x:
+        x[...] = made
+    return x
+
+
+@native()
+def isclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False):
+    """Where two arrays are equal within tolerances."""
+    a, b = map(_operand, (a, b))
+    if not any(isinstance(v, ndarray) for v in (a, b)):
+        return numpy.isclose(a, b, rtol, atol, equal_nan)
+    f = TABLE
+    near = f["less_equal"].function(
+        f["absolute"].function(f["subtract"].function(a, b)), atol + rtol * f["absolute"].function(b)
+    )
+    made = (near & f["isfinite"].function(b)) | f["equal"].function(a, b)
+    if equal_nan:
+        made = made | (f["isnan"].function(a) & f["isnan"].function(b))
+    return made
+
+
+@native()
+def allclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False):
+    """True where all of two arrays is equal within tolerances."""
+    return bool(asarray(isclose(a, b, rtol, atol, equal_nan)).all())
+
+
+@native()
+def array_equal(a1, a2, equal_nan=False):
+    """True where two arrays have the same shape and elements."""
+    a1, a2 = asarray(a1), asarray(a2)
+    if a1.shape != a2.shape:
+        return False
+    same = a1 == a2
+    if equal_nan and a1.dtype.kind in "fc" and a2.dtype.kind in "fc":
+        same = same | (TABLE["isnan"].function(a1) & TABLE["isnan"].function(a2))
+    return bool(same.all())

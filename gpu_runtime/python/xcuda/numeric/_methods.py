@@ -1,0 +1,71 @@
+"""ndarray's methods that are functions of the module: one row each, the array is their first argument."""
+
+import numpy
+
+from . import _functions, _reductions, _views  # noqa: F401 (they fill the table)
+from ._array import ndarray
+from ._fallback import on_host
+from ._registry import TABLE
+
+_NATIVE = (
+    *("sum", "prod", "max", "min", "all", "any", "mean", "var", "std", "ptp", "clip", "round"),
+    *("ravel", "squeeze", "swapaxes", "diagonal", "trace", "conjugate"),
+)
+# Those whose function may be registered by other modules, or run on the host.
+_OTHER = (
+    *(
+        "argmax",
+        "argmin",
+        "argsort",
+        "argpartition",
+        "choose",
+        "compress",
+        "cumprod",
+        "cumsum",
+        "dot",
+        "nonzero",
+    ),
+    *("put", "repeat", "searchsorted", "take"),
+)
+
+
+def _method(name):
+    def method(self, *args, **kwargs):
+        row = TABLE.get(name)
+        if row is not None:
+            return row.function(self, *args, **kwargs)
+        return on_host(name, getattr(numpy, name), (self, *args), kwargs)
+
+    method.__name__ = name
+    method.__doc__ = getattr(numpy.ndarray, name).__doc__ if hasattr(numpy.ndarray, name) else None
+    return method
+
+
+for _name in (*_NATIVE, *_OTHER):
+    setattr(ndarray, _name, _method(_name))
+ndarray.conj = ndarray.conjugate
+
+
+def _sort(self, axis=-1, kind=None, order=None, *, stable=None):
+    """Sorts in place."""
+    from xcuda import numeric
+
+    self[...] = numeric.sort(self, axis, kind)
+
+
+def _partition(self, kth, axis=-1, kind="introselect", order=None):
+    """Partitions in place."""
+    from xcuda import numeric
+
+    self[...] = numeric.partition(self, kth, axis)
+
+
+def _flatten(self, order="C"):
+    """A copy with one axis."""
+    made = TABLE["ravel"].function(self, order)
+    return made.copy() if made._same_memory(self) else made
+
+
+ndarray.sort = _sort
+ndarray.partition = _partition
+ndarray.flatten = _flatten

@@ -1,0 +1,307 @@
+"""Sums, means, extremes and their nan-variants, over any axes."""
+
+import numpy
+
+from ._array import asarray
+from ._fallback import on_host
+from ._functions import where as choose
+from ._registry import TABLE, native
+from ._ufuncs import _axes
+
+_NoValue = numpy._NoValue
+_f = {name: TABLE[name].function for name in ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or",
+                                              "isnan", "sqrt", "absolute", "square")}  # fmt: skip
+
+
+def _fold(name, ufunc):
+    reference = getattr(numpy, name)
+
+    def fold(a, axis=None, dtype=None, out=None, keepdims=False, initial=_NoValue, where=True):
+        return _f[ufunc].reduce(
+            a, axis, dtype, out, False if keepdims is _NoValue else keepdims, initial, where
+        )
+
+    fold.__name__ = name
+    fold.__doc__ = reference.__doc__
+    return native(name)(fold)
+
+
+def _fold_without_dtype(name, ufunc):
+    reference = getattr(numpy, name)
+
+    def fold(a, axis=None, out=None, keepdims=False, initial=_NoValue, where=True):
+        return _f[ufunc].reduce(
+            a, axis, None, out, False if keepdims is _NoValue else keepdims, initial, where
+        )
+
+    fold.__name__ = name
+    fold.__doc__ = reference.__doc__
+    return fold
+
+
+sum = _fold("sum", "add")
+prod = _fold("prod", "multiply")
+amax = native("max", "amax")(_fold_without_dtype("max", "maximum"))
+amin = native("min", "amin")(_fold_without_dtype("min", "minimum"))
+
+
+def _logical(name, ufunc):
+    def fold(a, axis=None, out=None, keepdims=False, *, where=True):
+        return _f[ufunc].reduce(
+            a, axis, None, out, False if keepdims is _NoValue else keepdims, _NoValue, where
+        )
+
+    fold.__name__ = name
+    fold.__doc__ = getattr(numpy, name).__doc__
+    return native(name)(fold)
+
+
+all = _logical("all", "logical_and")
+any = _logical("any", "logical_or")
+
+
+@native()
+def count_nonzero(a, axis=None, *, keepdims=False):
+    """How many elements are not zero."""
+    a = asarray(a)
+    made = sum(a != 0 if a.dtype.kind != "b" else a, axis, keepdims=keepdims)
+    return made
+
+
+@native()
+def ptp(a, axis=None, out=None, keepdims=False):
+    """The greatest less the least."""
+    keepdims = False if keepdims is _NoValue else keepdims
+    made = amax(a, axis, keepdims=keepdims) - amin(a, axis, keepdims=keepdims)
+    return _given(made, out)
+
+
+def _given(made, out):
+    if out is None:
+        return made
+    out[...] = made
+    return out
+
+
+def _count(a, axes, where, keepdims):
+    if where is True:
+        n = 1
+        for axis in axes:
+            n *= a.shape[axis]
+        return n
+    mask = TABLE["broadcast_to"].function(asarray(where).astype(bool, copy=False), a.shape)
+    return sum(mask, tuple(axes), keepdims=keepdims)
+
+
+def _mean_dtypes(a, dtype):
+    """What a mean is summed in, and what it is."""
+    result = numpy.dtype(dtype if dtype is not None else float if a.dtype.kind in "biu" else a.dtype)
+    wide = {"float16": "float64", "float32": "float64", "complex64": "complex128"}.get(result.name, result)
+    return numpy.dtype(wide), result
+
+
+def _warn_empty(what):
+    import warnings
+
+    warnings.warn(what, RuntimeWarning, stacklevel=3)
+
+
+@native()
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+    """The arithmetic mean."""
+    a = asarray(a)
+    keepdims = False if keepdims is _NoValue else keepdims
+    axes = _axes(axis, a.ndim)
+    wide, result = _mean_dtypes(a, dtype)
+    n = _count(a, axes, where, keepdims)
+    if isinstance(n, int) and n == 0:
+        _warn_empty("Mean of empty slice.")
+    total = _f["add"].reduce(a, axes, wide, None, keepdims, _NoValue, where)
+    made = (total / n).astype(result, copy=False)
+    return _given(made, out)
+
+
+@native()
+def var(
+    a,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=True,
+    mean=_NoValue,
+    correction=_NoValue,
+):
+    """The variance."""
+    if correction is not _NoValue:
+        ddof = correction
+    a = asarray(a)
+    keepdims = False if keepdims is _NoValue else keepdims
+    axes = _axes(axis, a.ndim)
+    wide, result = _mean_dtypes(a, dtype)
+    n = _count(a, axes, where, keepdims)
+    middle_n = _count(a, axes, where, True)
+    if isinstance(n, int) and n - ddof <= 0:
+        _warn_empty("Degrees of freedom <= 0 for slice.")
+    middle = (
+        mean
+        if mean is not _NoValue
+        else _f["add"].reduce(a, axes, wide, None, True, _NoValue, where) / middle_n
+    )
+    away = a - middle
+    if away.dtype.kind == "c":
+        away = _f["square"](away.real) + _f["square"](away.imag)
+        result = result.type(0).real.dtype
+        wide = wide.type(0).real.dtype
+    else:
+        away = _f["square"](away)
+    total = _f["add"].reduce(away, axes, wide, None, keepdims, _NoValue, where)
+    left = max(n - ddof, 0) if isinstance(n, int) else _f["maximum"](n - ddof, 0)
+    return _given((total / left).astype(result, copy=False), out)
+
+
+@native()
+def std(
+    a,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=True,
+    mean=_NoValue,
+    correction=_NoValue,
+):
+    """The standard deviation."""
+    made = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return _given(_f["sqrt"](made), out)
+
+
+@native()
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    """The weighted mean."""
+    a = asarray(a)
+    keepdims = False if keepdims is _NoValue else keepdims
+    if weights is None:
+        made = mean(a, axis, keepdims=keepdims)
+        if not returned:
+            return made
+        from ._creation import full_like
+
+        return made, full_like(made, a.size // max(made.size, 1))
+    weights = asarray(weights)
+    if weights.shape != a.shape:
+        if axis is None:
+            raise TypeError("Axis must be specified when shapes of a and weights differ.")
+        return on_host("average", numpy.average, (a, axis, weights, returned), {"keepdims": keepdims})
+    wide = numpy.result_type(a.dtype, weights.dtype, "float64" if a.dtype.kind in "biu" else a.dtype)
+    scale = sum(weights, axis, wide, keepdims=keepdims)
+    if bool((scale == 0).any()):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    made = sum(a * weights, axis, wide, keepdims=keepdims) / scale
+    return (made, scale) if returned else made
+
+
+def _nan_fold(name, plain, in_place_of_nan):
+    def fold(a, axis=None, *args, **kwargs):
+        a = asarray(a)
+        if a.dtype.kind in "fc":
+            a = choose(_f["isnan"](a), in_place_of_nan, a)
+        return plain(a, axis, *args, **kwargs)
+
+    fold.__name__ = name
+    fold.__doc__ = getattr(numpy, name).__doc__
+    return native(name)(fold)
+
+
+nansum = _nan_fold("nansum", sum, 0)
+nanprod = _nan_fold("nanprod", prod, 1)
+
+
+def _nan_extreme(name, ufunc):
+    def fold(a, axis=None, out=None, keepdims=False, initial=_NoValue, where=True):
+        a = asarray(a)
+        keepdims = False if keepdims is _NoValue else keepdims
+        if a.size == 0 or a.dtype.kind == "c":
+            return on_host(name, getattr(numpy, name), (a, axis), {"keepdims": keepdims})
+        made = TABLE[ufunc].function.reduce(a, axis, None, None, keepdims, initial, where)
+        return _given(made, out)
+
+    fold.__name__ = name
+    fold.__doc__ = getattr(numpy, name).__doc__
+    return native(name)(fold)
+
+
+nanmax = _nan_extreme("nanmax", "fmax")
+nanmin = _nan_extreme("nanmin", "fmin")
+
+
+@native()
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+    """The mean of what is not nan."""
+    a = asarray(a)
+    if a.dtype.kind not in "fc":
+        return mean(a, axis, dtype, out, keepdims, where=where)
+    good = ~_f["isnan"](a)
+    if where is not True:
+        good = good & where
+    keepdims = False if keepdims is _NoValue else keepdims
+    wide, result = _mean_dtypes(a, dtype)
+    n = sum(good, axis, keepdims=keepdims)
+    total = sum(choose(good, a, 0), axis, wide, keepdims=keepdims)
+    return _given((total / n).astype(result, copy=False), out)
+
+
+@native()
+def nanvar(
+    a,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=True,
+    mean=_NoValue,
+    correction=_NoValue,
+):
+    """The variance of what is not nan."""
+    a = asarray(a)
+    if a.dtype.kind not in "fc":
+        return var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+    if correction is not _NoValue:
+        ddof = correction
+    good = ~_f["isnan"](a)
+    if where is not True:
+        good = good & where
+    keepdims = False if keepdims is _NoValue else keepdims
+    wide, result = _mean_dtypes(a, dtype)
+    middle = nanmean(a, axis, wide, None, True, where=where) if mean is _NoValue else mean
+    away = choose(good, a - middle, 0)
+    away = _f["square"](away.real) + _f["square"](away.imag) if away.dtype.kind == "c" else _f["square"](away)
+    n = sum(good, axis, keepdims=keepdims) - ddof
+    made = sum(away, axis, wide.type(0).real.dtype, keepdims=keepdims) / choose(
+        n > 0, n, numpy.float64("nan")
+    )
+    return _given(made.astype(result.type(0).real.dtype, copy=False), out)
+
+
+@native()
+def nanstd(
+    a,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=True,
+    mean=_NoValue,
+    correction=_NoValue,
+):
+    """The standard deviation of what is not nan."""
+    made = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return _given(_f["sqrt"](made), out)
