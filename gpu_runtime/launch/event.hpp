@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "device/device.hpp"
+#include "device/counters.hpp"
 
 namespace xcuda::launch {
 
@@ -40,6 +40,7 @@ struct Event {
     std::int64_t bytes = 0;     // copies, fills, allocations
     std::uintptr_t stream = 0;
     std::string device;
+    bool foreign = false;  // another library's, seen by the vendor's profiling library
 
     std::shared_ptr<const KernelFacts> kernel;  // launches and compiles
     std::string_view compile_source;            // compile: "compiled", "disk"; of static life
@@ -48,6 +49,7 @@ struct Event {
     std::shared_ptr<const device::Device::Launch> timing;  // launches
     double flops = 0, bytes_read = 0,
            bytes_written = 0;  // modelled (passes/cost); negative: could not be modelled
+    std::shared_ptr<const device::CounterValues> counters;  // launches whose hardware counters were read
 };
 
 /// Appends; thread-safe, cheap. Bounded: the oldest go first once 65,536 are kept (the count of lost ones is kept too).

@@ -178,6 +178,7 @@ std::vector<Advice> advise(const std::vector<KernelRow>& rows, const Surrounding
     std::set<std::pair<std::string_view, std::string>> said;  // two shapes of one kernel need it once
     for (const auto& rule : table) {
         for (const auto& row : rows) {
+            if (row.foreign) continue;  // not the user's to change
             auto text = rule.say(row, cell);
             if (!text ||
                 !said.emplace(rule.name, rule.once ? "" : row.kernel->name + row.kernel->signature).second)

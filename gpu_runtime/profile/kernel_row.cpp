@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 
 #include "profile/occupancy.hpp"
 
@@ -9,6 +10,13 @@ namespace xcuda::profile {
 namespace {
 
 using nlohmann::json;
+
+void add_counters(KernelRow& row, const device::CounterValues& read) {
+    row.counters = read.of;
+    row.counter_sums.resize(read.values.size());
+    for (std::size_t i = 0; i < read.values.size(); ++i) row.counter_sums[i] += read.values[i];
+    ++row.counted;
+}
 
 void add_call(KernelRow& row, const launch::Event& event) {
     ++row.calls;
@@ -27,6 +35,7 @@ void add_call(KernelRow& row, const launch::Event& event) {
     row.total += seconds;
     row.shortest = std::min(row.shortest, seconds);
     row.longest = std::max(row.longest, seconds);
+    if (event.counters) add_counters(row, *event.counters);
     if (event.flops < 0 || event.bytes_read < 0 || event.bytes_written < 0) return;
     ++row.modelled;
     row.modelled_seconds += seconds;
@@ -48,6 +57,7 @@ json seconds(const KernelRow& row, double value) {
 
 json modelled(const KernelRow& row, double value, std::string_view unit) {
     if (!row.timed) return absent(why_untimed(row));
+    if (row.foreign) return absent("another library's kernel: nothing is known of its program");
     if (!row.modelled) return absent("depends on data: a loop or branch that the model cannot follow");
     return figure(value, unit, From::modelled);
 }
@@ -82,6 +92,17 @@ json computed(const std::optional<T>& value, std::string_view unit, std::string_
     return value ? figure(static_cast<double>(*value), unit, From::computed) : absent(why_not);
 }
 
+json counters_json(const KernelRow& row) {
+    json values = json::object();
+    for (std::size_t i = 0; i < row.counter_sums.size(); ++i) {
+        const auto& counter = (*row.counters)[i];
+        const double mean = row.counter_sums[i] / row.counted;
+        values[counter.key] = std::isnan(mean) ? absent("this GPU has no such counter")
+                                               : figure(mean, counter.unit, From::measured);
+    }
+    return {{"calls", row.counted}, {"values", std::move(values)}};
+}
+
 json place_json(const Place& place) { return {{"file", place.file}, {"line", place.line}}; }
 json dim_json(const device::Dim3& d) { return {d.x, d.y, d.z}; }
 
@@ -103,6 +124,7 @@ std::vector<KernelRow> kernel_rows(const std::vector<launch::Event>& events,
             row.kernel = event.kernel;
             row.shape = event.shape;
             row.automatic_shape = event.automatic_shape;
+            row.foreign = event.foreign;
             const auto device = std::find_if(devices.begin(), devices.end(),
                                              [&](const DeviceState& d) { return d.label == event.device; });
             row.device = device == devices.end() ? nullptr : &*device;
@@ -123,7 +145,7 @@ json to_json(const KernelRow& row) {
                                               : "the compiled kernel does not tell";
     json warnings = json::array();
     for (const auto& w : kernel.warnings) warnings.push_back(w);
-    return {
+    json out{
         {"name", kernel.name},
         {"signature", kernel.signature},
         {"place", place_json(kernel.place)},
@@ -154,6 +176,9 @@ json to_json(const KernelRow& row) {
         {"roofline", roofline_json(row)},
         {"warnings", std::move(warnings)},
     };
+    if (row.foreign) out["foreign"] = true;
+    if (row.counted) out["counters"] = counters_json(row);
+    return out;
 }
 
 }  // namespace xcuda::profile

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "device/counters.hpp"
 #include "launch/event.hpp"
 #include "profile/device_state.hpp"
 #include "profile/figure.hpp"
@@ -16,6 +17,7 @@ struct KernelRow {
     std::shared_ptr<const launch::KernelFacts> kernel;
     device::Shape shape;
     bool automatic_shape = false;
+    bool foreign = false;                 // another library's
     const DeviceState* device = nullptr;  // null: a device this process no longer has
     int calls = 0, timed = 0, running = 0, failed = 0;
     double total = 0, shortest = std::numeric_limits<double>::infinity(),
@@ -23,6 +25,9 @@ struct KernelRow {
     int modelled = 0;                                     // timed calls with a model of their work
     double flops = 0, bytes_read = 0, bytes_written = 0;  // sums over those
     double modelled_seconds = 0;
+    int counted = 0;  // calls whose hardware counters were read
+    std::shared_ptr<const std::vector<device::Counter>> counters;
+    std::vector<double> counter_sums;
 
     double bytes() const { return bytes_read + bytes_written; }
     /// Whether warps and occupancy have a meaning on its device: not on the CPU device.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "profile/advice.hpp"
 #include "profile/figure.hpp"
@@ -37,23 +38,25 @@ struct CopySum {
 };
 
 json copies(const std::vector<Event>& events) {
-    std::map<std::pair<std::string, Event::Kind>, CopySum> sums;
+    std::map<std::tuple<bool, std::string, Event::Kind>, CopySum> sums;
     for (const auto& e : events) {
         if (!copy_direction(e.kind)) continue;
-        auto& sum = sums[{e.device, e.kind}];
+        auto& sum = sums[{e.foreign, e.device, e.kind}];
         ++sum.calls;
         sum.bytes += static_cast<double>(e.bytes);
         sum.seconds += e.end - e.begin;
     }
     json rows = json::array();
     for (const auto& [key, sum] : sums) {
-        rows.push_back({{"device", key.first},
-                        {"direction", copy_direction(key.second)},
+        const auto& [foreign, device, kind] = key;
+        rows.push_back({{"device", device},
+                        {"direction", copy_direction(kind)},
                         {"calls", sum.calls},
                         {"bytes", figure(sum.bytes, "B", From::measured)},
                         {"time", figure(sum.seconds, "s", From::measured)},
                         {"bandwidth", sum.seconds > 0 ? figure(sum.bytes / sum.seconds, "B/s", From::measured)
                                                       : absent("too short for the clock")}});
+        if (foreign) rows.back()["foreign"] = true;
     }
     return rows;
 }
@@ -91,8 +94,10 @@ json devices_json(const std::vector<Event>& events, const std::vector<DeviceStat
 
 Surroundings surroundings(const std::vector<Event>& events, const std::vector<KernelRow>& rows) {
     Surroundings all;
-    for (const auto& row : rows) all.device_seconds += row.total, all.launches += row.calls;
+    for (const auto& row : rows)
+        if (!row.foreign) all.device_seconds += row.total, all.launches += row.calls;
     for (const auto& e : events) {
+        if (e.foreign) continue;
         if (e.kind == Event::Kind::compile && e.kernel && e.compile_source == "compiled") {
             ++all.compiled;
             all.compile_seconds += e.end - e.begin;
@@ -110,7 +115,7 @@ Surroundings surroundings(const std::vector<Event>& events, const std::vector<Ke
 json efficiency(const std::vector<KernelRow>& rows, bool arithmetic) {
     double seconds = 0, ideal = 0;
     for (const auto& row : rows) {
-        if (!row.timed) continue;
+        if (!row.timed || row.foreign) continue;
         if (row.modelled < row.timed)
             return absent("depends on data: a loop or branch that the model cannot follow");
         if (!row.device) return absent("the device's limits are not known");
@@ -124,19 +129,25 @@ json efficiency(const std::vector<KernelRow>& rows, bool arithmetic) {
 }
 
 json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, const Surroundings& cell) {
-    int running = 0, failed = 0, timed = 0, cached = 0;
+    int running = 0, failed = 0, timed = 0, cached = 0, own = 0, foreign = 0;
+    double foreign_seconds = 0;
     std::set<std::string> names;
     for (const auto& row : rows) {
+        if (row.foreign) {
+            foreign += row.calls, foreign_seconds += row.total;
+            continue;
+        }
+        ++own;
         running += row.running, failed += row.failed, timed += row.timed;
         names.insert(row.kernel->name);
     }
     for (const auto& e : slice.events)
         cached += e.kind == Event::Kind::compile && e.compile_source != "compiled";
-    return {{"kernels", names.size()},
+    json out{{"kernels", names.size()},
             {"launches", cell.launches},
             {"running", running},
             {"failed", failed},
-            {"device_time", timed || rows.empty() ? figure(cell.device_seconds, "s", From::measured)
+            {"device_time", timed || own == 0 ? figure(cell.device_seconds, "s", From::measured)
                                                   : absent(running ? "still running when the report was made"
                                                                    : "no launch finished")},
             {"compiled", cell.compiled},
@@ -146,6 +157,11 @@ json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, cons
             {"copy_time", figure(cell.copy_seconds, "s", From::measured)},
             {"memory_efficiency", efficiency(rows, false)},
             {"compute_efficiency", efficiency(rows, true)}};
+    if (foreign) {
+        out["foreign_launches"] = foreign;
+        out["foreign_time"] = figure(foreign_seconds, "s", From::measured);
+    }
+    return out;
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ json timeline(const launch::Slice& slice, double origin, std::size_t most) {
                  {"end", known ? json(std::max(e.end, e.begin) - origin) : json(nullptr)},
                  {"state", state}};
         if (copy_direction(e.kind)) row["bytes"] = e.bytes;
+        if (e.foreign) row["foreign"] = true;
         rows.push_back(std::move(row));
     }
     std::stable_sort(rows.begin(), rows.end(),

@@ -3,13 +3,19 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "base/clock.hpp"
+#include "device/activity.hpp"
+#include "device/counters.hpp"
 #include "launch/event.hpp"
+#include "profile/activity.hpp"
+#include "profile/figure.hpp"
 #include "profile/occupancy.hpp"
 #include "profile/report.hpp"
 #include "profile/timeline.hpp"
@@ -30,21 +36,54 @@ void settle(const launch::Slice& slice, double seconds) {
     }
 }
 
+nlohmann::json collection_of(launch::Slice& slice, device::Watch* watch, const device::Counting* counting,
+                             double wait) {
+    auto told = nlohmann::json::object();
+    if (counting) {
+        profile::add_counters(slice, *counting);
+        const auto counted = std::count_if(slice.events.begin(), slice.events.end(),
+                                           [](const Event& e) { return e.counters != nullptr; });
+        told["counters"] = counting->problem().empty() ? nlohmann::json{{"calls", counted}}
+                                                       : profile::absent(counting->problem());
+    }
+    if (watch && !watch->idle()) {
+        if (watch->problem().empty()) profile::add_activities(slice, watch->seen(wait));
+        told["activity"] =
+            watch->problem().empty()
+                ? nlohmann::json{{"source", watch->source()}, {"overlapping", watch->overlaps()}}
+                : profile::absent(watch->problem());
+    }
+    return told;
+}
+
 std::optional<std::string> report_since(std::uint64_t mark, const std::string& kind, const std::string& label,
-                                        double begin, bool failed, double wait, bool measure, bool timeline) {
+                                        double begin, bool failed, double wait, bool measure, bool timeline,
+                                        device::Watch* watch, const device::Counting* counting) {
     nb::gil_scoped_release released;
-    const auto slice = launch::events_since(mark);
-    if (slice.events.empty()) return std::nullopt;
+    auto slice = launch::events_since(mark);
+    if (slice.events.empty() && !watch) return std::nullopt;
     const double end = now();
     settle(slice, wait);
+    slice = launch::events_since(mark);  // launches have their times now
+    auto collection = collection_of(slice, watch, counting, wait);
+    if (slice.events.empty()) return std::nullopt;
     const auto devices = profile::states_of(slice, measure);
     auto document = profile::report(slice, devices, {kind, label, begin, end, failed});
     if (!measure) {
         for (const auto& d : devices) profile::measure_in_background(d.info);  // for the next report
     }
     if (!document) return std::nullopt;
-    if (timeline) (*document)["timeline"] = profile::timeline(launch::events_since(mark), begin);
+    if (!collection.empty()) (*document)["collection"] = std::move(collection);
+    if (timeline) (*document)["timeline"] = profile::timeline(slice, begin);
     return document->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+using CounterRow = std::tuple<std::string, std::string, double, std::vector<std::string>>;
+void make_counting(device::Counting* self, const std::vector<CounterRow>& rows, int launches) {
+    std::vector<device::Counter> which;
+    for (const auto& [key, unit, scale, names] : rows) which.push_back({key, unit, scale, names});
+    nb::gil_scoped_release released;
+    new (self) device::Counting(std::move(which), launches);
 }
 
 nb::tuple launch_times(std::uint64_t mark) {
@@ -71,10 +110,20 @@ void bind_profile(nb::module_& m) {
     m.def("clock", &now, "Seconds on the clock that all events share.");
     m.def("report_since", &report_since, nb::arg("mark"), nb::arg("kind"), nb::arg("label"), nb::arg("begin"),
           nb::arg("failed"), nb::arg("wait"), nb::arg("measure"), nb::arg("timeline") = false,
+          nb::arg("watch").none() = nb::none(), nb::arg("counting").none() = nb::none(),
           "The report of the events after `mark` as JSON text; None where there is none. Launches that still "
           "run are waited for `wait` seconds at most; unknown ceilings are measured where `measure`, else in "
           "the "
-          "background. `timeline`: with the time of each event.");
+          "background. `timeline`: with the time of each event. `watch`, `counting`: what was collected beside "
+          "the log.");
+    nb::class_<device::Watch>(m, "Watch", "While it lives, the GPUs' work is noted, whoever asked for it.")
+        .def(nb::init<bool>(), nb::arg("overlapping"), nb::call_guard<nb::gil_scoped_release>())
+        .def_prop_ro("problem", &device::Watch::problem);
+    nb::class_<device::Counting>(m, "Counting", "While it lives, launches have hardware counters read.")
+        .def("__init__", &make_counting, nb::arg("counters"), nb::arg("launches"))
+        .def_prop_ro("problem", &device::Counting::problem);
+    m.def("known_counters", &device::known_counters, nb::arg("chip"), nb::arg("names"),
+          "Which of the profiling library's counters a chip (\"GH100\") has; needs no GPU.");
     m.def("launch_times", &launch_times, nb::arg("mark"),
           "(launches, of these not measured, seconds in which one ran, bytes copied) of what came after "
           "`mark`.");

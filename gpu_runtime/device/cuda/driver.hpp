@@ -15,7 +15,7 @@ namespace xcuda::device::cuda {
 #define XCUDA_DRIVER_FUNCTIONS(X) \
     X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGetCount) \
     X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) \
-    X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxGetCurrent) X(cuCtxSetCurrent) \
+    X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuDevicePrimaryCtxGetState) X(cuCtxGetCurrent) X(cuCtxSetCurrent) \
     X(cuCtxGetStreamPriorityRange) X(cuDeviceCanAccessPeer) X(cuMemPoolCreate) X(cuMemPoolDestroy) \
     X(cuMemPoolSetAttribute) X(cuMemPoolGetAttribute) X(cuMemPoolTrimTo) X(cuMemPoolSetAccess) \
     X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) X(cuMemGetInfo) X(cuMemHostAlloc) X(cuMemFreeHost) \

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "device/cuda/activity.hpp"
 #include "device/cuda/context.hpp"
+#include "device/cuda/counters.hpp"
 #include "device/cuda/print_buffers.hpp"
 #include "device/cuda/wait.hpp"
 
@@ -109,7 +111,10 @@ std::shared_ptr<Device::Launch> Queue::enqueue(Entry&& held, Start start) {
         mine.end = take_event();
         check(d.cuEventRecord(mine.begin, stream_), "recording an event");
     }
-    const CUresult result = start(faults_->address(next_), faults_->at(next_), *launch);
+    const CUresult result = [&] {
+        const Launching known(*launch);
+        return start(faults_->address(next_), faults_->at(next_), *launch);
+    }();
     if (result != CUDA_SUCCESS) [[unlikely]] {
         if (timed) {
             spare_.insert(spare_.end(), {mine.begin, mine.end});
@@ -158,6 +163,7 @@ std::shared_ptr<Device::Launch> Queue::launch(CUfunction function, std::shared_p
                     static_cast<unsigned>(shape.block.y), static_cast<unsigned>(shape.block.z),
                     static_cast<unsigned>(shape.dynamic_shared_bytes), stream_, parameters, more...);
             };
+            const CountedLaunch counted(context_, function, shape, launch);
             return shape.whole_grid ? call(d.cuLaunchCooperativeKernel) : call(d.cuLaunchKernel, nullptr);
         });
 }

@@ -1,0 +1,44 @@
+// The GPUs' work by CUPTI's activity records, and which of it is ours.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "device/activity.hpp"
+
+namespace xcuda::device::cuda {
+
+inline std::atomic<bool> watching{false};
+
+/// Around the driver's call that starts a launch: the kernel's record is then known as this launch's.
+class Launching {
+public:
+    explicit Launching(const Device::Launch& launch) : noted_(watching.load(std::memory_order_relaxed)) {
+        if (noted_) [[unlikely]]
+            now_ = &launch;
+    }
+    ~Launching() {
+        if (noted_) [[unlikely]]
+            now_ = nullptr;
+    }
+    Launching(const Launching&) = delete;
+    Launching& operator=(const Launching&) = delete;
+    static const Device::Launch* now() { return now_; }
+
+private:
+    const bool noted_;
+    static inline constinit thread_local const Device::Launch* now_ = nullptr;
+};
+
+/// The parts of device::Watch. `start_watching` gives why it can't be, or nothing; each success needs a stop.
+std::string start_watching(bool overlapping);
+void stop_watching() noexcept;
+bool watch_overlaps();
+std::string watch_source();
+/// What began at `from` (base/clock) or later.
+Activities watched_since(double from, double seconds);
+
+/// While hardware counters are read nothing can be watched: CUPTI does one of the two.
+void pause_watching(bool paused);
+
+}  // namespace xcuda::device::cuda
