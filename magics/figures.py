@@ -39,6 +39,14 @@ def text(figure: dict) -> str:
     return "–" if "absent" in figure else in_unit(figure["value"], figure["unit"])
 
 
+def counted(figure: dict) -> str:
+    """A counter's value: large numbers with their prefix, small ones with two digits after the point."""
+    if figure.get("unit") != "1":
+        return text(figure)
+    value = figure["value"]
+    return f"{value:.2f}".rstrip("0").rstrip(".") if abs(value) < 1000 else in_unit(value, "").rstrip()
+
+
 def origin(figure: dict) -> str:
     """Where the figure is from, or why there is none."""
     return figure.get("absent") or figure["source"]
@@ -46,6 +54,12 @@ def origin(figure: dict) -> str:
 
 def value(figure: dict) -> float | None:
     return figure.get("value")
+
+
+def signature(kernel: dict, most: int = 160) -> str:
+    """A kernel's signature; another library's may be pages of template arguments."""
+    words = kernel["signature"]
+    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 def shape(dims: list[int]) -> str:

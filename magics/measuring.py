@@ -25,6 +25,11 @@ class CudaMeasuring(Magics):
         metavar="METRIC",
         help="show only these figures: time, memory_throughput, ...; with commas between them, or blanks",
     )
+    @argument(
+        "--counters",
+        action="store_true",
+        help="read the GPU's hardware counters: the first launches of each kernel run several times over for it",
+    )
     @argument("-n", "--number", type=int, default=1, metavar="N", help="run it N times in one report")
     @argument("--timeline", action="store_true", help="draw what ran when: streams, compiles, copies")
     @argument("--roofline", action="store_true", help="draw the kernels under the device's limits")

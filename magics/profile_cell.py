@@ -24,10 +24,11 @@ class Unfolded:
         return render_report(self.report.document, self.report.metrics, self.pictures, unfolded=True)
 
 
-def profile_cell(shell, cell: str, options, magic: str = "%%cuda_profile"):
+def profile_cell(shell, cell: str, options, magic: str = "%%cuda_profile", overlapping: bool = False):
     """Runs the cell `options.number` times under one profile; gives the report, None where no device was used.
 
-    `options`: output, quiet, metrics, number, timeline, roofline. `magic`: what messages call it.
+    `options`: output, quiet, metrics, counters, number, timeline, roofline. `magic`: what messages call it.
+    `overlapping`: kernels of different streams may run at once, as when a timeline is drawn.
     """
     from IPython.display import display
     from xcuda import profiler
@@ -38,7 +39,9 @@ def profile_cell(shell, cell: str, options, magic: str = "%%cuda_profile"):
         raise UsageError(f"-n is how often to run, 1 or more, not {options.number}")
     metrics = [name for part in options.metrics or () for name in part.split(",") if name]
     try:
-        profiling = profiler.profile(metrics=metrics or None)
+        profiling = profiler.profile(
+            metrics=metrics or None, counters=options.counters, overlapping=overlapping or options.timeline
+        )
     except ValueError as unknown:
         raise UsageError(str(unknown)) from None
     code, last = compiled(shell, cell, magic)

@@ -29,7 +29,12 @@ def render_report(
     drawn = [drawing(document, name, missing="") for name in PICTURES] if full else []
     drawn += [drawing(document, name) for name in pictures]
     html = template("report.html").render(
-        r=document, line=quiet_line(document), keep=keep, unfolded=unfolded or full, pictures=drawn
+        r=document,
+        line=quiet_line(document),
+        keep=keep,
+        unfolded=unfolded or full,
+        pictures=drawn,
+        collected=collected(document),
     )
     # What a notebook keeps of a report is its figures: ten thousand launches' times would only swell it.
     data = {key: part for key, part in document.items() if key != "timeline"}
@@ -75,7 +80,11 @@ def template(name: str):
         auto_reload=False,
     )
     environment.filters.update(
-        figure=figures.text, origin=figures.origin, shape=figures.shape, place=figures.place
+        figure=figures.text,
+        origin=figures.origin,
+        shape=figures.shape,
+        place=figures.place,
+        signature=figures.signature,
     )
     environment.globals.update(kernel_figures=kernel_figures, in_unit=figures.in_unit)
     return environment.get_template(name)
@@ -86,7 +95,7 @@ def quiet_line(document: dict) -> str:
     totals = document["totals"]
     parts = []
     if totals["launches"]:
-        names = list(dict.fromkeys(k["name"] for k in document["kernels"]))
+        names = list(dict.fromkeys(k["name"] for k in document["kernels"] if not k.get("foreign")))
         parts.append(", ".join(names) if len(names) <= 2 else f"{len(names)} kernels")
         if totals["launches"] > 1:
             parts.append(f"{totals['launches']} launches")
@@ -97,6 +106,8 @@ def quiet_line(document: dict) -> str:
             parts.append(f"{totals['running']} still running")
         if totals["failed"]:
             parts.append(f"{totals['failed']} stopped by an error")
+    if count := totals.get("foreign_launches"):
+        parts.append(f"{count} of other libraries, {figures.text(totals['foreign_time'])}")
     if totals["compiled"]:
         parts.append(f"compiled in {figures.text(totals['compile_time'])}")
     elif totals["from_cache"]:
@@ -111,12 +122,32 @@ def quiet_line(document: dict) -> str:
     return " · ".join(parts) or "the device was used, no kernel ran"
 
 
+def collected(document: dict) -> list[str]:
+    """Sentences on what was to be collected and could not be, and on how kernels were run for it."""
+    collection, told = document.get("collection", {}), []
+    activity, counters = collection.get("activity", {}), collection.get("counters", {})
+    if "absent" in activity:
+        told.append(f"Other libraries' kernels are not in this report: {activity['absent']}.")
+    if "absent" in counters:
+        told.append(f"There are no hardware counters: {counters['absent']}. Bytes and operations are modelled.")
+    elif "calls" in counters:
+        told.append("While counters are read, other libraries' kernels are not seen.")
+    if activity.get("overlapping") is False and len({e["stream"] for e in _launched(document)}) > 1:
+        told.append("Kernels of different streams ran one after the other, for exact times; --timeline lets them overlap.")
+    return told
+
+
+def _launched(document: dict) -> list[dict]:
+    events = document.get("timeline", {}).get("events", [])
+    return [event for event in events if event["kind"] == "launch"]
+
+
 def plain(document: dict, keep: set[str]) -> str:
     """The report for a terminal: the quiet line, then each kernel's figures and the advice, indented."""
     lines = [f"xcuda: {quiet_line(document)}"]
     for kernel in document["kernels"]:
         at = figures.place(kernel["place"])
-        lines.append(f"  {kernel['name']}{kernel['signature']}{f'  [{at}]' if at else ''}")
+        lines.append(f"  {kernel['name']}{figures.signature(kernel)}{f'  [{at}]' if at else ''}")
         rows = [row for row in kernel_figures(kernel) if row.key in keep and row.text != "–"]
         width = max((len(row.label) for row in rows), default=0)
         lines += [f"    {row.label:<{width}}  {row.text}  ({row.origin})" for row in rows]
@@ -129,6 +160,7 @@ def plain(document: dict, keep: set[str]) -> str:
             initial_indent="  ",
             subsequent_indent="    ",
         )
+    lines += [f"  {told}" for told in collected(document)]
     if document["lost_events"]:
         lines.append(f"  {document['lost_events']} earlier events were lost: the log keeps the last 65536")
     return "\n".join(lines)

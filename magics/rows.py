@@ -41,6 +41,7 @@ def kernel_figures(kernel: dict) -> list[Row]:
     if calls > 1:
         rows.append(Row("time", "time in all", figures.text(time["total"]), figures.origin(time["total"])))
     chosen = "chosen by xcuda" if kernel["automatic_shape"] else "as given"
+    chosen = "another library's" if kernel.get("foreign") else chosen
     rows.append(
         Row(
             "shape",
@@ -65,7 +66,25 @@ def kernel_figures(kernel: dict) -> list[Row]:
     ):
         rows.append(Row(key, name, figures.text(kernel[key]), figures.origin(kernel[key])))
     rows.append(_roofline(kernel["roofline"]))
-    return list(_absent_together(rows))
+    return list(_absent_together(rows)) + _counters(kernel.get("counters"))
+
+
+def _counters(counters: dict | None) -> list[Row]:
+    if counters is None:
+        return []
+    from xcuda.profiler.counters import LABELS
+
+    told = "measured, counters" + (f", mean of {counters['calls']} calls" if counters["calls"] > 1 else "")
+    return [
+        Row(
+            key,
+            LABELS.get(key, key),
+            figures.counted(figure),
+            figure.get("absent") or told,
+            figures.value(figure) if figure.get("unit") == "share" else None,
+        )
+        for key, figure in counters["values"].items()
+    ]
 
 
 def _absent_together(rows: list[Row]):
@@ -106,10 +125,12 @@ ALWAYS = {"shape"}
 def shown(metrics: tuple[str, ...]) -> set[str]:
     """Keys of the rows to show: all, or those of the named metrics (xcuda.profiler.METRICS)."""
     if not metrics:
+        from xcuda.profiler.counters import LABELS
+
         return {
             "time", "shape", "occupancy", "registers", "local_bytes", "shared_bytes",
             "bytes_read", "bytes_written", "flops", "bandwidth", "flop_rate", "roofline",
-        }  # fmt: skip
+        } | set(LABELS)  # fmt: skip
     from xcuda.profiler import METRICS
 
     return ALWAYS.union(*(METRICS[name] for name in metrics))

@@ -15,9 +15,9 @@ def trace_cell(shell, cell: str, file: str, quiet: bool) -> None:
         reason = "is a folder" if path.is_dir() else f"can't be written: there is no folder {path.parent}"
         raise UsageError(f"{path} {reason}")
     options = SimpleNamespace(
-        output=None, quiet=quiet, metrics=None, number=1, timeline=False, roofline=False
+        output=None, quiet=quiet, metrics=None, counters=False, number=1, timeline=False, roofline=False
     )
-    report = profile_cell(shell, cell, options, "%%cuda_trace")
+    report = profile_cell(shell, cell, options, "%%cuda_trace", overlapping=True)
     if report is None:
         return
     try:

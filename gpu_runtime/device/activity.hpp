@@ -65,4 +65,8 @@ private:
     std::string problem_;
 };
 
+/// Finds out which launches are over, on devices that don't tell by themselves. An error that has ended one is left to
+/// whoever waits for it.
+XCUDA_API void look_at_launches() noexcept;
+
 }  // namespace xcuda::device

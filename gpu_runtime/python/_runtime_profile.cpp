@@ -31,7 +31,10 @@ bool running(const Event& e) { return e.timing && !e.timing->done.load(std::memo
 /// Waits until no launch of the slice runs, for `seconds` at most.
 void settle(const launch::Slice& slice, double seconds) {
     const double until = now() + seconds;
-    while (std::any_of(slice.events.begin(), slice.events.end(), running) && now() < until) {
+    const auto under_way = [&] { return std::any_of(slice.events.begin(), slice.events.end(), running); };
+    while (under_way()) {
+        device::look_at_launches();
+        if (!under_way() || now() > until) return;
         std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
 }

@@ -28,6 +28,7 @@ constexpr Named options[] = {
     {"fault_site", &Options::fault_site},
     {"fault_index", &Options::fault_index},
     {"fault_length", &Options::fault_length},
+    {"drop", &Options::drop},
 };
 
 std::int64_t counter(State& s, const std::string& name) {

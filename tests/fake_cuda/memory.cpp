@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "control.hpp"
+#include "profiling.hpp"
 #include "state.hpp"
 
 using namespace fake;
@@ -88,16 +89,21 @@ CUresult copy(const char* name, void* to, const void* from, std::size_t bytes, C
         if (!stream) return CUDA_ERROR_INVALID_HANDLE;
         const Allocation *a = holder(reinterpret_cast<std::uintptr_t>(to), bytes),
                          *b = holder(reinterpret_cast<std::uintptr_t>(from), bytes);
+        const auto move = [=, call = call_number()](const void* source) {
+            const double begin = now();
+            std::memcpy(to, source, bytes);
+            profile_copy({call, stream->context, stream, begin, now()}, to, from, bytes);
+        };
         if (a && b) {
-            add(*stream, [=] { std::memcpy(to, from, bytes); });
+            add(*stream, [=] { move(from); });
             return CUDA_SUCCESS;
         }
         if (stream->capturing) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         if (a) {  // from ordinary memory: through a buffer
             auto buffer = std::make_shared<std::string>(static_cast<const char*>(from), bytes);
-            add(*stream, [=] { std::memcpy(to, buffer->data(), bytes); });
+            add(*stream, [=] { move(buffer->data()); });
         } else {
-            add(*stream, [=] { std::memcpy(to, from, bytes); });
+            add(*stream, [=] { move(from); });
             until = stream->last;
         }
         return CUDA_SUCCESS;
@@ -333,7 +339,11 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char byte, std::size_t bytes, 
         Stream* stream = stream_of(handle);
         if (!stream) return CUDA_ERROR_INVALID_HANDLE;
         if (!on_device(to, bytes)) return CUDA_ERROR_INVALID_VALUE;
-        add(*stream, [=] { std::memset(pointer(to), byte, bytes); });
+        add(*stream, [=, call = call_number()] {
+            const double begin = now();
+            std::memset(pointer(to), byte, bytes);
+            profile_fill({call, stream->context, stream, begin, now()}, bytes);
+        });
         return CUDA_SUCCESS;
     });
 }

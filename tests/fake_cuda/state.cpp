@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "control.hpp"
+#include "profiling.hpp"
 
 namespace fake {
 
@@ -77,12 +78,14 @@ void serve() {
 }  // namespace
 
 CUresult enter(const char* function, Needs needs, const std::function<CUresult()>& body) {
+    profile_call(function);
     const std::lock_guard lock(state().mutex);
     const CUresult result = allowed(function, needs);
     return result == CUDA_SUCCESS ? body() : result;
 }
 
 CUresult enter_unlocked(const char* function, Needs needs, const std::function<CUresult()>& body) {
+    profile_call(function);
     {
         const std::lock_guard lock(state().mutex);
         if (const CUresult result = allowed(function, needs); result != CUDA_SUCCESS) return result;

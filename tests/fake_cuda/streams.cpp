@@ -1,6 +1,7 @@
 // Streams, events, callbacks, graphs. All work runs in the order of the calls, on one thread.
 #include <algorithm>
 
+#include "profiling.hpp"
 #include "state.hpp"
 
 using namespace fake;
@@ -259,7 +260,11 @@ CUresult cuGraphLaunch(CUgraphExec graph, CUstream handle) {
         Stream* stream = stream_of(handle);
         auto* work = reinterpret_cast<Graph*>(graph);
         if (!stream || !state().graphs.contains(work)) return CUDA_ERROR_INVALID_HANDLE;
-        for (const auto& each : work->work) add(*stream, each);
+        for (const auto& each : work->work)
+            add(*stream, [each, call = call_number()] {
+                const OfCall of(call);
+                each();
+            });
         return CUDA_SUCCESS;
     });
 }

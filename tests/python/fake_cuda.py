@@ -68,6 +68,7 @@ def in_child(test, arguments, orders, device, environment):
         key: value for key, value in os.environ.items() if key not in ("CUDA_VISIBLE_DEVICES", "XCUDA_DRIVER")
     }
     env |= {"XCUDA_DRIVER": str(library()), "XCUDA_DEVICE": device, "FAKE_CUDA": orders}
+    env["XCUDA_CUPTI"] = str(library())  # the same file
     env |= {key: str(value) for key, value in environment.items()}
     code = f"import fake_cuda; fake_cuda.child({test.__module__!r}, {test.__name__!r}, {repr(plain)!r})"
     return subprocess.run(

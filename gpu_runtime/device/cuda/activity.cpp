@@ -12,6 +12,7 @@
 #include "device/cuda/activity_records.hpp"
 #include "device/cuda/context.hpp"
 #include "device/cuda/cupti.hpp"
+#include "device/cuda/queue.hpp"
 #include "device/cuda/wait.hpp"
 
 namespace xcuda::device::cuda {
@@ -234,6 +235,10 @@ std::string watch_source() {
     if (!c) return {};
     return c->version >= 130000 ? fmt::format("CUPTI {}.{}", c->version / 10000, c->version / 100 % 100)
                                 : fmt::format("CUPTI of CUDA {}", c->found.major);
+}
+
+void look_at_launches() {
+    each_context([](const Driver&, int, CUcontext context) { Queue::poll_all(context); });
 }
 
 Activities watched_since(double from, double seconds) {

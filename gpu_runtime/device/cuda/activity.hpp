@@ -38,6 +38,9 @@ std::string watch_source();
 /// What began at `from` (base/clock) or later.
 Activities watched_since(double from, double seconds);
 
+/// Finds out which launches are over.
+void look_at_launches();
+
 /// While hardware counters are read nothing can be watched: CUPTI does one of the two.
 void pause_watching(bool paused);
 

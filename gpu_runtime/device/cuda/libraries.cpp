@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "device/cuda/activity.hpp"
+#include "device/cuda/cupti.hpp"
 #include "device/cuda/driver.hpp"
 #include "device/cuda/nvrtc.hpp"
 
@@ -37,8 +39,19 @@ Library of_nvrtc() {
     return row;
 }
 
+Library of_cupti() {
+    Library row{"CUPTI", "shows reports other libraries' kernels and hardware counters", {}, {}, {}, {}, {}};
+    if (const Cupti* c = find_cupti(&row.problem, &row.advice)) {
+        row.version = watch_source();
+        if (!c->no_counters.empty()) row.version += ", without hardware counters (those need CUDA 12.6)";
+        row.file = c->found.file.string();
+        row.from = c->found.from;
+    }
+    return row;
+}
+
 }  // namespace
 
-std::vector<Library> libraries() { return {of_driver(), of_nvrtc()}; }
+std::vector<Library> libraries() { return {of_driver(), of_nvrtc(), of_cupti()}; }
 
 }  // namespace xcuda::device::cuda

@@ -22,6 +22,14 @@ All& all() {
     return every;
 }
 
+std::vector<std::shared_ptr<Queue>> queues_of(CUcontext context) {
+    std::vector<std::shared_ptr<Queue>> its;
+    const std::lock_guard lock(all().mutex);
+    for (const auto& weak : all().queues)
+        if (auto queue = weak.lock(); queue && queue->context() == context) its.push_back(std::move(queue));
+    return its;
+}
+
 }  // namespace
 
 std::shared_ptr<Queue> Queue::make(CUcontext context, CUstream stream, bool owned) {
@@ -46,14 +54,12 @@ Queue::~Queue() {
 }
 
 void Queue::abandon_all(CUcontext context) {
-    std::vector<std::shared_ptr<Queue>> its;
-    {
-        const std::lock_guard lock(all().mutex);
-        for (const auto& weak : all().queues)
-            if (auto queue = weak.lock(); queue && queue->context_ == context)
-                its.push_back(std::move(queue));
-    }
-    for (const auto& queue : its) queue->abandon();
+    for (const auto& queue : queues_of(context)) queue->abandon();
+}
+
+void Queue::poll_all(CUcontext context) {
+    for (const auto& queue : queues_of(context))
+        if (queue->stream_ != CU_STREAM_PER_THREAD) queue->poll();
 }
 
 void Queue::abandon() {

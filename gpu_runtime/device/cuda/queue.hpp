@@ -47,6 +47,8 @@ public:
     void hold(std::shared_ptr<void> owner);
     /// The GPU is lost: what is under way in all queues of its context ends with FaultKind::lost.
     static void abandon_all(CUcontext context);
+    /// Settles what is over in all queues of a context, but for threads' own streams. The context is current.
+    static void poll_all(CUcontext context);
 
 private:
     struct Entry {

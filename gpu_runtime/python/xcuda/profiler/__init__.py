@@ -15,6 +15,7 @@ Under the xcuda kernel each cell that used a device shows its report by itself.
 
 from xcuda.profiler.analysis import Analysis, Finding, analyze, rules
 from xcuda.profiler.cells import cell_begin, cell_end, leave_out
+from xcuda.profiler.counters import COUNTERS
 from xcuda.profiler.measure import benchmark
 from xcuda.profiler.modes import show_reports
 from xcuda.profiler.profile import METRICS, generate_report, profile
@@ -24,6 +25,7 @@ _LATER = {"ProfileGuidedOptimizer": "xcuda.profiler.guided"}  # they load the ru
 
 
 __all__ = [
+    "COUNTERS",
     "METRICS",
     "AbsentFigure",
     "Analysis",

@@ -19,7 +19,8 @@ def cell_begin(text: str, execution_count: int) -> None:
     global _begun
     _begun = True
     _open.clear()  # a cell that was interrupted before its end leaves nothing behind
-    _open.append(Recording("cell", f"In [{execution_count}]", load=False))
+    watch = "overlapping" if show_reports() == "full" else None
+    _open.append(Recording("cell", f"In [{execution_count}]", load=False, watch=watch))
     if (limits := sys.modules.get("xcuda.core.time_limit")) is not None:
         limits.begin_cell()
 

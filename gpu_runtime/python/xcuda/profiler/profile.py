@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import functools
 import inspect
+from difflib import get_close_matches
 
+from xcuda.profiler.counters import COUNTERS
 from xcuda.profiler.recording import Recording
 from xcuda.profiler.report import Report
 
-# What `metrics=` may name, with the figures of a kernel's row that each shows. The report holds all of them.
+# What `metrics=` may name, with the figures of a kernel's row that each shows. The report holds all of them, but of
+# hardware counters only those that were asked for.
 METRICS = {
     "time": ("time",),
     "memory_throughput": ("bandwidth", "bytes_read", "bytes_written"),
     "compute_utilization": ("flop_rate", "flops", "roofline"),
     "occupancy": ("occupancy", "registers", "local_bytes", "shared_bytes"),
-}
+} | {name: tuple(counter.key for counter in group) for name, group in COUNTERS.items()}
 
 # The launches of a profiled block belong to it: wait for them as a reader of the figures would.
 BLOCK_WAIT = 60.0
@@ -26,20 +29,26 @@ _ended = ""  # what the last one was of
 class profile:
     """Profiles a function (`@profile`, `@profile(metrics=[...])`) or a block (`with profile() as p:`).
 
-    metrics: names out of METRICS; the display of the report then leaves the other figures out. label: what the report
-    is said to be of.
+    metrics: names out of METRICS; the display of the report then leaves the other figures out. Those of COUNTERS are
+    read from the GPU's hardware counters, which runs the first launches of each kernel several times over.
+    counters: read all of COUNTERS.
+    overlapping: kernels of different streams may run at once, as without a profiler; otherwise they run one after the
+    other, for exact times.
+    label: what the report is said to be of.
     The report is `p.report` after the block, and generate_report()'s.
     """
 
-    def __new__(cls, function=None, *, metrics=None, label=None):
+    def __new__(cls, function=None, *, metrics=None, label=None, counters=False, overlapping=False):
         self = super().__new__(cls)
         if function is None:
             return self
-        self.__init__(metrics=metrics, label=label)
+        self.__init__(metrics=metrics, label=label, counters=counters, overlapping=overlapping)
         return self(function)  # used without parentheses
 
-    def __init__(self, function=None, *, metrics=None, label=None):
+    def __init__(self, function=None, *, metrics=None, label=None, counters=False, overlapping=False):
         self.metrics = _checked(metrics)
+        self.counters = tuple(COUNTERS) if counters else tuple(m for m in self.metrics if m in COUNTERS)
+        self.overlapping = overlapping
         self.report: Report | None = None
         self.kind, self.label = "block", "the profiled block" if label is None else str(label)
         self.named = label is not None
@@ -55,19 +64,29 @@ class profile:
 
             @functools.wraps(function)
             async def profiled(*args, **kwargs):
-                with labelled(self.metrics, label):
+                with self._of_call(label):
                     return await function(*args, **kwargs)
         else:
 
             @functools.wraps(function)
             def profiled(*args, **kwargs):
-                with labelled(self.metrics, label):
+                with self._of_call(label):
                     return function(*args, **kwargs)
 
         return profiled
 
+    def _of_call(self, label: str) -> profile:
+        """A profile of one call of the function `label`."""
+        made = profile(
+            metrics=self.metrics or None, counters=bool(self.counters), overlapping=self.overlapping
+        )
+        made.counters = self.counters
+        made.kind, made.label = "function", label
+        return made
+
     def __enter__(self) -> profile:
-        self._recordings.append(Recording(self.kind, self.label))
+        watch = "overlapping" if self.overlapping else "exact"
+        self._recordings.append(Recording(self.kind, self.label, watch=watch, counters=self.counters))
         return self
 
     def __exit__(self, kind, error, traceback) -> None:
@@ -77,13 +96,6 @@ class profile:
         )
         self.report = Report(document, self.metrics) if document else None
         _last, _ended = self.report, self.label
-
-
-def labelled(metrics: tuple[str, ...], label: str) -> profile:
-    """A profile of one call of the function `label`."""
-    made = profile(metrics=metrics)
-    made.kind, made.label = "function", label
-    return made
 
 
 def generate_report() -> Report:
@@ -113,5 +125,7 @@ def _checked(metrics) -> tuple[str, ...]:
         metrics = [metrics]
     for name in metrics:
         if name not in METRICS:
-            raise ValueError(f"no metric is called {name!r}; there are {', '.join(METRICS)}")
+            near = get_close_matches(str(name), METRICS, n=3, cutoff=0.5)
+            meant = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+            raise ValueError(f"no metric is called {name!r}: {meant}There are {', '.join(METRICS)}")
     return tuple(metrics)

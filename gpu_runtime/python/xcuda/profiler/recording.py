@@ -7,19 +7,46 @@ import sys
 
 # An event's launch may still run when its report is due; a cell must not feel slow for that.
 CELL_WAIT = 0.05
+# Launches of one kernel and shape whose hardware counters are read: each is run several times over for it.
+COUNTED = 3
 
 
 class Recording:
-    """Everything that happens on the devices from its making to `report`."""
+    """Everything that happens on the devices from its making to `report`.
 
-    def __init__(self, kind: str, label: str, *, load: bool = True, from_start: bool = False):
+    `watch`: other libraries' work on the GPUs too, "exact" for the times of kernels run one after the other, "overlapping"
+    to let those of different streams run at once. `counters`: metrics of counters.COUNTERS to read; nothing is watched
+    then, a GPU does one of the two.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        label: str,
+        *,
+        load: bool = True,
+        from_start: bool = False,
+        watch: str | None = None,
+        counters: tuple[str, ...] = (),
+    ):
         self.kind = kind
         self.label = label
         self.runtime = _runtime(load)
         marked = self.runtime is not None and not from_start
         # Without a runtime nothing can have happened yet: the log starts at 0.
         self.mark = self.runtime.profile_mark() if marked else 0
+        self.watch = self.counting = None
+        if self.runtime is not None and counters:
+            from xcuda.profiler.counters import rows
+
+            self.counting = self.runtime.Counting(rows(counters), COUNTED)
+        elif self.runtime is not None and watch:
+            self.watch = self.runtime.Watch(watch == "overlapping")
         self.begin = self.runtime.clock() if marked else None
+
+    def stop(self) -> None:
+        """Ends the watching and counting."""
+        self.watch = self.counting = None
 
     def report(
         self, *, failed: bool = False, wait: float = CELL_WAIT, measure: bool = False, timeline: bool = False
@@ -34,7 +61,12 @@ class Recording:
         if runtime is None:
             return None
         begin = runtime.clock() if self.begin is None else self.begin
-        text = runtime.report_since(self.mark, self.kind, self.label, begin, failed, wait, measure, timeline)
+        try:
+            text = runtime.report_since(
+                self.mark, self.kind, self.label, begin, failed, wait, measure, timeline, self.watch, self.counting
+            )
+        finally:
+            self.stop()
         if text is None:
             return None
         document = json.loads(text)
