@@ -129,11 +129,15 @@ def collected(document: dict) -> list[str]:
     if "absent" in activity:
         told.append(f"Other libraries' kernels are not in this report: {activity['absent']}.")
     if "absent" in counters:
-        told.append(f"There are no hardware counters: {counters['absent']}. Bytes and operations are modelled.")
+        told.append(
+            f"There are no hardware counters: {counters['absent']}. Bytes and operations are modelled."
+        )
     elif "calls" in counters:
         told.append("While counters are read, other libraries' kernels are not seen.")
     if activity.get("overlapping") is False and len({e["stream"] for e in _launched(document)}) > 1:
-        told.append("Kernels of different streams ran one after the other, for exact times; --timeline lets them overlap.")
+        told.append(
+            "Kernels of different streams ran one after the other, for exact times; --timeline lets them overlap."
+        )
     return told
 
 

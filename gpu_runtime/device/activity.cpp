@@ -23,9 +23,7 @@ Watch::~Watch() {
 
 std::string Watch::source() const { return on_ ? cuda::watch_source() : std::string(); }
 bool Watch::overlaps() const { return on_ && cuda::watch_overlaps(); }
-Activities Watch::seen(double seconds) {
-    return on_ ? cuda::watched_since(began_, seconds) : Activities();
-}
+Activities Watch::seen(double seconds) { return on_ ? cuda::watched_since(began_, seconds) : Activities(); }
 
 void look_at_launches() noexcept {
     try {

@@ -24,17 +24,17 @@ struct Activity {
     Kind kind;
     bool ours;  // asked for by this library
     int ordinal;
-    std::uint32_t stream;           // the profiling library's number
-    double begin, end;              // base/clock
-    std::int64_t bytes;             // copies and fills
-    const Device::Launch* launch;   // that started the kernel; null: not one of ours
-    std::uint32_t call;             // number of the driver's call that asked for it
+    std::uint32_t stream;          // the profiling library's number
+    double begin, end;             // base/clock
+    std::int64_t bytes;            // copies and fills
+    const Device::Launch* launch;  // that started the kernel; null: not one of ours
+    std::uint32_t call;            // number of the driver's call that asked for it
     std::shared_ptr<const SeenKernel> kernel;
 };
 
 struct Activities {
-    std::vector<Activity> seen;  // in the order in which they began
-    std::uint64_t lost = 0;      // there was no room for them
+    std::vector<Activity> seen;                    // in the order in which they began
+    std::uint64_t lost = 0;                        // there was no room for them
     std::map<int, std::uint32_t> default_streams;  // the number of a GPU's default stream, where known
 };
 

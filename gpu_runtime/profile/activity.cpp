@@ -49,7 +49,8 @@ void set_time(Event& event, double begin, double end) {
 }
 
 bool over_and_well(const Event& event) {
-    return event.timing && event.timing->done.load(std::memory_order_acquire) && event.timing->fault.kind == 0;
+    return event.timing && event.timing->done.load(std::memory_order_acquire) &&
+           event.timing->fault.kind == 0;
 }
 
 /// Our streams by their address, the profiling library's by number: one number for both, where a launch of ours shows

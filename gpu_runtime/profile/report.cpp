@@ -144,19 +144,19 @@ json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, cons
     for (const auto& e : slice.events)
         cached += e.kind == Event::Kind::compile && e.compile_source != "compiled";
     json out{{"kernels", names.size()},
-            {"launches", cell.launches},
-            {"running", running},
-            {"failed", failed},
-            {"device_time", timed || own == 0 ? figure(cell.device_seconds, "s", From::measured)
-                                                  : absent(running ? "still running when the report was made"
-                                                                   : "no launch finished")},
-            {"compiled", cell.compiled},
-            {"compile_time", figure(cell.compile_seconds, "s", From::measured)},
-            {"from_cache", cached},
-            {"copy_bytes", figure(cell.copy_bytes, "B", From::measured)},
-            {"copy_time", figure(cell.copy_seconds, "s", From::measured)},
-            {"memory_efficiency", efficiency(rows, false)},
-            {"compute_efficiency", efficiency(rows, true)}};
+             {"launches", cell.launches},
+             {"running", running},
+             {"failed", failed},
+             {"device_time", timed || own == 0 ? figure(cell.device_seconds, "s", From::measured)
+                                               : absent(running ? "still running when the report was made"
+                                                                : "no launch finished")},
+             {"compiled", cell.compiled},
+             {"compile_time", figure(cell.compile_seconds, "s", From::measured)},
+             {"from_cache", cached},
+             {"copy_bytes", figure(cell.copy_bytes, "B", From::measured)},
+             {"copy_time", figure(cell.copy_seconds, "s", From::measured)},
+             {"memory_efficiency", efficiency(rows, false)},
+             {"compute_efficiency", efficiency(rows, true)}};
     if (foreign) {
         out["foreign_launches"] = foreign;
         out["foreign_time"] = figure(foreign_seconds, "s", From::measured);

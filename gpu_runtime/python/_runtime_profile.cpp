@@ -51,10 +51,9 @@ nlohmann::json collection_of(launch::Slice& slice, device::Watch* watch, const d
     }
     if (watch && !watch->idle()) {
         if (watch->problem().empty()) profile::add_activities(slice, watch->seen(wait));
-        told["activity"] =
-            watch->problem().empty()
-                ? nlohmann::json{{"source", watch->source()}, {"overlapping", watch->overlaps()}}
-                : profile::absent(watch->problem());
+        told["activity"] = watch->problem().empty() ? nlohmann::json{{"source", watch->source()},
+                                                                     {"overlapping", watch->overlaps()}}
+                                                    : profile::absent(watch->problem());
     }
     return told;
 }
@@ -111,14 +110,15 @@ nb::object occupancy(const std::string& architecture, int registers, std::int64_
 void bind_profile(nb::module_& m) {
     m.def("profile_mark", &launch::mark, "A mark in the log of events.");
     m.def("clock", &now, "Seconds on the clock that all events share.");
-    m.def("report_since", &report_since, nb::arg("mark"), nb::arg("kind"), nb::arg("label"), nb::arg("begin"),
-          nb::arg("failed"), nb::arg("wait"), nb::arg("measure"), nb::arg("timeline") = false,
-          nb::arg("watch").none() = nb::none(), nb::arg("counting").none() = nb::none(),
-          "The report of the events after `mark` as JSON text; None where there is none. Launches that still "
-          "run are waited for `wait` seconds at most; unknown ceilings are measured where `measure`, else in "
-          "the "
-          "background. `timeline`: with the time of each event. `watch`, `counting`: what was collected beside "
-          "the log.");
+    m.def(
+        "report_since", &report_since, nb::arg("mark"), nb::arg("kind"), nb::arg("label"), nb::arg("begin"),
+        nb::arg("failed"), nb::arg("wait"), nb::arg("measure"), nb::arg("timeline") = false,
+        nb::arg("watch").none() = nb::none(), nb::arg("counting").none() = nb::none(),
+        "The report of the events after `mark` as JSON text; None where there is none. Launches that still "
+        "run are waited for `wait` seconds at most; unknown ceilings are measured where `measure`, else in "
+        "the "
+        "background. `timeline`: with the time of each event. `watch`, `counting`: what was collected beside "
+        "the log.");
     nb::class_<device::Watch>(m, "Watch", "While it lives, the GPUs' work is noted, whoever asked for it.")
         .def(nb::init<bool>(), nb::arg("overlapping"), nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("problem", &device::Watch::problem);

@@ -52,7 +52,8 @@ const std::map<std::string, CUpti_CallbackId> numbers = {
 
 // Seconds of the fake's clock as CUPTI's: another epoch, and another rate.
 std::uint64_t there(double seconds) {
-    return static_cast<std::uint64_t>(1'700'000'000'000'000'000 + static_cast<std::int64_t>(seconds * 1.00001e9));
+    return static_cast<std::uint64_t>(1'700'000'000'000'000'000 +
+                                      static_cast<std::int64_t>(seconds * 1.00001e9));
 }
 
 CUptiResult answer(const char* function, const std::function<CUptiResult()>& body) {
@@ -141,8 +142,10 @@ void profile_kernel(const Done& done, const std::string& name, const std::array<
                                                               : CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
     }
     set_common(r, done);
-    r.gridX = static_cast<int>(shape[0]), r.gridY = static_cast<int>(shape[1]), r.gridZ = static_cast<int>(shape[2]);
-    r.blockX = static_cast<int>(shape[3]), r.blockY = static_cast<int>(shape[4]), r.blockZ = static_cast<int>(shape[5]);
+    r.gridX = static_cast<int>(shape[0]), r.gridY = static_cast<int>(shape[1]),
+    r.gridZ = static_cast<int>(shape[2]);
+    r.blockX = static_cast<int>(shape[3]), r.blockY = static_cast<int>(shape[4]),
+    r.blockZ = static_cast<int>(shape[5]);
     r.registersPerThread = 32;
     r.staticSharedMemory = 512;
     r.dynamicSharedMemory = static_cast<int>(shared);
@@ -155,13 +158,15 @@ void profile_copy(const Done& done, const void* to, const void* from, std::size_
         auto at = state().memory.upper_bound(reinterpret_cast<std::uintptr_t>(address));
         if (at == state().memory.begin()) return false;
         --at;
-        return at->second.device >= 0 && reinterpret_cast<std::uintptr_t>(address) < at->first + at->second.bytes;
+        return at->second.device >= 0 &&
+               reinterpret_cast<std::uintptr_t>(address) < at->first + at->second.bytes;
     };
     CUpti_ActivityMemcpy5 r{};
     r.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
     set_common(r, done);
-    r.copyKind = on_device(to) ? (on_device(from) ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOD : CUPTI_ACTIVITY_MEMCPY_KIND_HTOD)
-                               : CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
+    r.copyKind = on_device(to)
+                     ? (on_device(from) ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOD : CUPTI_ACTIVITY_MEMCPY_KIND_HTOD)
+                     : CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
     r.bytes = bytes;
     add_record(r);
 }

@@ -123,7 +123,8 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToG
         if (p->rangeIndex >= p->pCounterDataImage[0]) return CUPTI_ERROR_INVALID_PARAMETER;
         for (std::size_t i = 0; i < p->numMetrics; ++i) {
             const std::string name = p->ppMetricNames[i];
-            p->pMetricValues[i] = name == "gpu__time_duration.sum" ? 5000.0 : static_cast<double>(name.size());
+            p->pMetricValues[i] =
+                name == "gpu__time_duration.sum" ? 5000.0 : static_cast<double>(name.size());
         }
         return CUPTI_SUCCESS;
     });

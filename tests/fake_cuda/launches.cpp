@@ -212,12 +212,12 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
             packed.append(static_cast<const char*>(parameters[1]), sizeof(void*));
         }
         const std::array<unsigned, 6> shape{gx, gy, gz, bx, by, bz};
-        add(*stream, [context = stream->context, name = f->name, shape, shared, packed, stream,
-                      call = call_number()] {
-            const double begin = now();
-            run(context, name, shape, shared, packed);
-            profile_kernel({call, context, stream, begin, now()}, name, shape, shared);
-        });
+        add(*stream,
+            [context = stream->context, name = f->name, shape, shared, packed, stream, call = call_number()] {
+                const double begin = now();
+                run(context, name, shape, shared, packed);
+                profile_kernel({call, context, stream, begin, now()}, name, shape, shared);
+            });
         return CUDA_SUCCESS;
     });
 }

@@ -30,7 +30,8 @@ struct Done {
     Stream* stream;
     double begin, end;
 };
-void profile_kernel(const Done& done, const std::string& name, const std::array<unsigned, 6>& shape, unsigned shared);
+void profile_kernel(const Done& done, const std::string& name, const std::array<unsigned, 6>& shape,
+                    unsigned shared);
 void profile_copy(const Done& done, const void* to, const void* from, std::size_t bytes);
 void profile_fill(const Done& done, std::size_t bytes);
 

@@ -30,7 +30,7 @@ struct Options {
     std::int64_t break_at_launch = 0;             // the next kernel ends its context with this error
     std::int64_t fault_kind = 0, fault_site = -1, fault_index = 0,
                  fault_length = 0;  // the next kernel records these
-    std::int64_t drop = 0;         // CUPTI says that it lost so many records
+    std::int64_t drop = 0;          // CUPTI says that it lost so many records
 };
 
 /// A failure to order: the calls of `function` after the first `after` ones answer `result`, `times` times.

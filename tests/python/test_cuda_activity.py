@@ -106,7 +106,10 @@ def test_a_graphs_kernels_are_timed_one_by_one():
         g.launch()
         g.launch()
         cuda.synchronize()
-    assert [(row["calls"], "value" in row["time"]["total"]) for row in p.report.kernels] == [(2, True), (2, True)]
+    assert [(row["calls"], "value" in row["time"]["total"]) for row in p.report.kernels] == [
+        (2, True),
+        (2, True),
+    ]
     assert not foreign(p.report.kernels)
 
 

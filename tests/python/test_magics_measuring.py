@@ -185,7 +185,7 @@ def test_usage_errors_are_one_line(shell, line, sentence):
         (
             "%%cuda_profile --timeline --",
             "--",
-            ["--metrics", "--number", "--output", "--quiet", "--roofline"],
+            ["--counters", "--metrics", "--number", "--output", "--quiet", "--roofline"],
         ),
         ("%%cuda_profile -m comp", "comp", ["compute_utilization"]),
         ("%cuda_report ", "", ["full", "off", "on"]),

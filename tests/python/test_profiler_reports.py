@@ -141,7 +141,7 @@ def test_no_device_no_report():
 
 def test_unknown_metrics_are_refused_with_the_known_ones():
     with pytest.raises(
-        ValueError, match="no metric is called 'flops'; there are time, memory_throughput, compute_ut"
+        ValueError, match="no metric is called 'flops': There are time, memory_throughput, compute_ut"
     ):
         profiler.profile(metrics=["flops"])
     with pytest.raises(TypeError, match=r"profile takes a function, not int; for a block: with profile\(\)"):

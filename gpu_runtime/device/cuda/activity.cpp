@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t most_records = 1 << 18;
 constexpr std::size_t buffer_bytes = 1 << 20;
+constexpr double longest_wait = 10;  // seconds, for work whose record would be lost
 
 constexpr CUpti_CallbackId own_calls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,       CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
@@ -85,7 +86,8 @@ void want_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most) {
     *most = 0;
 }
 
-void take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+void take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
+                 std::size_t valid) {
     const Cupti* c = find_cupti();
     State& s = state();
     if (c && watching.load()) {
@@ -154,8 +156,8 @@ void each_context(Use use) {
 void wait_for_all(const Driver& d, CUcontext context, double until) {
     CUevent event = nullptr;
     if (d.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) return;
-    const CUresult recorded = d.cuCtxRecordEvent ? d.cuCtxRecordEvent(context, event)
-                                                 : d.cuEventRecord(event, CU_STREAM_LEGACY);
+    const CUresult recorded =
+        d.cuCtxRecordEvent ? d.cuCtxRecordEvent(context, event) : d.cuEventRecord(event, CU_STREAM_LEGACY);
     try {
         if (recorded == CUDA_SUCCESS)
             wait_until(
@@ -179,7 +181,8 @@ std::string start_watching(bool overlapping) {
     if (s.watches > 0) return ++s.watches, std::string();
     std::string why, advice;
     const Cupti* c = find_cupti(&why, &advice);
-    if (!c) return fmt::format("CUPTI, which sees other libraries' kernels, was not found ({}): {}", why, advice);
+    if (!c)
+        return fmt::format("CUPTI, which sees other libraries' kernels, was not found ({}): {}", why, advice);
     CUptiResult result = c->cuptiSubscribe(&s.subscriber, on_call, nullptr);
     if (result != CUPTI_SUCCESS) return cupti_problem(*c, result, "starting to watch the GPU");
     s.overlapping = overlapping;
@@ -218,6 +221,8 @@ void pause_watching(bool paused) {
     const std::lock_guard lock(s.switching);
     const Cupti* c = find_cupti();
     if (c && s.watches > 0 && paused && !s.paused) {
+        const double until = now() + longest_wait;
+        each_context([&](const Driver& d, int, CUcontext context) { wait_for_all(d, context, until); });
         c->cuptiActivityFlushAll(0);
         disable_kinds(*c, s);
     }
@@ -250,7 +255,8 @@ Activities watched_since(double from, double seconds) {
     each_context([&](const Driver& d, int ordinal, CUcontext context) {
         wait_for_all(d, context, until);
         std::uint32_t id = 0;
-        if (c->cuptiGetStreamIdEx(context, nullptr, 0, &id) == CUPTI_SUCCESS) out.default_streams[ordinal] = id;
+        if (c->cuptiGetStreamIdEx(context, nullptr, 0, &id) == CUPTI_SUCCESS)
+            out.default_streams[ordinal] = id;
     });
     c->cuptiActivityFlushAll(0);
     // The clocks run apart a little: a moment at either end.

@@ -146,7 +146,8 @@ std::vector<bool> known_counters(const std::string& chip, const std::vector<std:
     std::string why, advice;
     const Cupti* c = find_cupti(&why, &advice);
     if (!c) throw missing("CUPTI (" + why + ")", advice);
-    if (!c->no_counters.empty()) throw missing("hardware counters: " + c->no_counters, "install a newer CUPTI");
+    if (!c->no_counters.empty())
+        throw missing("hardware counters: " + c->no_counters, "install a newer CUPTI");
     std::vector<bool> known;
     try {
         const ProfilerHost host(*c, chip.c_str(), {});

@@ -114,8 +114,7 @@ std::string cupti_problem(const Cupti& cupti, CUptiResult result, const char* do
             return "this virtual GPU does not let its guests profile: its host must enable that";
         case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
             return "the GPU runs in confidential computing mode, which allows no profiling";
-        case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
-            return "CUPTI does not profile this MIG slice of a GPU";
+        case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED: return "CUPTI does not profile this MIG slice of a GPU";
         default: break;
     }
     const char* name = nullptr;

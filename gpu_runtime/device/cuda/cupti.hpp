@@ -42,7 +42,7 @@ struct Cupti {
     XCUDA_CUPTI_FUNCTIONS(XCUDA_DECLARE)
     XCUDA_CUPTI_COUNTER_FUNCTIONS(XCUDA_DECLARE)
 #undef XCUDA_DECLARE
-    std::string no_counters;   // empty: it has the functions for hardware counters
+    std::string no_counters;    // empty: it has the functions for hardware counters
     std::uint32_t version = 0;  // 130001 for CUDA 13.0; below 100 for CUDA 12: CUPTI's own count
     Candidate found;
 };

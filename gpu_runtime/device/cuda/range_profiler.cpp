@@ -21,7 +21,8 @@ void check(const Cupti& cupti, CUptiResult result, const char* doing) {
 
 }  // namespace
 
-ProfilerHost::ProfilerHost(const Cupti& cupti, const char* chip, const std::vector<std::uint8_t>& availability)
+ProfilerHost::ProfilerHost(const Cupti& cupti, const char* chip,
+                           const std::vector<std::uint8_t>& availability)
     : cupti_(cupti) {
     auto params = XCUDA_PARAMS(CUpti_Profiler_Host_Initialize_Params);
     params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;

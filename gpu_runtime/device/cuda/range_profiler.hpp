@@ -29,7 +29,8 @@ public:
     /// The plan for reading these, to be given to the GPU.
     std::vector<std::uint8_t> plan(const std::vector<const char*>& counters);
     /// Of the one range in `image`; empty where it holds none.
-    std::vector<double> evaluate(const std::vector<std::uint8_t>& image, const std::vector<const char*>& counters);
+    std::vector<double> evaluate(const std::vector<std::uint8_t>& image,
+                                 const std::vector<const char*>& counters);
 
 private:
     const Cupti& cupti_;
@@ -40,7 +41,8 @@ private:
 class RangeProfiler {
 public:
     /// `counters` in order of wish; those that the GPU lacks are left out of `counters()`. Throws ProfilerError.
-    RangeProfiler(const Cupti& cupti, CUcontext context, int ordinal, const std::vector<std::vector<std::string>>& wanted);
+    RangeProfiler(const Cupti& cupti, CUcontext context, int ordinal,
+                  const std::vector<std::vector<std::string>>& wanted);
     ~RangeProfiler();
     RangeProfiler(const RangeProfiler&) = delete;
     RangeProfiler& operator=(const RangeProfiler&) = delete;
@@ -52,9 +54,9 @@ public:
 private:
     const Cupti& cupti_;
     std::unique_ptr<ProfilerHost> host_;
-    std::vector<std::string> names_;   // of the counters that are read
-    std::vector<const char*> asked_;   // the same
-    std::vector<int> place_;           // of each wanted one among them; -1: it has none
+    std::vector<std::string> names_;  // of the counters that are read
+    std::vector<const char*> asked_;  // the same
+    std::vector<int> place_;          // of each wanted one among them; -1: it has none
     std::vector<std::uint8_t> plan_, image_;
     CUpti_RangeProfiler_Object* profiler_ = nullptr;
 };

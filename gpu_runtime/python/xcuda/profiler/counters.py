@@ -58,9 +58,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
         _percent("l1_hits", "found in the L1 cache", "l1tex__t_sector_hit_rate.pct"),
     ),
     "shared_memory_bytes": (
-        _bytes(
-            "shared_memory_bytes", "to and from shared memory", "smsp__sass_data_bytes_mem_shared.sum"
-        ),
+        _bytes("shared_memory_bytes", "to and from shared memory", "smsp__sass_data_bytes_mem_shared.sum"),
     ),
     "bank_conflicts": (
         _number(

@@ -14,9 +14,9 @@ COUNTED = 3
 class Recording:
     """Everything that happens on the devices from its making to `report`.
 
-    `watch`: other libraries' work on the GPUs too, "exact" for the times of kernels run one after the other, "overlapping"
-    to let those of different streams run at once. `counters`: metrics of counters.COUNTERS to read; nothing is watched
-    then, a GPU does one of the two.
+    `watch`: other libraries' work on the GPUs too; "exact" runs kernels one after the other, for their times,
+    "overlapping" lets those of different streams run at once. `counters`: metrics of counters.COUNTERS to read; nothing
+    is watched then, CUPTI does one of the two.
     """
 
     def __init__(
@@ -63,7 +63,16 @@ class Recording:
         begin = runtime.clock() if self.begin is None else self.begin
         try:
             text = runtime.report_since(
-                self.mark, self.kind, self.label, begin, failed, wait, measure, timeline, self.watch, self.counting
+                self.mark,
+                self.kind,
+                self.label,
+                begin,
+                failed,
+                wait,
+                measure,
+                timeline,
+                self.watch,
+                self.counting,
             )
         finally:
             self.stop()
