@@ -135,6 +135,8 @@ device::Shape shape_for(const Lowered& lowered, std::span<const Argument> argume
     if (device.kind != "cpu") {
         lengths = by_hardware_axis(lowered, lengths);
         lengths[0] = (lengths[0] + lowered.automatic.elements - 1) / lowered.automatic.elements;
+        if (const auto axis = static_cast<std::size_t>(lowered.automatic.row_axis); axis < lengths.size())
+            lengths[axis] = (lengths[axis] + lowered.automatic.rows - 1) / lowered.automatic.rows;
     }
     return automatic_shape(lengths, device, kernel, lowered.block);
 }

@@ -129,7 +129,8 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
         ir::each_expr(f.body, [&](const ir::Expr& e) { made->prints |= e.op == ir::Op::print; });
     }
     made->block = options_.tuning.block;
-    made->automatic = passes::automatic_launch(made->module, options_.tuning.order, options_.tuning.elements);
+    made->automatic = passes::automatic_launch(made->module, options_.tuning.order, options_.tuning.elements,
+                                               options_.tuning.rows);
     made->seconds = now() - begin;
     lowered_.push_back(made);
     return made;
@@ -167,8 +168,8 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
         if (info.vector_bytes > 0) options.vector_bytes = info.vector_bytes;
         module = passes::for_cpu(std::move(module), options);
     } else {
-        module =
-            passes::for_cuda(std::move(module), {automatic, options_.tuning.order, options_.tuning.elements});
+        module = passes::for_cuda(std::move(module), {automatic, options_.tuning.order,
+                                                      options_.tuning.elements, options_.tuning.rows});
         module.most_threads = options_.most_threads;
         module.least_blocks = options_.least_blocks;
     }

@@ -14,7 +14,8 @@ Targeted compile_for(const Program& program, const Lowered& lowered, const std::
     const Tuning& tuning = program.options().tuning;
     Targeted made;
     made.architecture = architecture;
-    ir::Module module = passes::for_cuda(lowered.module, {automatic, tuning.order, tuning.elements});
+    ir::Module module =
+        passes::for_cuda(lowered.module, {automatic, tuning.order, tuning.elements, tuning.rows});
     module.most_threads = program.options().most_threads;
     module.least_blocks = program.options().least_blocks;
     made.text = emit::emit(module, emit::Target::cuda);

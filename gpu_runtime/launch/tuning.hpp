@@ -39,6 +39,7 @@ struct Tuning {
     std::optional<device::Dim3> block;
     std::optional<std::array<int, 3>> order;  // which of x, y, z each axis of cuda.grid becomes (GPU)
     std::optional<int> elements;              // 1: no vectors of neighbours (GPU)
+    std::optional<int> rows;  // of a thread's tile of elements, where the kernel allows one (GPU)
     bool operator==(const Tuning&) const = default;
 };
 

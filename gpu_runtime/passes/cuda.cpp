@@ -44,10 +44,13 @@ std::array<int, 3> order_of(const Module& module) {
     return order;
 }
 
+int axis_along_x(const std::array<int, 3>& order) {
+    return static_cast<int>(std::find(order.begin(), order.end(), 0) - order.begin());
+}
+
 int elements_of(const Module& module, const std::array<int, 3>& order) {
     if (names_threads(module) || module.functions.size() > 1) return 1;
-    const auto along_x = static_cast<int>(std::find(order.begin(), order.end(), 0) - order.begin());
-    return vector_elements(module.kernel(), along_x);
+    return vector_elements(module.kernel(), axis_along_x(order));
 }
 
 Module prepared(Module module) {
@@ -62,19 +65,26 @@ Module prepared(Module module) {
 namespace {
 
 AutomaticLaunch layout(const Module& ready, const std::optional<std::array<int, 3>>& order,
-                       const std::optional<int>& elements) {
+                       const std::optional<int>& elements, const std::optional<int>& rows) {
     AutomaticLaunch out;
     out.free = !names_threads(ready);
     out.order = order && out.free ? *order : order_of(ready);
     out.elements = elements == 1 ? 1 : elements_of(ready, out.order);
+    if (!out.free || ready.functions.size() > 1 || out.elements > 1) return out;
+    const RegisterTile tile = register_tile(ready.kernel(), axis_along_x(out.order));
+    out.most_rows = tile.rows;
+    if (tile.rows < 2 || rows.value_or(1) < 2) return out;
+    out.elements = tile.elements;
+    out.rows = std::min(*rows, tile.rows);
+    out.row_axis = out.order[static_cast<std::size_t>(tile.row_axis)];
     return out;
 }
 
 }  // namespace
 
 AutomaticLaunch automatic_launch(const Module& module, const std::optional<std::array<int, 3>>& order,
-                                 const std::optional<int>& elements) {
-    return layout(prepared(module), order, elements);
+                                 const std::optional<int>& elements, const std::optional<int>& rows) {
+    return layout(prepared(module), order, elements, rows);
 }
 
 Module for_cuda(Module module, const CudaOptions& options) {
@@ -82,13 +92,11 @@ Module for_cuda(Module module, const CudaOptions& options) {
     Function& f = module.kernel();
     module.narrow_index = narrow(f);
     if (options.automatic) {
-        const AutomaticLaunch chosen = layout(module, options.order, options.elements);
-        const std::array<int, 3>& order = chosen.order;
-        const int elements = chosen.elements;
-        module.hardware_axis = order;
-        if (elements > 1) {
-            vectorise(f, static_cast<int>(std::find(order.begin(), order.end(), 0) - order.begin()),
-                      elements);
+        const AutomaticLaunch chosen = layout(module, options.order, options.elements, options.rows);
+        module.hardware_axis = chosen.order;
+        if (chosen.elements > 1) {
+            vectorise(f, axis_along_x(chosen.order), chosen.elements, chosen.rows);
+            if (chosen.rows > 1) add_cuda_polls(f, module.narrow_index);
             verify(module, Stage::cpu, "passes/cuda");
             return module;
         }

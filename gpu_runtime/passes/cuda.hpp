@@ -14,6 +14,7 @@ struct CudaOptions {
     // For automatic launches: instead of our choice, where the kernel allows it at all.
     std::optional<std::array<int, 3>> order;
     std::optional<int> elements;
+    std::optional<int> rows;  // of a thread's tile; absent: 1
 };
 
 XCUDA_API ir::Module for_cuda(ir::Module module, const CudaOptions& options);
@@ -23,10 +24,14 @@ struct AutomaticLaunch {
                              2};  // which of x, y, z each axis of cuda.grid becomes: the contiguous one is x
     bool free = true;             // false: the kernel names blocks and threads itself
     int elements = 1;             // neighbours along x that a thread takes, as one 16-byte vector
+    int rows = 1;                 // neighbours along `row_axis` that a thread takes, with `elements` of each
+    int row_axis = 1;             // of x, y, z
+    int most_rows = 1;            // that `rows` may be
 };
 /// How a launch whose shape is ours lays a kernel out; order, elements: as in CudaOptions.
 XCUDA_API AutomaticLaunch automatic_launch(const ir::Module& module,
                                            const std::optional<std::array<int, 3>>& order = {},
-                                           const std::optional<int>& elements = {});
+                                           const std::optional<int>& elements = {},
+                                           const std::optional<int>& rows = {});
 
 }  // namespace xcuda::passes

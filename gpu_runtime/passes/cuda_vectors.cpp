@@ -48,9 +48,9 @@ bool contiguous(const Function& f, const Body& body, const TilePlan& plan) {
     return good;
 }
 
-std::optional<TilePlan> plan_vectors(const Function& f, const Body& body, int axis) {
+std::optional<TilePlan> plan_vectors(const Function& f, const Body& body, int axis, bool loops) {
     auto plan = plan_tiles(f, body, axis, vector_bytes, {});
-    if (!plan || plan->loops || !contiguous(f, body, *plan)) return std::nullopt;
+    if (!plan || plan->loops != loops || !contiguous(f, body, *plan)) return std::nullopt;
     return plan;
 }
 
@@ -97,20 +97,34 @@ int vector_elements(const Function& function, int axis) {
     if (uses_grid_size(body)) return 1;
     Box box = whole_grid();
     strip_guard(function, body, box);
-    const auto plan = plan_vectors(function, body, axis);
+    const auto plan = plan_vectors(function, body, axis, false);
     return plan ? plan->lanes : 1;
 }
 
-void vectorise(Function& f, int axis, int elements) {
+RegisterTile register_tile(const Function& function, int axis) {
+    Body body = function.body;
+    if (uses_grid_size(body)) return {};
+    Box box = whole_grid();
+    strip_guard(function, body, box);
+    const auto plan = plan_vectors(function, body, axis, true);
+    if (!plan || plan->rows < 2) return {};
+    return {plan->lanes, plan->rows, plan->row_axis};
+}
+
+void vectorise(Function& f, int axis, int elements, int rows) {
+    const int row_axis = axis == 0 ? 1 : 0;
+    const auto along = [&](int a) { return a == axis ? elements : a == row_axis ? rows : 1; };
     Body body = std::move(f.body);
     Box guard = whole_grid();
     strip_guard(f, body, guard);
-    guard.high[axis] =
-        rewrite(guard.high[axis], [&](const ExprP& e) -> ExprP {  // the grid covers elements, not threads
-            if (e->op != Op::coord || coord_of(*e).kind != Coord::Kind::grid_size) return e;
-            return mul(e, int_constant(elements));
+    for (const int a : {axis, row_axis})  // the grid covers elements, not threads
+        guard.high[a] = rewrite(guard.high[a], [&](const ExprP& e) -> ExprP {
+            if (e->op != Op::coord || coord_of(*e).kind != Coord::Kind::grid_size ||
+                along(coord_of(*e).axis) == 1)
+                return e;
+            return mul(e, int_constant(along(coord_of(*e).axis)));
         });
-    const auto plan = plan_vectors(f, body, axis);
+    const auto plan = plan_vectors(f, body, axis, rows > 1);
     if (!plan) throw bug("vectorise() was asked for a kernel that has no vectors");
 
     std::array<VarId, 3> base{};
@@ -120,19 +134,19 @@ void vectorise(Function& f, int axis, int elements) {
     for (int a = 0; a < 3; ++a) {
         base[a] = hidden(f, a == 0 ? "x" : a == 1 ? "y" : "z");
         const ExprP at = coord(Coord::Kind::global, a);
-        out.push_back(assign(base[a], a == axis ? mul(at, int_constant(elements)) : at));
+        out.push_back(assign(base[a], along(a) > 1 ? mul(at, int_constant(along(a))) : at));
         const ExprP first = read(f, base[a]);
         tile.low[a] = first;
-        tile.high[a] = add(first, int_constant(a == axis ? elements : 1));
+        tile.high[a] = add(first, int_constant(along(a)));
         if (integer_of(guard.low[a]).value_or(1) > 0)
             inside = both(inside, compare(Op::ge, first, guard.low[a]));
-        if (a == axis)
+        if (along(a) > 1)
             inside = both(inside, compare(Op::le, tile.high[a], guard.high[a]));
         else if (!(guard.high[a]->op == Op::coord))
             inside = both(inside, compare(Op::lt, first, guard.high[a]));
     }
     const ExprP test = both(inside, box_test(f, body, *plan, tile));
-    Body vector = tile_body(f, body, *plan, {1, 1, false}, base, tile);
+    Body vector = tile_body(f, body, *plan, {rows, 1, false}, base, tile);
     mark_aligned(vector, base[axis], elements);
 
     Box rest = tile;

@@ -10,8 +10,16 @@ namespace xcuda::passes {
 /// Expects structured returns and propagated definitions, and a kernel of global indices alone.
 int vector_elements(const ir::Function& function, int axis);
 
-/// Rewrites the kernel so that a thread runs `elements` neighbours along `axis`: as a vector where all of them pass the
-/// guard and the range test, else one by one.
-void vectorise(ir::Function& function, int axis, int elements);
+/// A thread's tile of a kernel whose loops load what neighbours share, as a product's do: `elements` along `axis`, and
+/// at most `rows` across, whose loads of the one serve all of the other. Both 1 where the body has no such loop.
+struct RegisterTile {
+    int elements = 1, rows = 1;
+    int row_axis = 1;
+};
+RegisterTile register_tile(const ir::Function& function, int axis);
+
+/// Rewrites the kernel so that a thread runs `elements` neighbours along `axis`, and `rows` along the tile's other one: as
+/// vectors where all of them pass the guard and the range test, else one by one.
+void vectorise(ir::Function& function, int axis, int elements, int rows = 1);
 
 }  // namespace xcuda::passes

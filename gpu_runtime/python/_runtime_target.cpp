@@ -19,7 +19,9 @@ device::Dim3 block_from(nb::handle block) {
             nb::cast<std::int64_t>(nb::object(block[2]))};
 }
 
-nb::dict compile_for(nb::handle kernel, nb::handle types, const std::string& target, nb::handle block) {
+// `automatic`: as a launch that leaves the shape to us.
+nb::dict compile_for(nb::handle kernel, nb::handle types, const std::string& target, nb::handle block,
+                     bool automatic) {
     KernelState& k = state_of(kernel);
     k.current_program();
     const auto program = k.program;
@@ -33,7 +35,7 @@ nb::dict compile_for(nb::handle kernel, nb::handle types, const std::string& tar
         nb::gil_scoped_release released;
         const auto lowered = program->lower(signature, {}, program->key(target, {}));
         if (lowered->key) threads = lowered->program_block;
-        made = launch::compile_for(*program, *lowered, target);
+        made = launch::compile_for(*program, *lowered, target, automatic);
     }
     nb::dict out;
     const device::Attributes& a = made.image.attributes;
@@ -70,7 +72,7 @@ void learn_python_paths() {
 void bind_target(nb::module_& module) {
     learn_python_paths();
     module.def("compile_for", &compile_for, nb::arg("kernel"), nb::arg("types"), nb::arg("target"),
-               nb::arg("block").none());
+               nb::arg("block").none(), nb::arg("automatic") = false);
     module.def("libraries", [] {  // those that devices need; opens them
         nb::list out;
         for (const device::Library& l : device::libraries()) {

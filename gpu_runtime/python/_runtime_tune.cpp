@@ -32,7 +32,7 @@ launch::Argument read_one(nb::handle value, const std::string& name) {
 
 // Before its first call. fixed: [(parameter, axis or -1, value or length)].
 void tune(nb::handle kernel, const std::string& only_on, bool routed, bool adaptive, nb::handle block,
-          nb::handle order, nb::handle elements, nb::list fixed) {
+          nb::handle order, nb::handle elements, nb::handle rows, nb::list fixed) {
     KernelState& k = state_of(kernel);
     k.only_on = only_on;
     k.routed = routed;
@@ -47,6 +47,7 @@ void tune(nb::handle kernel, const std::string& only_on, bool routed, bool adapt
         t.order = {static_cast<int>(o[0]), static_cast<int>(o[1]), static_cast<int>(o[2])};
     }
     t.elements = optional<int>(elements);
+    t.rows = optional<int>(rows);
     for (nb::handle entry : fixed) {
         launch::Fixed f;
         f.parameter = nb::cast<int>(nb::object(entry[0]));
@@ -95,6 +96,7 @@ nb::dict layout(nb::handle kernel, nb::tuple values) {
     out["shared_bytes"] = lowered->shared_bytes;
     out["free"] = lowered->automatic.free;
     out["elements"] = lowered->automatic.elements;
+    out["most_rows"] = lowered->automatic.most_rows;
     const auto& order = lowered->automatic.order;
     out["order"] = nb::make_tuple(order[0], order[1], order[2]);
     return out;
@@ -131,7 +133,7 @@ void bind_tune(nb::module_& module) {
     module.def("tune", &tune, nb::arg("kernel"), nb::kw_only(), nb::arg("only_on") = "",
                nb::arg("routed") = false, nb::arg("adaptive") = false, nb::arg("block").none() = nb::none(),
                nb::arg("order").none() = nb::none(), nb::arg("elements").none() = nb::none(),
-               nb::arg("fixed") = nb::list());
+               nb::arg("rows").none() = nb::none(), nb::arg("fixed") = nb::list());
     module.def("layout", &layout, nb::arg("kernel"), nb::arg("values"));
     module.def("launch_seconds", &launch_seconds, nb::arg("mark"));
     module.def("fixed_in", &fixed_in, nb::arg("kernel"));

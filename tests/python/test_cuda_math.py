@@ -65,9 +65,7 @@ def test_products_in_every_order(rng, dtype, order_a, order_b, shape):
     a, b = values(rng, (m, k), dtype), values(rng, (k, n), dtype)
     for order_out in "CF":
         out = lying(np.zeros((m, n), dtype), order_out)
-        math.matmul(
-            lying(a, order_a), lying(b, order_b), out
-        )
+        math.matmul(lying(a, order_a), lying(b, order_b), out)
         wide = np.complex128 if np.dtype(dtype).kind == "c" else np.float64
         close(out.copy_to_host(), (a.astype(wide) @ b.astype(wide)).astype(dtype), scale=np.sqrt(k))
 

@@ -310,7 +310,7 @@ class _Search:
             parts.append(f"whole calls are {self.elsewhere:.2f}x faster on {variant.device}")
         if variant.fixed:
             parts.append("numbers that are known let loops unroll and tests go")
-        if variant.block or variant.order or variant.elements:
+        if variant.block or variant.order or variant.elements or variant.rows:
             parts.append("this layout of threads suits its accesses better")
         if variant.fastmath:
             parts.append("its arithmetic may be reordered within the tolerance")

@@ -19,6 +19,7 @@ BLOCKS = {
 ORDERS = {2: [(0, 1, 2), (1, 0, 2)], 3: [(0, 1, 2), (1, 0, 2), (2, 1, 0)]}
 SMALL_LENGTH = 32  # a loop over so few is worth unrolling
 REGISTERS = (32, 64)
+ROWS = (2, 4, 8)  # of a thread's tile: what its loops load of one row serves all of them
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Variant:
     fastmath: bool = False
     max_registers: int = 0
     most_threads: int = 0
+    rows: int | None = None
 
     def words(self, names) -> str:
         """A few words on it, with the parameters' names."""
@@ -46,6 +48,8 @@ class Variant:
             parts.append("axes on " + ", ".join("xyz"[axis] for axis in self.order))
         if self.elements == 1:
             parts.append("one element a thread")
+        if self.rows:
+            parts.append(f"tiles of {self.rows} rows a thread")
         if self.fixed:
             parts.append("constant " + ", ".join(_fixed_words(names, self.fixed)))
         if self.fastmath:
@@ -72,6 +76,7 @@ class Variant:
             block=self.block,
             order=self.order,
             elements=self.elements,
+            rows=self.rows,
             fixed=fixed,
         )
         return made
@@ -113,6 +118,9 @@ def stages(kernel, values, layout, is_gpu, may_shape):
         steps.append(lambda best: [replace(best, block=b) for b in BLOCKS[axes]])
         if is_gpu and layout["free"]:
             steps.append(lambda best: _layouts(best, axes, layout))
+            if layout["most_rows"] > 1:
+                steps.append(lambda best: [replace(best, rows=r) for r in ROWS if r <= layout["most_rows"]])
+                steps.append(lambda best: [replace(best, block=b) for b in BLOCKS[axes]] if best.rows else [])
     steps.append(lambda best: [replace(best, fixed=f) for f in constants(values)])
     if not kernel.about.options[OPTION_NAMES.index("fastmath")] and _has_floats(values):
         steps.append(lambda best: [replace(best, fastmath=True)])
