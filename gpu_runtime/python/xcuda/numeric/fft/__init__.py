@@ -4,6 +4,7 @@ import numpy.fft as _numpy
 
 from .._fallback import wrapped
 from .._registry import TABLE
+from . import _transforms
 
 
 def __getattr__(name):

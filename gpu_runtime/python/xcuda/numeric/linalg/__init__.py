@@ -4,6 +4,7 @@ import numpy.linalg as _numpy
 
 from .._fallback import wrapped
 from .._registry import TABLE
+from . import _norms, _solvers
 
 
 def __getattr__(name):

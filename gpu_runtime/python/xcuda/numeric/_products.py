@@ -1,0 +1,277 @@
+"""Products of arrays: BLAS for floating dtypes, a kernel of our own for integers."""
+
+import math
+import operator
+
+import numpy
+from numpy.lib.array_utils import normalize_axis_index
+
+from xcuda import core as cuda
+from xcuda._dense import products
+
+from ._array import asarray
+from ._creation import empty
+from ._registry import TABLE, native
+from ._stacks import arrays, as_it_lies, ours
+
+_SIGNATURE = "(n?,k),(k,m?)->(n?,m?)"
+
+
+@cuda.kernel
+def _integer_product(out, a, b):
+    s, i, j = cuda.grid(3)
+    if s < out.shape[0] and i < out.shape[1] and j < out.shape[2]:
+        total = out.dtype.type(0)
+        for k in range(a.shape[2]):
+            total += a[s, i, k] * b[s, k, j]
+        out[s, i, j] = total
+
+
+@cuda.kernel
+def _boolean_product(out, a, b):
+    s, i, j = cuda.grid(3)
+    if s < out.shape[0] and i < out.shape[1] and j < out.shape[2]:
+        found = False
+        for k in range(a.shape[2]):
+            if a[s, i, k] and b[s, k, j]:
+                found = True
+                break
+        out[s, i, j] = found
+
+
+def _expect_shapes(a, b):
+    for place, each in enumerate((a, b)):
+        if each.ndim == 0:
+            raise ValueError(
+                f"matmul: Input operand {place} does not have enough dimensions (has 0, gufunc core with signature "
+                f"{_SIGNATURE} requires 1)"
+            )
+    rows = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if a.shape[-1] != rows:
+        raise ValueError(
+            f"matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {_SIGNATURE} "
+            f"(size {rows} is different from {a.shape[-1]})"
+        )
+
+
+@native("matmul")
+def matmul(
+    a, b, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None
+):
+    """numpy.matmul on the device."""
+    a, b = arrays(a, b)
+    if axes is not None or axis is not None:
+        from ._fallback import on_host
+
+        return on_host("matmul", numpy.matmul, (a, b), {"axes": axes} if axis is None else {"axis": axis})
+    _expect_shapes(a, b)
+    kind = numpy.result_type(a.dtype, b.dtype) if dtype is None else numpy.dtype(dtype)
+    left = a[None, :] if a.ndim == 1 else a
+    right = b[:, None] if b.ndim == 1 else b
+    made = _stacked_product(left, right, kind)
+    if a.ndim == 1:
+        made = made[..., 0, :]
+    if b.ndim == 1:
+        made = made[..., 0]
+    return _given(made, out, casting)
+
+
+def _given(made, out, casting="same_kind"):
+    if out is None:
+        return made
+    out = out[0] if isinstance(out, tuple) else out
+    if out.shape != made.shape:
+        raise ValueError(f"the output has shape {out.shape}, the product {made.shape}")
+    if not numpy.can_cast(made.dtype, out.dtype, casting):
+        raise TypeError(f"Cannot cast from {made.dtype!r} to {out.dtype!r} with casting rule '{casting}'")
+    out[...] = made
+    return out
+
+
+def _stacked_product(a, b, kind):
+    """Of arrays with two axes or more, the leading ones broadcast."""
+    a, b = (x if x.dtype == kind else x.astype(kind) for x in (a, b))
+    lead = numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    m, n = a.shape[-2], b.shape[-1]
+    if kind.kind in "fc":
+        broadcast = TABLE["broadcast_to"].function
+        a, b = (x if x.shape[:-2] == lead else broadcast(x, (*lead, *x.shape[-2:])) for x in (a, b))
+        if not a._host_accessible:
+            a, b = (x if _readable(x) else x.copy() for x in (a, b))
+        return ours(products.matmul(as_it_lies(a), as_it_lies(b)))
+    if a._host_accessible:
+        return asarray(numpy.matmul(a._host(), b._host()))
+    count = math.prod(lead)
+    broadcast = TABLE["broadcast_to"].function
+    a, b = (broadcast(x, (*lead, *x.shape[-2:])).reshape(count, *x.shape[-2:]) for x in (a, b))
+    out = empty((count, m, n), kind)
+    if out.size:
+        (_boolean_product if kind.kind == "b" else _integer_product)(out, a, b)
+    return out.reshape(*lead, m, n)
+
+
+def _readable(a):
+    from xcuda._dense.layout import gpu
+
+    return gpu().readable(as_it_lies(a))
+
+
+@native("linalg.matmul")
+def _linalg_matmul(x1, x2, /):
+    """numpy.linalg.matmul."""
+    return matmul(x1, x2)
+
+
+@native("dot")
+def dot(a, b, out=None):
+    """numpy.dot: the last axis of `a` with the one before the last of `b`."""
+    a, b = arrays(a, b)
+    if a.ndim == 0 or b.ndim == 0:
+        made = a * b
+    elif b.ndim <= 2:
+        if a.shape[-1] != b.shape[0]:
+            raise ValueError(
+                f"shapes {_shape(a)} and {_shape(b)} not aligned: {a.shape[-1]} (dim {a.ndim - 1}) != "
+                f"{b.shape[0]} (dim 0)"
+            )
+        made = (
+            matmul(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], *b.shape[1:])
+            if a.ndim > 2
+            else matmul(a, b)
+        )
+    else:
+        if a.shape[-1] != b.shape[-2]:
+            raise ValueError(
+                f"shapes {_shape(a)} and {_shape(b)} not aligned: {a.shape[-1]} (dim {a.ndim - 1}) != "
+                f"{b.shape[-2]} (dim {b.ndim - 2})"
+            )
+        made = tensordot(a, b, axes=(a.ndim - 1, b.ndim - 2))
+    return _given(made, out, "no")
+
+
+def _shape(a):
+    return "(" + ",".join(map(str, a.shape)) + ("," if a.ndim == 1 else "") + ")"
+
+
+@native("vdot")
+def vdot(a, b, /):
+    """numpy.vdot: of the flattened arrays, the first conjugated."""
+    a, b = arrays(a, b)
+    return dot(_conjugated(a).reshape(-1), b.reshape(-1))
+
+
+def _conjugated(a):
+    return a.conj() if a.dtype.kind == "c" else a
+
+
+@native("inner")
+def inner(a, b, /):
+    """numpy.inner: over the last axes."""
+    a, b = arrays(a, b)
+    if a.ndim == 0 or b.ndim == 0:
+        return a * b
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(
+            f"shapes {_shape(a)} and {_shape(b)} not aligned: {a.shape[-1]} (dim {a.ndim - 1}) != "
+            f"{b.shape[-1]} (dim {b.ndim - 1})"
+        )
+    return tensordot(a, b, axes=(-1, -1))
+
+
+@native("outer")
+def outer(a, b, out=None):
+    """numpy.outer of the flattened arrays."""
+    a, b = arrays(a, b)
+    return _given(a.reshape(-1)[:, None] * b.reshape(-1)[None, :], out)
+
+
+@native("linalg.outer")
+def _linalg_outer(x1, x2, /):
+    """numpy.linalg.outer of two vectors."""
+    x1, x2 = arrays(x1, x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(
+            f"Input arrays must be one-dimensional, but they are x1.ndim={x1.ndim} and x2.ndim={x2.ndim}."
+        )
+    return outer(x1, x2)
+
+
+@native("tensordot", "linalg.tensordot")
+def tensordot(a, b, axes=2):
+    """numpy.tensordot: sums of products over the named axes, as one product of matrices."""
+    a, b = arrays(a, b)
+    try:
+        left, right = axes
+    except TypeError:
+        n = operator.index(axes)
+        left, right = range(-n, 0), range(n)
+    left, right = ([x] if hasattr(x, "__index__") else list(x) for x in (left, right))
+    if len(left) != len(right):
+        raise ValueError("shape-mismatch for sum")
+    if any(not -a.ndim <= i < a.ndim for i in left) or any(not -b.ndim <= i < b.ndim for i in right):
+        raise IndexError("tuple index out of range")
+    left, right = [i % a.ndim for i in left], [i % b.ndim for i in right]
+    if any(a.shape[i] != b.shape[j] for i, j in zip(left, right, strict=True)):
+        raise ValueError("shape-mismatch for sum")
+    if len(set(left)) < len(left) or len(set(right)) < len(right):
+        raise ValueError("an axis is named twice")
+    free_a = [i for i in range(a.ndim) if i not in left]
+    free_b = [i for i in range(b.ndim) if i not in right]
+    inner_size = math.prod(a.shape[i] for i in left)
+    rows = a.transpose(free_a + left).reshape(math.prod(a.shape[i] for i in free_a), inner_size)
+    columns = b.transpose(right + free_b).reshape(inner_size, math.prod(b.shape[i] for i in free_b))
+    made = _stacked_product(rows, columns, numpy.result_type(a.dtype, b.dtype))
+    return made.reshape([a.shape[i] for i in free_a] + [b.shape[i] for i in free_b])
+
+
+@native("vecdot", "linalg.vecdot")
+def vecdot(x1, x2, /, out=None, *, axis=-1):
+    """numpy.vecdot: products summed along an axis, the first conjugated."""
+    x1, x2 = arrays(x1, x2)
+    for place, each in enumerate((x1, x2)):
+        if each.ndim == 0:
+            raise ValueError(
+                f"vecdot: Input operand {place} does not have enough dimensions (has 0, gufunc core with signature "
+                "(n),(n)->() requires 1)"
+            )
+    i, j = normalize_axis_index(axis, x1.ndim), normalize_axis_index(axis, x2.ndim)
+    if x1.shape[i] != x2.shape[j]:
+        raise ValueError(
+            "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->() "
+            f"(size {x2.shape[j]} is different from {x1.shape[i]})"
+        )
+    kind = numpy.result_type(x1.dtype, x2.dtype)
+    move = TABLE["moveaxis"].function
+    summed = (_conjugated(move(x1, i, -1)) * move(x2, j, -1)).sum(axis=-1, dtype=kind)
+    return _given(summed, out)
+
+
+@native("matvec")
+def matvec(x1, x2, /, out=None):
+    """numpy.matvec: stacks of matrices with stacks of vectors."""
+    x1, x2 = arrays(x1, x2)
+    return _given(matmul(x1, x2[..., None])[..., 0], out)
+
+
+@native("vecmat")
+def vecmat(x1, x2, /, out=None):
+    """numpy.vecmat: stacks of vectors, conjugated, with stacks of matrices."""
+    x1, x2 = arrays(x1, x2)
+    return _given(matmul(_conjugated(x1)[..., None, :], x2)[..., 0, :], out)
+
+
+@native("kron")
+def kron(a, b):
+    """numpy.kron: every element of `a` times the whole of `b`."""
+    a, b = arrays(a, b)
+    n = max(a.ndim, b.ndim)
+    left, right = (1,) * (n - a.ndim) + a.shape, (1,) * (n - b.ndim) + b.shape
+    wide = [side for pair in zip(left, (1,) * n, strict=True) for side in pair]
+    tall = [side for pair in zip((1,) * n, right, strict=True) for side in pair]
+    return (a.reshape(wide) * b.reshape(tall)).reshape([i * j for i, j in zip(left, right, strict=True)])
+
+
+@native("linalg.trace")
+def _linalg_trace(x, /, *, offset=0, dtype=None):
+    """numpy.linalg.trace: over the last two axes."""
+    return TABLE["trace"].function(asarray(x), offset, -2, -1, dtype)
