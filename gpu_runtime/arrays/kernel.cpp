@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "launch/shape.hpp"
+#include "launch/target.hpp"
 
 namespace xcuda::arrays {
 namespace {
@@ -117,6 +118,16 @@ const std::shared_ptr<const launch::Specialisation>& at_site(
 void set_place_of(PlaceOf hook) { place_of = hook; }
 
 Counts counts() { return {launches, entries().size()}; }
+
+std::vector<Targeted> compile_all_for(const std::string& architecture) {
+    std::vector<Targeted> out;
+    for (const auto& [key, entry] : entries()) {
+        if (!entry.lowered) continue;
+        const launch::Targeted made = launch::compile_for(*entry.program, *entry.lowered, architecture, true);
+        out.push_back({entry.program->name(), made.text.kernel, made.image.attributes.registers});
+    }
+    return out;
+}
 
 void start(const Kernel& kernel, const Site& site, const Queue& queue) {
     Entry& entry = entry_of(kernel.structure);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "arrays/structure.hpp"
@@ -39,6 +41,13 @@ XCUDA_API void set_place_of(PlaceOf place_of);
 
 /// Lengths are not 0.
 void start(const Kernel& kernel, const Site& site, const Queue& queue);
+
+/// Every structure met so far compiled for an architecture that need not be here, as its last launch would have it.
+struct Targeted {
+    std::string name, text;
+    std::optional<int> registers;
+};
+XCUDA_API std::vector<Targeted> compile_all_for(const std::string& architecture);
 
 /// Kernels started since the process began, and how many structures they were of.
 struct Counts {

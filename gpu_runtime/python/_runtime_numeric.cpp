@@ -420,6 +420,13 @@ void bind_numeric(nb::module_& module) {
         const arrays::Counts c = arrays::counts();
         return nb::make_tuple(c.launches, c.structures, arrays::held_pending().size());
     });
+    // (name, kernel's text, registers or None) of every kernel so far, for a GPU that need not be here.
+    module.def("numeric_compile_for", [](const std::string& architecture) {
+        nb::list out;
+        for (const arrays::Targeted& t : arrays::compile_all_for(architecture))
+            out.append(nb::make_tuple(t.name, t.text, t.registers ? nb::cast(*t.registers) : nb::none()));
+        return out;
+    });
     module.def("set_numeric_class", [](nb::type_object type, nb::list numpy_dtypes) {
         for (std::size_t i = 0; i < numpy_dtypes.size(); ++i)
             dtypes[i] = nb::object(numpy_dtypes[i]).release().ptr();

@@ -1,5 +1,7 @@
 """Random programs of statements over arrays, views and in-place writes: the device's and NumPy's arrays agree in the end."""
 
+import os
+
 import numpy
 import xcuda.numeric as np
 from hypothesis import HealthCheck, given, settings
@@ -119,7 +121,12 @@ def check(pair):
     numpy.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(
+    max_examples=int(os.environ.get("XCUDA_PROGRAMS", "60")),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize="XCUDA_PROGRAMS" not in os.environ,
+)
 @given(st.data())
 def test_programs(data):
     env = [fresh(data.draw) for _ in range(2)]

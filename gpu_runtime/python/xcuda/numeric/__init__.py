@@ -49,7 +49,7 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
-    if name.startswith("_"):
+    if name.startswith("_") and name not in _numpy.__all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
         theirs = getattr(_numpy, name)

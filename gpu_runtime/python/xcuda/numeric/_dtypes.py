@@ -39,6 +39,9 @@ def resolve(name, codes):
 
     Raises what NumPy raises where it has no loop.
     """
+    if name == "where":
+        dtype = numpy.result_type(*(WEAK[c](0) if c in WEAK else DTYPES[c] for c in codes[1:]))
+        return (("bool", dtype.name, dtype.name), dtype.name) if held(dtype) else None
     ufunc = UFUNCS[name]
     found = ufunc.resolve_dtypes((*map(of_code, codes), *(None,) * ufunc.nout))
     if not all(held(dtype) for dtype in found):

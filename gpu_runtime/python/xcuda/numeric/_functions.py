@@ -11,11 +11,15 @@ from ._registry import TABLE, native
 from ._ufuncs import _kind, _operand
 
 _apply = _runtime.numeric_apply
+_WHERE = _runtime.numeric_ufunc("where", 3)
 
 
 @native(partly="where(condition) alone")
 def where(condition, x=None, y=None, /):
     """x where the condition holds, else y."""
+    made = _runtime.numeric_call(_WHERE, condition, x, y)
+    if made is not None:
+        return made
     if x is None and y is None:
         return (
             TABLE["nonzero"].function(condition)

@@ -36,6 +36,7 @@ class ufunc:
         self.types, self.ntypes, self.identity = reference.types, reference.ntypes, reference.identity
         self.signature = None
         self._id = _runtime.numeric_ufunc(self.__name__, self.nin)
+        self._folds = {}  # by dtype: what a plain reduce folds in, gives, and starts with
 
     def __repr__(self):
         return f"<ufunc '{self.__name__}'>"
@@ -124,6 +125,10 @@ class ufunc:
 
     def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, initial=numpy._NoValue, where=True):
         """Folds the array along axes."""
+        if where is True and initial is numpy._NoValue and out is None and dtype is None:
+            made = self._plain_fold(array, axis, keepdims)
+            if made is not None:
+                return made
         from ._array import asarray
 
         if self.nin != 2 or self.nout != 1:
@@ -144,6 +149,23 @@ class ufunc:
         if out is not None:
             return _into([made], (out,), True, self)
         return made
+
+    def _plain_fold(self, array, axis, keepdims):
+        """The everyday case; None where it is another one."""
+        if not _is_ours(array) or not array.size:
+            return None
+        known = self._folds.get(array.dtype)
+        if known is None:
+            return None
+        ndim = array.ndim
+        if axis is None:
+            axes = list(range(ndim))
+        elif type(axis) is int and -ndim <= axis < ndim:
+            axes = [axis % ndim]
+        else:
+            return None
+        loop, out, identity = known
+        return array._fold(self.__name__, loop, out, axes, bool(keepdims), identity)
 
     def _fold(self, array, axes, dtype, keepdims, initial, where):
         name = self.__name__
@@ -173,6 +195,8 @@ class ufunc:
 
             array = choose(where, array, numpy.dtype(array.dtype).type(self._identity(array.dtype)))
         made = array._fold(name, loop, out.name, list(axes), keepdims, identity)
+        if made is not None and dtype is None:
+            self._folds[array.dtype] = loop, out.name, identity
         if made is None or initial is numpy._NoValue or initial is None:
             return made
         if not hasattr(initial, "__array__") and not isinstance(initial, (bool, int, float, complex)):

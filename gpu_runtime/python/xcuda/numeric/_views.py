@@ -146,7 +146,8 @@ def expand_dims(a, axis):
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     ndim = a.ndim + len(axes)
     axes = numpy.lib.array_utils.normalize_axis_tuple(axes, ndim)
-    return a[tuple(None if i in axes else slice(None) for i in range(ndim))]
+    lengths = iter(a.shape)
+    return reshape(a, [1 if i in axes else next(lengths) for i in range(ndim)])
 
 
 @native()

@@ -35,6 +35,8 @@ def cell_end(failed: bool = False) -> dict | None:
     if (limits := sys.modules.get("xcuda.core.time_limit")) is not None:
         limits.end_cell()
     _prepare_reports()
+    if not failed and (numeric := sys.modules.get("xcuda.numeric")) is not None:
+        numeric.flush()  # what the cell left to be computed is a part of it
     if failed and "xcuda.core" in sys.modules:
         from xcuda.core.memory import release_failed
 
