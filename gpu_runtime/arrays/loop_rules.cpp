@@ -16,7 +16,14 @@ using DTypes = std::span<const DType>;
 
 DType computed(DType d) { return is_half(d) ? DType::f32 : d; }
 ir::Type number(DType d) { return ir::scalar(d); }
-ExprP as(const ExprP& e, DType d) { return ir::cast(e, number(d)); }
+// Half precision comes from float32 and goes to it, as NumPy has it; float64 is rounded to float16 once.
+ExprP as(const ExprP& e, DType d) {
+    const DType from = e->type.dtype;
+    if (from == d) return e;
+    const bool direct = !is_half(from) && (!is_half(d) || (from == DType::f64 && d == DType::f16));
+    const ExprP near = direct ? e : ir::cast(e, number(DType::f32));
+    return ir::cast(near, number(d));
+}
 ExprP op(Op o, DType d, std::vector<ExprP> args) { return ir::make(o, number(d), std::move(args)); }
 ExprP truth(const ExprP& e) { return cast_as_numpy(e, DType::b1); }
 

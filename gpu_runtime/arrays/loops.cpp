@@ -16,7 +16,7 @@ using ir::ExprP;
 // Half precision is computed in float32 and rounded once, as NumPy does.
 DType computed(DType d) { return is_half(d) ? DType::f32 : d; }
 
-ExprP as(const ExprP& e, DType d) { return ir::cast(e, ir::scalar(d)); }
+ExprP as(const ExprP& e, DType d) { return cast_as_numpy(e, d); }
 
 // A function of the kernel language whose overload takes just these types.
 int overload_for(std::string_view name, std::span<const DType> in, DType out) {

@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 
+#include "arrays/loop_rules.hpp"
 #include "arrays/structure.hpp"
 #include "base/error.hpp"
 #include "passes/build.hpp"
@@ -246,7 +247,7 @@ struct Lowerer {
         const ExprP total = both(both(read(part[0]), read(part[1])), both(read(part[2]), read(part[3])));
         const VarId result = local("result", number);
         inner.push_back(assign(result, total));
-        inner.push_back(put(0, cast(read(result), scalar(s.outputs[0].dtype))));
+        inner.push_back(put(0, cast_as_numpy(read(result), s.outputs[0].dtype)));
         f.body = guarded(std::move(inner), lengths_at);
     }
 };
