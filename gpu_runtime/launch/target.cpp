@@ -11,10 +11,12 @@ namespace xcuda::launch {
 
 namespace {
 
-emit::Text text_for(const Program& program, const Lowered& lowered, bool automatic) {
+emit::Text text_for(const Program& program, const Lowered& lowered, bool automatic,
+                    const std::optional<device::Dim3>& block = std::nullopt) {
     const Tuning& tuning = program.options().tuning;
-    ir::Module module =
-        passes::for_cuda(lowered.module, {automatic, tuning.order, tuning.elements, tuning.rows});
+    passes::CudaOptions options{automatic, tuning.order, tuning.elements, tuning.rows, {}, true};
+    if (block && lowered.known_block) options.block = {block->x, block->y, block->z};
+    ir::Module module = passes::for_cuda(lowered.module, options);
     module.most_threads = program.options().most_threads;
     module.least_blocks = program.options().least_blocks;
     return emit::emit(module, emit::Target::cuda);
@@ -28,11 +30,11 @@ std::string ptx_for(const Program& program, const Lowered& lowered, const std::s
 }
 
 Targeted compile_for(const Program& program, const Lowered& lowered, const std::string& architecture,
-                     bool automatic) {
+                     bool automatic, const std::optional<device::Dim3>& block) {
     const double begin = now();
     Targeted made;
     made.architecture = architecture;
-    made.text = text_for(program, lowered, automatic);
+    made.text = text_for(program, lowered, automatic, block);
     const std::int64_t moved = made.text.moved_shared_bytes;
     if (const auto info = device::describe_target(architecture);
         info && lowered.shared_bytes > info->limits.shared_bytes_per_block_optin)

@@ -3,6 +3,7 @@
 #include "ir/walk.hpp"
 #include "passes/build.hpp"
 #include "passes/cpu_tile_plan.hpp"
+#include "passes/defer.hpp"
 
 namespace xcuda::passes {
 
@@ -54,6 +55,14 @@ struct Hoister {
             return node;
         }
 
+        // The loop whose test it is: its own bounds and its else stand outside.
+        void loop(Stmt& s) {
+            const bool named = counts[s.var] == 1;
+            if (named) loops[s.var] = {s.exprs[0], s.exprs[1], s.exprs[2]};
+            for (Stmt& inner : s.body) stmt(inner);
+            loops.clear();
+        }
+
         void stmt(Stmt& s) {
             for (ExprP& e : s.exprs) e = expr(e);
             if (s.kind == Stmt::Kind::store) s.access = cleared(s.access, s.exprs[0], &s.exprs[1]);
@@ -66,18 +75,48 @@ struct Hoister {
     };
 
     void body(Body& b) {
+        Body made;
+        made.reserve(b.size());
         for (Stmt& s : b) {
             // Where threads meet they must stay together: only the loops inside may stand twice.
             if (s.kind != Stmt::Kind::loop_range || strongest_effect(s.body) >= Effect::warp) {
                 body(s.body);
                 body(s.orelse);
+                made.push_back(std::move(s));
                 continue;
             }
-            split(s);
+            for (Stmt& part : with_fixed_bounds(std::move(s))) made.push_back(std::move(part));
         }
+        b = std::move(made);
     }
 
-    void split(Stmt& loop) {
+    // The loop with what is left of its checks after it, where it only computes.
+    Body deferred(Stmt loop, const Stmt& careful) {
+        Body made = deferred_checks(f, loop, careful);
+        if (made.empty()) made.push_back(std::move(loop));
+        return made;
+    }
+
+    // Bounds from memory are read once, before the loop: then they are fixed.
+    Body with_fixed_bounds(Stmt loop) {
+        Body made;
+        for (std::size_t i = 0; i < 2; ++i) {
+            bool loads = false;
+            each_expr(loop.exprs[i], [&](const Expr& e) { loads |= e.op == Op::load; });
+            if (!loads) continue;
+            Var bound;
+            bound.name = i == 0 ? "start" : "end";
+            bound.type = scalar(DType::i64, true);
+            bound.role = Var::Role::hidden;
+            const ExprP name = var(f.add(std::move(bound)), scalar(DType::i64, true));
+            made.push_back(assign(var_of(*name), cast(loop.exprs[i], name->type), loop.place));
+            loop.exprs[i] = name;
+        }
+        for (Stmt& part : split(std::move(loop))) made.push_back(std::move(part));
+        return made;
+    }
+
+    Body split(Stmt loop) {
         const Body alone{loop};
         const std::vector<bool> assigned = assigned_vars(f, alone);
         const std::vector<int> counts = assignment_counts(f, alone);
@@ -107,14 +146,14 @@ struct Hoister {
             scope.threads_fixed = true;
             if (const auto range = bound_range(bound, Box{}, scope)) require_bound(bound, *range, require);
         });
-        if (!test) return;
+        if (!test) return deferred(loop, loop);
         Stmt fast = loop;
-        Clear{assigned, counts, f}.stmt(fast);
-        Body quick, careful;
-        quick.push_back(std::move(fast));
+        Clear{assigned, counts, f}.loop(fast);
+        Body quick = deferred(std::move(fast), loop), careful, made;
         loop.hint = Stmt::Hint::cold;  // rarely run: not worth unrolling
         careful.push_back(std::move(loop));
-        loop = branch(test, std::move(quick), std::move(careful));
+        made.push_back(branch(test, std::move(quick), std::move(careful)));
+        return made;
     }
 };
 
