@@ -39,12 +39,8 @@ def returned_by(signature):
 
 
 def types_from(signature):
-<<<<<<< HEAD
-    """[("array", dtype, ndim, layout), ("scalar", dtype, weak) or ("pointer", dtype)] for the runtime.
-=======
-    """[("array", dtype, ndim, layout) or ("scalar", dtype, weak)] for the runtime; an integer too large for 32 bits
-    has a fourth item, since the kernel for it computes in 64.
->>>>>>> speed
+    """[("array", dtype, ndim, layout), ("scalar", dtype, weak) or ("pointer", dtype)] for the runtime; an integer too
+    large for 32 bits has a fourth item, since the kernel for it computes in 64.
 
     signature: text, a Signature, or a tuple or list whose items are texts, types or the arguments of a call.
     """
@@ -75,15 +71,10 @@ def split(text):
     return [p.strip() for p in [*parts, part] if p.strip()]
 
 
-<<<<<<< HEAD
+_NARROW_END = 2**31 - 2**16  # launch/signature.hpp's narrow_end
 _TIME = re.compile(r"(?:datetime|timedelta)64(?:\[[A-Za-z]+\])?")
 _TEXT = re.compile(rf"({_TIME.pattern}|\w+)\s*(?:\[([:\s,1]*)\])?(\s*\(weak\))?")
 _SHORT = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
-=======
-_NARROW_END = 2**31 - 2**16  # launch/signature.hpp's narrow_end
-_TEXT = re.compile(r"(\w+)\s*(?:\[([:\s,1]*)\])?(\s*\(weak\))?")
-_SHORT = {"int": "int64", "float": "float64", "complex": "complex128"}
->>>>>>> speed
 
 
 def _from_text(text):
