@@ -27,9 +27,14 @@ enum class DType : std::uint8_t {
     f64,
     c64,
     c128,
+    f8e4m3,  // the 8-bit formats of machine learning, as ml_dtypes has them
+    f8e5m2,
+    f8e8m0,
+    datetime,  // NumPy's, one a unit from years on: base/time_unit.hpp
+    timedelta = datetime + 14,
 };
 
-enum class DKind : std::uint8_t { boolean, signed_int, unsigned_int, floating, complex };
+enum class DKind : std::uint8_t { boolean, signed_int, unsigned_int, floating, complex, datetime, timedelta };
 
 struct DTypeInfo {
     DType dtype;
@@ -48,12 +53,14 @@ XCUDA_API std::optional<DType> dtype_from_typestr(std::string_view typestr);  //
 XCUDA_API bool is_integer(DType);   // signed or unsigned, not bool
 XCUDA_API bool is_floating(DType);  // real floating
 XCUDA_API bool is_signed(DType);
-XCUDA_API bool is_half(DType);  // float16 or bfloat16
+XCUDA_API bool is_half(DType);  // float16, bfloat16 or float8: computed in float32
+XCUDA_API bool is_float8(DType);
 XCUDA_API bool is_complex(DType);
 /// The real floating type of a complex type's parts; another type itself.
 XCUDA_API DType part_of(DType);
 
-/// numpy.promote_types(a, b).
+/// numpy.promote_types(a, b). Where NumPy knows none, between times and other types, the time's: what can't become it is
+/// refused where it is converted.
 XCUDA_API DType promote(DType a, DType b);
 
 }  // namespace xcuda

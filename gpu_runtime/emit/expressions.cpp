@@ -282,6 +282,10 @@ std::string by_power_of_two(const Expr& e, const std::string& a) {
 std::string atomic(Writer& w, const Expr& e) {
     const Atomic& a = std::get<Atomic>(e.payload);
     const Type& array = e.args[0]->type;
+    if (a.kind == Atomic::Kind::address) {
+        const std::string at = w.element(*e.args[0], &e.args[1], a.access, Writer::Touch::atomic);
+        return array.layout == Layout::bytes ? "(u64)(" + at + ")" : "(u64)(&" + at + ")";
+    }
     const bool local = array.space == Space::local, complex = is_complex(e.type.dtype);
     std::string values;
     for (std::size_t i = 1 + static_cast<std::size_t>(array.ndim); i < e.args.size(); ++i)
@@ -300,7 +304,7 @@ std::string load(Writer& w, const Expr& e) {
     const Access& access = access_of(e);
     const std::string at = w.element(*e.args[0], &e.args[1], access, Writer::Touch::read);
     if (e.args[0]->type.layout == Layout::bytes) return fmt::format("xc_get<{}>({})", w.type(e.type), at);
-    if (e.type.lanes == 1) return at;
+    if (e.type.lanes == 1) return w.hinted(access.hint, at, nullptr);
     const Expr& stride = *e.args.back();
     const bool contiguous = stride.op == Op::constant && std::get<std::int64_t>(number_of(stride)) == 1;
     const bool mask = e.type.dtype == DType::b1;
@@ -352,6 +356,14 @@ std::string invoke(Writer& w, const Expr& e) {
 }
 
 }  // namespace
+
+std::string Writer::hinted(CacheHint hint, const std::string& at, const std::string* value) const {
+    static constexpr const char* words[] = {"", "ca", "cg", "cs", "lu", "cv", "wb", "wt"};
+    if (cpu() || hint == CacheHint::none) return value ? fmt::format("{} = {}", at, *value) : at;
+    const char* word = words[static_cast<int>(hint)];
+    return value ? fmt::format("xc_st_{}(&{}, {})", word, at, *value)
+                 : fmt::format("xc_ld_{}(&{})", word, at);
+}
 
 std::string Writer::element(const Expr& array, const ExprP* indices, const Access& access, Touch touch) {
     const Type& t = array.type;

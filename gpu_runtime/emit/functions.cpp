@@ -128,14 +128,21 @@ std::int64_t elements(const Type& t) {
     return n;
 }
 
-std::int64_t shared_size(const Type& t) {
-    return (elements(t) * static_cast<std::int64_t>(info(t.dtype).size) + 63) / 64 * 64;
+std::int64_t shared_size(const Var& v) {
+    const std::int64_t room = v.alignment > 16 ? v.alignment : 0;  // to move to a multiple of it
+    return (elements(v.type) * static_cast<std::int64_t>(info(v.type.dtype).size) + 63) / 64 * 64 + room;
+}
+
+// A place in shared memory, moved up to the alignment that the user asks for.
+std::string aligned_up(const std::string& at, int alignment) {
+    return alignment > 16 ? fmt::format("(((u64)({}) + {}) & ~(u64){})", at, alignment - 1, alignment - 1)
+                          : at;
 }
 
 std::int64_t static_shared_bytes(const Function& f) {
     std::int64_t bytes = 0;
     for (const Var& v : f.vars)
-        if (v.role == Var::Role::shared) bytes += shared_size(v.type);
+        if (v.role == Var::Role::shared) bytes += shared_size(v);
     return bytes;
 }
 
@@ -162,8 +169,8 @@ void declare_array(Writer& w, VarId id, bool worker_shared, std::int64_t& offset
         if (shared && (dynamic || static_bytes > 0)) {
             w.line("extern __shared__ __align__(16) unsigned char xc_dynamic_shared[];");
             const std::string at = after.empty() ? "xc_dynamic_shared" : "(xc_dynamic_shared" + after + ")";
-            w.line(fmt::format("{0}* const {1} = ({0}*){2};", element, name, at));
-            if (!dynamic) offset += shared_size(v.type);
+            w.line(fmt::format("{0}* const {1} = ({0}*){2};", element, name, aligned_up(at, v.alignment)));
+            if (!dynamic) offset += shared_size(v);
         }
         if (dynamic) {
             const std::string left = static_bytes > 0
@@ -171,8 +178,11 @@ void declare_array(Writer& w, VarId id, bool worker_shared, std::int64_t& offset
                                          : "xc_dynamic_shared_bytes()";
             w.line(fmt::format("const i64 {} = {} / (i64)sizeof({});", length_name(name, 0), left, element));
         } else if (!shared || static_bytes == 0) {
-            w.line(fmt::format("{}{} {}[{}];", v.role == Var::Role::shared ? "__shared__ __align__(16) " : "",
-                               element, name, elements(v.type)));
+            const std::string aligned = v.alignment > 0 ? fmt::format("__align__({}) ", v.alignment)
+                                        : shared        ? "__align__(16) "
+                                                        : "";
+            w.line(fmt::format("{}{}{} {}[{}];", shared ? "__shared__ " : "", aligned, element, name,
+                               elements(v.type)));
         }
         return;
     }
@@ -181,10 +191,12 @@ void declare_array(Writer& w, VarId id, bool worker_shared, std::int64_t& offset
         w.line(fmt::format("const i64 {} = L->dynamic_shared_bytes / (i64)sizeof({});", length_name(name, 0),
                            element));
     } else if (v.role == Var::Role::shared && worker_shared) {
-        w.line(fmt::format("{0}* const {1} = ({0}*)(W->shared + {2});", element, name, offset));
-        offset += shared_size(v.type);
+        const std::string at = aligned_up(fmt::format("(W->shared + {})", offset), v.alignment);
+        w.line(fmt::format("{0}* const {1} = ({0}*){2};", element, name, at));
+        offset += shared_size(v);
     } else {
-        w.line(fmt::format("alignas(64) {} {}[{}];", element, name, elements(v.type)));
+        w.line(fmt::format("alignas({}) {} {}[{}];", std::max(64, v.alignment), element, name,
+                           elements(v.type)));
     }
 }
 
@@ -242,6 +254,20 @@ std::string device_function(const Module& module, std::size_t index, Target targ
     }
     head += ")";
     if (prototype) return head + ";\n";
+    if (f.foreign) {
+        std::string passed;
+        for (const VarId p : f.params) passed += ", " + w.name(p);
+        const std::string result(f.result.is_none() ? "" : element_type(f.result));
+        std::string body;
+        if (f.foreign->gives_status && f.result.is_none())
+            body = fmt::format("xc_foreign({}, 0{});", f.foreign->symbol, passed);
+        else if (f.foreign->gives_status)
+            body = fmt::format("{} r; xc_foreign({}, &r{}); return r;", result, f.foreign->symbol, passed);
+        else
+            body = fmt::format("{}xc_foreign({}{}){};", f.result.is_none() ? "" : "return (" + result + ")",
+                               f.foreign->symbol, passed, "");
+        return head + " { " + body + " }\n";
+    }
     w.out += head + " {\n";
     declare_locals(w, true, 0);
     w.body(f.body);
@@ -366,6 +392,12 @@ std::string vector_typedef(const std::string& name, bool cpu) {
                        name.substr(x + 1));
 }
 
+std::string quoted_path(const std::string& path) {
+    std::string out;
+    for (const char c : path) out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+    return out;
+}
+
 bool mentions(const std::string& text, std::span<const std::string_view> marks) {
     return std::any_of(marks.begin(), marks.end(),
                        [&](std::string_view mark) { return text.find(mark) != std::string::npos; });
@@ -394,7 +426,12 @@ Text emit(const Module& module, Target target) {
                                  functions + "#undef XC_HERE\n"
                            : "#define XC_HERE F\n" + functions + "#undef XC_HERE\n";
     text.kernel += kernel;
-    text.source = std::string(cpu ? prelude_cpu() : prelude_cuda()) + std::string(prelude_math());
+    // The user's own CUDA C++ comes first: it then knows none of our names and macros.
+    if (!cpu)
+        for (const CudaSource& s : module.sources)
+            text.source += fmt::format("#line 1 \"{}\"\n{}\n", quoted_path(s.name), s.text);
+    if (!text.source.empty()) text.source += fmt::format("#line 1 \"{}\"\n", text.entry);
+    text.source += std::string(cpu ? prelude_cpu() : prelude_cuda()) + std::string(prelude_math());
     for (const PreludePart& part : prelude_parts())
         if (mentions(text.kernel, part.marks)) text.source += part.text;
     text.source += text.kernel;

@@ -129,7 +129,8 @@ void store_stmt(Writer& w, const Stmt& s) {
         return;
     }
     if (value.type.lanes == 1) {
-        w.line(fmt::format("{} = {};", at, w.expr(value)));
+        const std::string text = w.expr(value);
+        w.line(w.hinted(s.access.hint, at, &text) + ";");
         return;
     }
     const Expr& stride = *s.exprs[ndim + 2];

@@ -36,6 +36,8 @@ struct Writer {
     std::string type(const ir::Type& type);
     // expressions.cpp
     std::string expr(const ir::Expr& e);
+    /// An element read, or assigned `value`, through the cache operator that the user asked for.
+    std::string hinted(ir::CacheHint hint, const std::string& at, const std::string* value) const;
     enum class Touch { read, write, atomic };
     std::string element(const ir::Expr& array, const ir::ExprP* indices, const ir::Access& access,
                         Touch touch);  // "A[...]", or its address where strides are in bytes

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/float8.hpp"
+
 namespace xcuda::frontend {
 namespace {
 
@@ -210,6 +212,7 @@ Number to_dtype(const Number& n, DType dtype) {
     }
     if (dtype == DType::f16) return rounded_to_half(as_double(n));
     if (dtype == DType::bf16) return rounded_to_bfloat(static_cast<float>(as_double(n)));
+    if (is_float8(dtype)) return float8_value(float8_bits(as_double(n), dtype), dtype);
     if (d.kind == DKind::floating)
         return d.size == 4 ? static_cast<double>(static_cast<float>(as_double(n))) : as_double(n);
     const double* real = std::get_if<double>(&n);

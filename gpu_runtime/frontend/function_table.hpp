@@ -50,6 +50,9 @@ void add_bits(FunctionTable&);        // popc, clz, fma, mulhi, ...
 void add_named(FunctionTable&);       // cuda.libdevice.*
 void add_complex(FunctionTable&);     // real, imag, conjugate, angle
 void add_reductions(FunctionTable&);  // numpy.sum, numpy.argmax, ... of whole arrays
+void add_times(FunctionTable&);       // what datetime64 and timedelta64 lower to
+void add_bfloat(FunctionTable&);      // cuda.bf16.*
+void add_float8(FunctionTable&);      // cuda.fp8.*
 void add_internal(FunctionTable&);    // what operators lower to and no user writes
 
 /// By its name alone, for functions that the lowering itself calls.

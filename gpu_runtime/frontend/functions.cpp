@@ -22,6 +22,9 @@ struct Index {
         add_named(table);
         add_complex(table);
         add_reductions(table);
+        add_times(table);
+        add_bfloat(table);
+        add_float8(table);
         add_internal(table);
         owner.resize(table.overloads.size());
         for (std::size_t i = 0; i < table.functions.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "frontend/lower.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "frontend/lowering.hpp"
 #include "ir/verify.hpp"
@@ -38,6 +39,9 @@ ir::Module link(Lowered kernel, Unit& unit) {
     ir::Module module;
     module.sites = std::move(unit.sites);
     module.constants = std::move(unit.constants);
+    if (std::any_of(order.begin(), order.end(),
+                    [&](int id) { return unit.helpers[id - 1]->function.foreign.has_value(); }))
+        module.sources = std::move(unit.sources);
     const auto place = [&](Lowered& lowered) {
         ir::rewrite_exprs(lowered.function.body, [&](const ir::ExprP& e) -> ir::ExprP {
             if (e->op != ir::Op::invoke) return e;
@@ -168,6 +172,7 @@ ir::Module lower(const Source& source, const std::vector<ir::Type>& types, bool 
     unit.checked = checked;
     unit.tile = tile;
     unit.names = names_from_json(source.names);
+    unit.sources = unit.names.sources;
     if (!unit.names.forms.empty()) return lower_formed(source, types, unit, names);
     if (names.size() != types.size())
         throw Error(Fault::user, "TypeError",

@@ -61,8 +61,10 @@ bool fits_in_place(DType from, DType into) {
             case DKind::signed_int: return 2;
             case DKind::floating: return 3;
             case DKind::complex: return 4;
+            case DKind::datetime:
+            case DKind::timedelta: return 5;  // whether it can become one is for convert() to say
         }
-        return 4;
+        return 5;
     };
     return rank(from) <= rank(into);
 }

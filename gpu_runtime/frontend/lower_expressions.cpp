@@ -293,8 +293,12 @@ const Meaning* Lowering::meaning_of(const Node& node, std::string* written) {
 Value Lowering::attribute(const Node& node) {
     std::string written;
     if (const Meaning* m = meaning_of(node, &written)) return from_meaning(*m, written, node.place);
-    const Value base = value(node.one("value"));
     const std::string& attr = node.text("attr");
+    const Node& holder = node.one("value");
+    if (attr == "data" && holder.kind == "Attribute" && holder.text("attr") == "ctypes")  // A.ctypes.data
+        if (const Value array = value(holder.one("value")); array.is_indexed())
+            return address_of(array, node.place);
+    const Value base = value(holder);
     if (base.kind == Value::Kind::seen || (base.is_scalar() && ir::is_tile(*base.expr)))
         return tile_member(base, attr, node.place);
     if (base.has_elements()) return array_attribute(base, attr, node.place);

@@ -118,7 +118,8 @@ bool widens(const ir::Type& from, DType to) {
                      : ir::join(ir::scalar(from.dtype), ir::scalar(to)).dtype == to;
 }
 
-// The declared types that fit a call best: equal ones, else the first that all numbers widen to, else the first.
+// The declared types that fit a call best: equal ones, else those that all numbers widen to, most of them being of their
+// own type, else the first.
 const Declared* declared_for(const std::vector<Declared>& all, const std::vector<Value>& values) {
     const auto each = [&](const Declared& d, const auto& fits) {
         if (d.arguments.size() != values.size()) return false;
@@ -130,8 +131,16 @@ const Declared* declared_for(const std::vector<Declared>& all, const std::vector
     };
     for (const Declared& d : all)
         if (each(d, [](const ir::Type& t, DType to) { return t.dtype == to; })) return &d;
-    for (const Declared& d : all)
-        if (each(d, widens)) return &d;
+    const Declared* best = nullptr;
+    int most = -1;
+    for (const Declared& d : all) {
+        if (!each(d, widens)) continue;
+        int equal = 0;
+        for (std::size_t i = 0; i < values.size(); ++i)
+            equal += d.arguments[i] && values[i].is_scalar() && values[i].expr->type.dtype == *d.arguments[i];
+        if (equal > most) most = equal, best = &d;
+    }
+    if (best) return best;
     for (const Declared& d : all)
         if (d.arguments.size() == values.size()) return &d;
     return nullptr;
@@ -155,6 +164,7 @@ struct Active {
 
 Value Lowering::invoke(const Meaning& meaning, const Node& node) {
     const Helper& helper = unit.names.helpers.at(meaning.helper);
+    if (helper.foreign) return invoke_foreign(helper, node);
     if (!helper.function)
         throw refused(node.place, fmt::format("{}() can't be compiled: {}", helper.name, helper.error));
     const Node& args = helper.function->one("args");

@@ -90,6 +90,10 @@ Value Lowering::intrinsic(const std::string& name, const Node& node) {
         emit(std::move(barrier));
         return {};
     }
+    if (name == "from_buffer") {  // cffi's
+        const Node& given = *bind(node, name, {"cdata"}, 1)[0];
+        return address_of(value(given), given.place);
+    }
     if (name == "cg.this_grid") {
         bind(node, name, {}, 0);
         return grid_group("", node.place);
@@ -103,6 +107,7 @@ Value Lowering::intrinsic(const std::string& name, const Node& node) {
         return known->effect != ir::Effect::none ? effect_call(*known, name, node)
                                                  : table_call(*known, "cuda." + name, node);
     if (name.starts_with("atomic.")) return atomic(node, name);
+    if (const auto done = cache_operator(name, node)) return *done;
     if (name == "const.array_like") {
         const Node& given = *bind(node, name, {"ndarray"}, 1)[0];
         Value v = value(given);
@@ -144,9 +149,26 @@ std::optional<DType> Lowering::dtype_from(const Value& v) const {
     return std::nullopt;
 }
 
+// A power of two that a pointer's size divides, as numba asks; None: no wish.
+int Lowering::alignment_from(const Value& given, const Place& place) const {
+    if (given.kind == Value::Kind::none) return 0;
+    const auto n = given.is_scalar() && given.expr->type.is_scalar() && is_integer(given.expr->type.dtype)
+                       ? constant_int(given)
+                       : std::nullopt;
+    if (!n)
+        throw NeedsConstant(refused(place, "alignment must be a constant integer, found " + spoken(given),
+                                    "write 16, 64 or another power of two"));
+    if (*n < 8 || *n > 4096 || (*n & (*n - 1)) != 0)
+        throw Error(Fault::user, "ValueError",
+                    fmt::format("Alignment must be a power of two from 8 to 4096, found {}", *n), place,
+                    "write 16, 64 or another power of two");
+    return static_cast<int>(*n);
+}
+
 Value Lowering::make_array(const Node& node, const std::string& name, ir::Space space) {
     if (space == ir::Space::shared) written_in(node.place);
-    const std::vector<const Node*> args = bind(node, name, {"shape", "dtype"}, 2);
+    const std::vector<const Node*> args = bind(node, name, {"shape", "dtype", "alignment"}, 2);
+    const int alignment = args[2] ? alignment_from(value(*args[2]), args[2]->place) : 0;
     const Value shape = value(*args[0]);
     std::vector<std::int64_t> extents;
     const auto extent = [&](const Value& v, const Place& place) {
@@ -176,6 +198,10 @@ Value Lowering::make_array(const Node& node, const std::string& name, ir::Space 
         if (extents.empty())
             throw refused(node.place, "dynamic shared memory can't hold records",
                           "give cuda.shared.array a length");
+        if (alignment)
+            throw refused(args[2]->place,
+                          "an array of records has no alignment of its own: its fields are arrays",
+                          "give alignment= to an array of numbers");
         return record_arrays(*type.meaning, extents, space, node.place);
     }
     const auto dtype = dtype_from(type);
@@ -186,6 +212,10 @@ Value Lowering::make_array(const Node& node, const std::string& name, ir::Space 
     const ir::Type t = ir::fixed_array(*dtype, extents, space);
     // The same line is lowered again in each pass, and once more in each written-out item: an array each.
     const ir::VarId id = fn.add({"", t, role, node.place, false});
+    if (alignment && extents.empty() && alignment > 16)
+        throw refused(args[2]->place, "dynamic shared memory lies at a multiple of 16",
+                      "give cuda.shared.array a length");
+    fn.vars[id].alignment = alignment;
     Value v;
     v.kind = Value::Kind::array;
     v.expr = ir::var(id, t, node.place);

@@ -92,7 +92,8 @@ ir::ExprP recast(ExprP value, const Type& type) {
     const DType from = value->type.dtype, to = type.dtype;
     if (is_complex(to) && !is_complex(from) && from != part_of(to))
         value = recast(std::move(value), ir::scalar(part_of(to), value->type.weak));
-    const bool at_once = to == DType::f16 && from == DType::f64;  // ml_dtypes rounds float64 twice
+    const bool at_once =
+        from == DType::f64 && (to == DType::f16 || is_float8(to));  // bfloat16: rounded twice
     const bool to_half = is_half(to) && from != DType::f32 && from != to && !at_once;
     const bool from_half = is_half(from) && to != DType::f32 && to != from;
     if (to_half || from_half) value = ir::cast(std::move(value), ir::scalar(DType::f32, value->type.weak));
@@ -110,6 +111,8 @@ std::optional<Op> Lowering::operator_named(const std::string& ast_name) {
 
 ExprP Lowering::convert(ExprP value, const Type& type) {
     if (unknown(value) || type.is_none()) return value;
+    if (value->type.dtype != type.dtype && (is_time(value->type.dtype) || is_time(type.dtype)))
+        return convert_time(value, type);
     expect_no_loss(value, type.dtype);
     if (is_constant(*value)) {
         const ir::Number& n = ir::number_of(*value);
@@ -127,6 +130,7 @@ ExprP Lowering::convert(ExprP value, const Type& type) {
 
 ExprP Lowering::truth(ExprP value) {
     if (unknown(value) || value->type.dtype == DType::b1) return value;
+    if (is_time_value(value)) value = time_bits(value);
     if (is_constant(*value))
         return ir::constant(truthy(ir::number_of(*value)), ir::scalar(DType::b1, true), value->place);
     const Place place = value->place;
@@ -138,6 +142,7 @@ ExprP Lowering::truth(ExprP value) {
 
 ExprP Lowering::arithmetic(Op op, ExprP a, ExprP b, const Place& place) {
     if (unknown(a) || unknown(b)) return unknown_value(place);
+    if (is_time_value(a) || is_time_value(b)) return time_arithmetic(op, a, b, place);
     if (weak_literal(a) && weak_literal(b)) {
         const Folded folded = fold(op, ir::number_of(*a), ir::number_of(*b));
         if (folded.result == Folded::Result::done) return literal_of(folded.number, place);
@@ -294,6 +299,7 @@ ExprP Lowering::power(ExprP a, ExprP b, const Place& place) {
 
 ExprP Lowering::comparison(Op op, ExprP a, ExprP b, const Place& place) {
     if (unknown(a) || unknown(b)) return unknown_value(place);
+    if (is_time_value(a) || is_time_value(b)) return time_comparison(op, a, b, place);
     const Type result = ir::scalar(DType::b1, a->type.weak && b->type.weak);
     if (weak_literal(a) && weak_literal(b)) {
         const Folded folded = fold(op, ir::number_of(*a), ir::number_of(*b));
@@ -346,6 +352,13 @@ ExprP Lowering::negate(Op op, ExprP a, const Place& place) {
         const Folded folded = fold(op, ir::number_of(*a));
         if (folded.result == Folded::Result::done) return literal_of(folded.number, place);
     }
+    if (is_time_value(a) && op == Op::neg) {
+        const DType dtype = a->type.dtype;
+        if (is_datetime(dtype))
+            throw refused(place, "a " + std::string(info(dtype).name) + " has no negative",
+                          "subtract two: a - b is a timedelta64");
+        return ir::cast(time_apply("time_neg", {time_bits(a)}, place), ir::scalar(dtype));
+    }
     if (op == Op::bit_not && !integral(a->type.dtype))
         throw refused(place, "~ needs an integer, found " + spoken(a->type), "write int(...)");
     if (a->type.dtype == DType::b1) {
@@ -383,6 +396,15 @@ Value Lowering::tuple_arithmetic(Op op, const Value& a, const Value& b, const Pl
 
 ExprP Lowering::python_cast(DType dtype, bool weak, ExprP value, const Place& place) {
     if (unknown(value)) return value;
+    if (is_time_value(value)) {
+        if (dtype == DType::b1) return convert(truth(value), ir::scalar(dtype, weak));
+        if (weak)
+            throw refused(place,
+                          spoken(value->type) + " is no number: " + (is_floating(dtype) ? "float" : "int") +
+                              "() does not take it",
+                          "write np.int64(x)");
+        value = time_bits(value);
+    }
     expect_no_loss(value, dtype);
     const Type type = ir::scalar(dtype, weak);
     if (is_constant(*value)) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time_unit.hpp"
 #include "frontend/array_expression.hpp"
 #include "frontend/fold.hpp"
 #include "frontend/functions.hpp"
@@ -66,6 +67,7 @@ struct Unit {
     std::map<std::string, int> site_ids;
     std::vector<std::unique_ptr<Lowered>> helpers;  // FunctionId is the index + 1; the kernel is 0
     std::map<std::string, int> helper_ids;          // helper and argument types -> FunctionId
+    std::vector<ir::CudaSource> sources;            // of the declared functions that were met
     std::vector<const ast::Node*> active;           // functions being lowered: a second entry is recursion
 
     int site(ir::Site site);
@@ -219,6 +221,16 @@ private:
     ExprP whole_power(ExprP a, std::int64_t n, const Place& place);
     Value tuple_arithmetic(ir::Op op, const Value& a, const Value& b, const Place& place);
     static std::optional<ir::Op> operator_named(const std::string& ast_name);
+
+    // lower_times.cpp
+    ExprP time_apply(const char* name, std::vector<ExprP> args, const Place& place);
+    ExprP rescaled(ExprP bits, DType from, TimeUnit to, const Place& place);
+    std::pair<ExprP, ExprP> in_one_unit(const ExprP& a, const ExprP& b, TimeUnit unit, const Place& place);
+    ExprP time_arithmetic(ir::Op op, const ExprP& a, const ExprP& b, const Place& place);
+    ExprP time_comparison(ir::Op op, const ExprP& a, const ExprP& b, const Place& place);
+    ExprP convert_time(const ExprP& value, const ir::Type& type);
+    ExprP time_function(const KernelFunction& function, std::vector<ExprP> args, const Place& place);
+    Value call_time(DType dtype, const Node& node);
 
     // lower_index.cpp
     struct Element {
@@ -396,20 +408,23 @@ private:
     Value call_len(const Node& node);
     Value call_slice(const Node& node);
     Value call_least(const Node& node, const KernelFunction& function, const std::string& spelling);
-    Value call_round(const Node& node, bool builtin, const Value* of = nullptr);
     Value call_number(const Node& node, DType dtype);
     Value call_complex(const Node& node, DType dtype, bool weak);
+    Value call_where(const Node& node);
+    ExprP chosen(const ExprP& test, const ExprP& x, const ExprP& y, const Place& place);
+
+    // lower_numbers.cpp
+    Value call_round(const Node& node, bool builtin, const Value* of = nullptr);
+    ExprP round(const ExprP& x, const Value& digits, bool builtin, const Place& place);
     Value call_divmod(const Node& node);
     Value call_pow(const Node& node);
     Value call_log(const Node& node, const std::string& spelling);
-    Value call_where(const Node& node);
-    ExprP chosen(const ExprP& test, const ExprP& x, const ExprP& y, const Place& place);
-    ExprP round(const ExprP& x, const Value& digits, bool builtin, const Place& place);
 
     // lower_intrinsics.cpp
     Value intrinsic(const std::string& name, const Node& node);
     void written_in(const Place& place);
     Value grid(const Node& node, const std::string& name, ir::Coord::Kind kind);
+    int alignment_from(const Value& given, const Place& place) const;
     Value make_array(const Node& node, const std::string& name, ir::Space space);
     Value atomic(const Node& node, const std::string& name);
     Value atomic_on(std::vector<Value> values, const std::vector<const Node*>& nodes, const std::string& name,
@@ -441,6 +456,13 @@ private:
     const Lowered* specialise(const FunctionSource& callee,
                               std::vector<std::pair<std::string, Argument>> arguments, int* id,
                               const Place& place);
+
+    // lower_cache.cpp
+    std::optional<Value> cache_operator(const std::string& name, const Node& node);
+
+    // lower_foreign.cpp
+    Value invoke_foreign(const Helper& helper, const Node& node);
+    Value address_of(const Value& base, const Place& place);
 
     // lower_closures.cpp
     Value closure(const Node& node);
@@ -567,5 +589,7 @@ bool repeatable(const ir::Expr& e);
 bool is_constant(const ir::Expr& e);
 /// NumPy's casting="same_kind": of a ufunc's out, and of an array changed in place.
 bool fits_in_place(DType from, DType into);
+bool is_time_value(const ir::ExprP& e);      // datetime64 or timedelta64
+ir::ExprP time_bits(const ir::ExprP& time);  // its integer
 
 }  // namespace xcuda::frontend

@@ -89,8 +89,32 @@ Declared declared_from(const json& j) {
     return d;
 }
 
+std::vector<ir::CudaSource> sources_from(const json& list) {
+    std::vector<ir::CudaSource> sources;
+    for (const json& s : list)
+        sources.push_back({s.at("name").get<std::string>(), s.at("text").get<std::string>()});
+    return sources;
+}
+
+ForeignHelper foreign_from(const json& j) {
+    const auto type = [](const json& t) {
+        const auto dtype = dtype_from_name(t.at("dtype").get<std::string>());
+        if (!dtype) throw bug("a declared function of an unknown type");
+        return ForeignHelper::Type{*dtype, t.at("pointer").get<bool>()};
+    };
+    ForeignHelper f;
+    f.symbol = j.at("symbol").get<std::string>();
+    for (const json& argument : j.at("arguments")) f.arguments.push_back(type(argument));
+    if (!j.at("returns").is_null()) f.returns = type(j["returns"]);
+    f.gives_status = j.at("gives_status").get<bool>();
+    f.cooperative = j.at("cooperative").get<bool>();
+    f.sources = sources_from(j.at("sources"));
+    return f;
+}
+
 Helper helper_from(const json& j) {
     Helper h;
+    if (j.contains("foreign")) h.foreign = foreign_from(j["foreign"]);
     h.name = j.at("name").get<std::string>();
     h.file = j.at("file").get<std::string>();
     h.error = j.value("error", "");
@@ -132,6 +156,7 @@ Names names_from_json(const std::string& text) {
         names.names = table_from(j.at("names"));
         for (const json& helper : j.value("helpers", json::array()))
             names.helpers.push_back(helper_from(helper));
+        names.sources = sources_from(j.value("sources", json::array()));
         if (j.contains("forms") && j["forms"].is_array())
             for (const json& form : j["forms"]) names.forms.push_back(form_from(form));
         if (j.contains("tile_size") && j["tile_size"].is_array()) {

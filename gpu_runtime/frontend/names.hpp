@@ -8,6 +8,7 @@
 
 #include "base/dtype.hpp"
 #include "frontend/ast.hpp"
+#include "ir/module.hpp"
 
 namespace xcuda::frontend {
 
@@ -53,7 +54,21 @@ struct Declared {
     std::optional<DType> returns;
 };
 
+/// A function in the user's CUDA C++ (cuda.declare_device).
+struct ForeignHelper {
+    struct Type {
+        DType dtype = DType::i64;  // of a pointer: what it points to
+        bool pointer = false;
+    };
+    std::string symbol;
+    std::vector<Type> arguments;
+    std::optional<Type> returns;
+    bool gives_status = false, cooperative = false;
+    std::vector<ir::CudaSource> sources;
+};
+
 struct Helper {
+    std::optional<ForeignHelper> foreign;
     std::string name, file;
     ast::NodeP function;  // null: `error` says why there is no source
     std::string error;
@@ -76,7 +91,8 @@ struct Form {
 struct Names {
     NameTable names;
     std::vector<Helper> helpers;
-    std::vector<Form> forms;  // one a parameter; none: each is an argument
+    std::vector<ir::CudaSource> sources;  // what the kernel was linked with
+    std::vector<Form> forms;              // one a parameter; none: each is an argument
     bool tile_kernel = false;
     std::vector<std::int64_t> tile_size;  // as written; empty: each tile states its own
 };

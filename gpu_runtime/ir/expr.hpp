@@ -76,6 +76,9 @@ struct Axis {
     bool operator==(const Axis&) const = default;
 };
 
+/// PTX' cache operators, of global memory on CUDA; elsewhere they change nothing.
+enum class CacheHint : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt };
+
 /// How an array is indexed. `check[axis]` false: proven, or tested before; negative wraps only where checked or `wrap`.
 struct Access {
     int site = -1;             // index into Module::sites
@@ -83,6 +86,7 @@ struct Access {
     std::uint8_t wrap = 0;     // bit per axis: may be negative and then counts from the end
     bool aligned = false;      // of lanes: lane 0 lies at a multiple of the vector's size
     bool masked = false;       // CPU passes: only the first `tail` lanes are touched (see Function::tail)
+    CacheHint hint = CacheHint::none;
     bool operator==(const Access&) const = default;
 };
 
@@ -107,7 +111,8 @@ struct Atomic {
         inc,
         dec,
         nanmax,
-        nanmin
+        nanmin,
+        address,  // no operation: the element's address as a uint64, through which anything may be done
     };
     Kind kind;
     Access access;

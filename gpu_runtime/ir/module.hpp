@@ -18,6 +18,7 @@ struct Var {
     Place place;                 // first assignment
     bool maybe_unbound = false;  // read where not every path has assigned it
     int constant = -1;           // role constant: index into Module::constants
+    int alignment = 0;           // shared and local arrays: in bytes, where the user asks for one
     // Of an array parameter: the lengths known while compiling, -1 elsewhere; empty: none.
     std::vector<std::int64_t> lengths;
 };
@@ -41,7 +42,20 @@ struct Site {
     std::vector<std::int64_t> extents;  // shared and local arrays
 };
 
+/// A function in the user's CUDA C++, extern "C": its parameters are the Function's, its body is not ours.
+struct Foreign {
+    std::string symbol;
+    bool gives_status = false;  // it writes its result to a first parameter and returns 0 where all went well
+    bool cooperative = false;   // the launch must be one of the whole grid
+};
+
+struct CudaSource {
+    std::string name, text;
+    bool operator==(const CudaSource&) const = default;
+};
+
 struct Function {
+    std::optional<Foreign> foreign;
     std::string name;
     Place place;
     std::vector<VarId> params;
@@ -88,6 +102,7 @@ struct Module {
     std::vector<Function> functions;  // [0] is the kernel; callees come after their callers or before, no cycles
     std::vector<Site> sites;
     std::vector<Constant> constants;
+    std::vector<CudaSource> sources;    // the user's CUDA C++, compiled before ours
     std::vector<std::string> warnings;  // "cell 3, line 5: ..." for the report
 
     std::optional<TilePrograms> programs;  // a tile kernel's

@@ -109,8 +109,8 @@ struct Printer {
             return operand(*e.args[0]) + " " + s + (guarded ? "! " : " ") + operand(*e.args[1]);
         }
         if (const char* s = symbol(prefix, e.op)) return s + operand(*e.args[0]);
-        static constexpr const char* atomics[] = {"add", "sub", "max", "min", "exch",   "cas",   "and_",
-                                                  "or_", "xor", "inc", "dec", "nanmax", "nanmin"};
+        static constexpr const char* atomics[] = {"add", "sub", "max", "min", "exch",   "cas",    "and_",
+                                                  "or_", "xor", "inc", "dec", "nanmax", "nanmin", "address"};
         switch (e.op) {
             case Op::constant: return number(e);
             case Op::var: return name(var_of(e));
@@ -141,8 +141,12 @@ struct Printer {
             case Op::coord: return coordinate(coord_of(e));
             case Op::atomic: {
                 const Atomic& a = std::get<Atomic>(e.payload);
-                const std::size_t values = a.kind == Atomic::Kind::cas ? 2 : 1;
+                const std::size_t values = a.kind == Atomic::Kind::cas       ? 2
+                                           : a.kind == Atomic::Kind::address ? 0
+                                                                             : 1;
                 const std::size_t indices = e.args.size() - 1 - values;
+                if (a.kind == Atomic::Kind::address)
+                    return "address(" + element(e.args, indices, a.access) + ")";
                 return std::string("atomic.") + atomics[static_cast<int>(a.kind)] + "(" +
                        element(e.args, indices, a.access) + ", " + list(e.args, indices + 1, e.args.size()) +
                        ")";

@@ -14,8 +14,10 @@ int rank(DType d) {
         case DKind::unsigned_int: return 1;
         case DKind::floating: return 2;
         case DKind::complex: return 3;
+        case DKind::datetime:
+        case DKind::timedelta: return 4;
     }
-    return 3;
+    return 4;
 }
 
 // NEP 50: a Python number takes the other's type, unless its kind is above that type's.
@@ -24,7 +26,7 @@ DType weak_with_strong(DType weak, DType strong) {
     if (w <= s) return strong;
     if (w == 1) return DType::i64;
     if (w == 2) return DType::f64;
-    return strong == DType::f32 || strong == DType::f16 || strong == DType::bf16 ? DType::c64 : DType::c128;
+    return strong == DType::f32 || is_half(strong) ? DType::c64 : DType::c128;
 }
 
 std::string extents_text(const std::vector<std::int64_t>& extents) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <array>
 
+#include "base/time_unit.hpp"
 #include "frontend/functions.hpp"
 #include "ir/print.hpp"
 
@@ -44,6 +45,7 @@ const char* reals(const Checker& c, const Expr& e) {
 }
 
 const char* numbers(const Checker& c, const Expr& e) {
+    if (is_time(e.type.dtype)) return "times have no arithmetic but the functions on their integers";
     return e.type.dtype == DType::b1 ? "bools have no arithmetic" : same_arguments(c, e);
 }
 
@@ -77,11 +79,12 @@ const char* cast(const Checker& c, const Expr& e) {
 const char* constant(const Checker&, const Expr& e) {
     if (!std::holds_alternative<Number>(e.payload)) return "a constant holds a number";
     const Number& n = number_of(e);
-    const bool fits = e.type.dtype == DType::b1  ? std::holds_alternative<bool>(n)
-                      : is_integer(e.type.dtype) ? std::holds_alternative<std::int64_t>(n) ||
-                                                       std::holds_alternative<std::uint64_t>(n)
-                      : is_complex(e.type.dtype) ? std::holds_alternative<std::complex<double>>(n)
-                                                 : std::holds_alternative<double>(n);
+    const bool fits =
+        e.type.dtype == DType::b1 ? std::holds_alternative<bool>(n)
+        : is_integer(e.type.dtype) || is_time(e.type.dtype)
+            ? std::holds_alternative<std::int64_t>(n) || std::holds_alternative<std::uint64_t>(n)
+        : is_complex(e.type.dtype) ? std::holds_alternative<std::complex<double>>(n)
+                                   : std::holds_alternative<double>(n);
     return e.type.is_scalar() && fits ? nullptr : "a constant's number is of its type";
 }
 
@@ -152,6 +155,12 @@ const char* atomic(const Checker& c, const Expr& e) {
     if (!std::holds_alternative<Atomic>(e.payload)) return "an atomic says which";
     const Atomic& a = std::get<Atomic>(e.payload);
     if (const char* broken = access_known(c, a.access)) return broken;
+    if (a.kind == Atomic::Kind::address) {
+        if (e.type.dtype != DType::u64) return "an address is a uint64";
+        Expr element = e;  // the rest holds as for a load
+        element.type.dtype = c.arg(e, 0).dtype;
+        return indexed(c, element, 0);
+    }
     const std::size_t values = a.kind == Atomic::Kind::cas ? 2 : 1;
     for (std::size_t i = e.args.size() - values; i < e.args.size(); ++i)
         if (c.arg(e, i).dtype != e.type.dtype) return "an atomic's values are of its array's dtype";

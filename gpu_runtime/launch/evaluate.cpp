@@ -113,7 +113,9 @@ std::optional<double> number(const Argument& a) {
             if (a.dtype == DType::f64) return std::bit_cast<double>(a.bits);
             if (a.dtype == DType::f32) return std::bit_cast<float>(static_cast<std::uint32_t>(a.bits));
             return {};
-        case DKind::complex: return {};
+        case DKind::complex:
+        case DKind::datetime:
+        case DKind::timedelta: return {};
     }
     return {};
 }

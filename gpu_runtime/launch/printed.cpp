@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/float8.hpp"
+#include "base/time_unit.hpp"
 #include "device/device.hpp"
 
 namespace xcuda::launch {
@@ -77,6 +79,12 @@ std::string real(T x, const std::string& scientific) {
     return laid_out(scientific);
 }
 
+// As ml_dtypes shows its numbers: six digits at most.
+std::string short_real(double x) {
+    if (std::isnan(x)) return "nan";
+    return fmt::format("{:g}", x);
+}
+
 // A format's marks: \x01 and a letter for each dtype (see frontend/lower_print).
 std::string record_text(const std::string& format, const std::uint64_t* values, std::uint64_t count) {
     std::string text;
@@ -123,7 +131,11 @@ std::string printed_number(std::uint64_t bits, DType dtype) {
             const auto x = std::bit_cast<double>(bits);
             return real(x, shortest(x));
         }
-        default: return "?";
+        case DType::bf16: return short_real(std::bit_cast<float>(low(std::uint32_t{}) << 16));
+        case DType::f8e4m3:
+        case DType::f8e5m2:
+        case DType::f8e8m0: return short_real(float8_value(low(std::uint8_t{}), dtype));
+        default: return is_time(dtype) ? time_text(static_cast<std::int64_t>(bits), dtype) : "?";
     }
 }
 

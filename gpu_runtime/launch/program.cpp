@@ -125,7 +125,8 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
     made->shared_bytes = static_shared_bytes(whole);
     made->fixed_block = made->key || passes::wants_fixed_block(made->module);
     for (const ir::Function& f : made->module.functions) {
-        made->whole_grid |= ir::strongest_effect(f.body) == ir::Effect::grid;
+        made->whole_grid |=
+            ir::strongest_effect(f.body) == ir::Effect::grid || (f.foreign && f.foreign->cooperative);
         ir::each_expr(f.body, [&](const ir::Expr& e) { made->prints |= e.op == ir::Op::print; });
     }
     made->block = options_.tuning.block;

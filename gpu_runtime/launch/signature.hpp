@@ -67,6 +67,8 @@ inline bool is_aligned(const Argument& a) {
 using Key = std::uint32_t;
 using Signature = std::vector<Key>;
 
+constexpr Key wide_key = 1u << 24;
+
 inline Key key(const Argument& a) {
     return a.is_array ? 0x1u | static_cast<Key>(a.dtype) << 4 | static_cast<Key>(a.ndim) << 12 |
                             static_cast<Key>(a.layout) << 20 | static_cast<Key>(is_wide(a)) << 24 |

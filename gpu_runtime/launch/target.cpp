@@ -4,21 +4,35 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "device/ptx.hpp"
 #include "passes/cuda.hpp"
 
 namespace xcuda::launch {
 
-Targeted compile_for(const Program& program, const Lowered& lowered, const std::string& architecture,
-                     bool automatic) {
-    const double begin = now();
+namespace {
+
+emit::Text text_for(const Program& program, const Lowered& lowered, bool automatic) {
     const Tuning& tuning = program.options().tuning;
-    Targeted made;
-    made.architecture = architecture;
     ir::Module module =
         passes::for_cuda(lowered.module, {automatic, tuning.order, tuning.elements, tuning.rows});
     module.most_threads = program.options().most_threads;
     module.least_blocks = program.options().least_blocks;
-    made.text = emit::emit(module, emit::Target::cuda);
+    return emit::emit(module, emit::Target::cuda);
+}
+
+}  // namespace
+
+std::string ptx_for(const Program& program, const Lowered& lowered, const std::string& architecture) {
+    const emit::Text text = text_for(program, lowered, false);
+    return device::ptx_for(architecture, {text.source, text.entry, program.options().words()});
+}
+
+Targeted compile_for(const Program& program, const Lowered& lowered, const std::string& architecture,
+                     bool automatic) {
+    const double begin = now();
+    Targeted made;
+    made.architecture = architecture;
+    made.text = text_for(program, lowered, automatic);
     const std::int64_t moved = made.text.moved_shared_bytes;
     if (const auto info = device::describe_target(architecture);
         info && lowered.shared_bytes > info->limits.shared_bytes_per_block_optin)

@@ -47,6 +47,12 @@ bool wants_fixed_block(const Module& module) {
 }
 
 Module for_cpu(Module module, const CpuOptions& options) {
+    for (const Function& f : module.functions)
+        if (f.foreign)
+            throw Error(
+                Fault::user, "RuntimeError",
+                f.name + "() is CUDA C++ (cuda.declare_device): it runs on a GPU, and this is the CPU device",
+                f.place, "launch it over arrays of a GPU, or write the function in Python");
     inline_calls(module);
     structure_returns(module.kernel().body);
     propagate(module.kernel());

@@ -44,7 +44,8 @@ struct Check {
     }
 
     bool expr(const Expr& e, bool value = true) {
-        const bool in_lanes = !is_complex(e.type.dtype) && e.type.dtype != DType::bf16;
+        const bool in_lanes =
+            !is_complex(e.type.dtype) && e.type.dtype != DType::bf16 && !is_float8(e.type.dtype);
         if (e.type.is_scalar() && !in_lanes) return false;  // structs in the device's C++
         if (value && vector(e)) widest = std::max(widest, info(e.type.dtype).size);
         switch (e.op) {

@@ -31,6 +31,14 @@ bool uses_grid_size(const Body& body) {
     return found;
 }
 
+bool has_cache_hints(const Body& body) {  // of one element each
+    bool found = false;
+    each_stmt(body, [&](const Stmt& s) { found |= s.access.hint != CacheHint::none; });
+    each_expr(body,
+              [&](const Expr& e) { found |= e.op == Op::load && access_of(e).hint != CacheHint::none; });
+    return found;
+}
+
 // Every access that moves along the axis does so by one element.
 bool contiguous(const Function& f, const Body& body, const TilePlan& plan) {
     bool good = true;
@@ -94,7 +102,7 @@ void mark_aligned(Body& body, VarId base, int elements) {
 
 int vector_elements(const Function& function, int axis) {
     Body body = function.body;
-    if (uses_grid_size(body)) return 1;
+    if (uses_grid_size(body) || has_cache_hints(body)) return 1;
     Box box = whole_grid();
     strip_guard(function, body, box);
     const auto plan = plan_vectors(function, body, axis, false);

@@ -117,6 +117,8 @@ struct Inliner {
     }
 
     bool expand(Function& caller, const Stmt& s, const Expr& call, Body& out) {
+        if (module.functions[static_cast<std::size_t>(std::get<FunctionId>(call.payload).value)].foreign)
+            return false;
         if (!all && !must[static_cast<std::size_t>(std::get<FunctionId>(call.payload).value)]) return false;
         const Function callee = module.functions[std::get<FunctionId>(call.payload).value];
         if (!tail_returns(callee.body)) return false;

@@ -4,6 +4,7 @@
 #include "_runtime_analysis.hpp"
 #include "_runtime_argument.hpp"
 #include "_runtime_array.hpp"
+#include "_runtime_declared.hpp"
 #include "_runtime_error.hpp"
 #include "_runtime_export.hpp"
 #include "_runtime_files.hpp"
@@ -29,6 +30,7 @@ NB_MODULE(_runtime, module) {
     bind_files(module);
     bind_graph(module);
     bind_kernel(module);
+    bind_declared(module);
     bind_bound(module);
     bind_math(module);
     bind_numeric(module);

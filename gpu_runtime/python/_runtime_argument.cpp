@@ -1,6 +1,7 @@
 #include "_runtime_argument.hpp"
 
 #include <fmt/format.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <bit>
@@ -15,7 +16,7 @@ namespace xcuda::python {
 namespace {
 
 // How objects of a type are read, decided once a type. The types are kept for ever, so that no address comes back.
-enum class How : std::uint8_t { buffer, numpy_scalar, dlpack, cuda, array, structured, refused };
+enum class How : std::uint8_t { buffer, numpy_scalar, numpy_bits, dlpack, cuda, array, structured, refused };
 
 bool derives(PyTypeObject* type, const char* full_name) {
     PyObject* order = type->tp_mro;
@@ -35,6 +36,13 @@ bool is_structured(PyObject* object) {
            nb::hasattr(of, "mangling_args");  // a type of a signature, xcuda's or numba's
 }
 
+// NumPy scalars that export no format: ml_dtypes' and times.
+bool has_no_format(PyObject* scalar) {
+    static constexpr std::string_view names[] = {"bfloat16",       "float8_e4m3fn", "float8_e5m2",
+                                                 "float8_e8m0fnu", "datetime64",    "timedelta64"};
+    return std::find(std::begin(names), std::end(names), type_name(scalar)) != std::end(names);
+}
+
 How how_to_read(PyObject* object) {
     static auto& known = *new std::unordered_map<PyTypeObject*, How>;
     PyTypeObject* type = Py_TYPE(object);
@@ -44,7 +52,7 @@ How how_to_read(PyObject* object) {
     if (PyType_Check(object) || derives(type, "numpy.void") || nb::hasattr(h, "__xcuda_records__"))
         how = How::structured;
     else if (derives(type, "numpy.generic"))
-        how = How::numpy_scalar;
+        how = has_no_format(object) ? How::numpy_bits : How::numpy_scalar;
     else if (PyObject_CheckBuffer(object) && !PyBytes_Check(object))
         how = How::buffer;
     else if (has_streamed_interface(object))
@@ -185,12 +193,12 @@ bool Arguments::read_scalar(launch::Argument& value, PyObject* object, const std
         value.more_bits = std::bit_cast<std::uint64_t>(PyComplex_ImagAsDouble(object));
         return true;
     }
-    if (how_to_read(object) == How::numpy_scalar && type_name(object) == "bfloat16") {  // exports no format
-        value.dtype = DType::bf16;
+    if (how_to_read(object) == How::numpy_bits) {
+        const nb::object read =
+            nb::module_::import_("xcuda.core.dtypes").attr("scalar_bits")(nb::handle(object));
+        value.dtype = dtype_named(nb::cast<std::string>(nb::object(read[0])));
+        value.bits = nb::cast<std::uint64_t>(nb::object(read[1]));
         value.weak = false;
-        const auto whole =
-            static_cast<float>(PyFloat_AsDouble(nb::object(nb::float_(nb::handle(object))).ptr()));
-        value.bits = std::bit_cast<std::uint32_t>(whole) >> 16;
         return true;
     }
     if (how_to_read(object) == How::numpy_scalar) {
@@ -304,6 +312,19 @@ bool Arguments::read_foreign(Item& item, launch::Argument& value, PyObject* obje
     return true;
 }
 
+void Arguments::take_address(std::size_t i, DType dtype) {
+    launch::Argument& value = values_[i];
+    value.is_array = true;
+    value.weak = false;
+    value.dtype = dtype;
+    value.ndim = 1;
+    value.layout = ir::Layout::contiguous;
+    value.address = reinterpret_cast<void*>(value.bits);
+    value.lengths[0] = (std::int64_t{1} << 62) / static_cast<std::int64_t>(info(dtype).size);
+    value.strides[0] = 1;
+    items_[i].on_device = true;  // where the caller says: nothing is copied
+}
+
 void Arguments::take_device(const std::shared_ptr<device::Device>& device, const std::string& name) {
     if (!device_)
         device_ = device;
@@ -335,7 +356,8 @@ void Arguments::read_stand_in(Item& item, launch::Argument& value, PyObject* obj
     item.stand_in = nb::object(made[0]).release().ptr();
     const bool comes_back = nb::cast<bool>(made[1]);
     read_view(item, value, item.stand_in, name);
-    if (nb::cast<bool>(made[2])) value.dtype = DType::bf16;  // its bits, as uint16
+    if (!nb::object(made[2]).is_none())  // the array is one of their bits
+        value.dtype = dtype_named(nb::cast<std::string>(made[2]));
     value.readonly = !comes_back;
     item.why_readonly = comes_back ? "" : "it can only be read (through __array__)";
 }

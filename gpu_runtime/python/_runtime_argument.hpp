@@ -29,6 +29,9 @@ public:
     std::span<launch::Argument> values() { return values_; }
     std::size_t size() const { return values_.size(); }
 
+    /// Argument i, an address that was read as an integer, becomes an array of `dtype` without an end.
+    void take_address(std::size_t i, DType dtype);
+
     /// The device where the device arrays live; null where there is none. Throws where they live on several.
     const std::shared_ptr<device::Device>& device() const { return device_; }
     bool has_host_arrays() const { return host_arrays_; }

@@ -62,12 +62,33 @@ const char* to_format(DType dtype) {
         case DType::u64: return "Q";
         case DType::f16: return "e";
         case DType::bf16: return "H";
+        case DType::f8e4m3:
+        case DType::f8e5m2:
+        case DType::f8e8m0: return "B";
         case DType::f32: return "f";
         case DType::f64: return "d";
         case DType::c64: return "Zf";
         case DType::c128: return "Zd";
+        default: return "q";  // times
     }
-    return "B";
+}
+
+std::optional<std::uint8_t> dlpack_code(DType dtype) {
+    switch (dtype) {
+        case DType::bf16: return 4;
+        case DType::f8e4m3: return 10;
+        case DType::f8e5m2: return 12;
+        case DType::f8e8m0: return 14;
+        default: break;
+    }
+    switch (info(dtype).kind) {
+        case DKind::signed_int: return 0;
+        case DKind::unsigned_int: return 1;
+        case DKind::floating: return 2;
+        case DKind::complex: return 5;
+        case DKind::boolean: return 6;
+        default: return std::nullopt;
+    }
 }
 
 DType dtype_named(std::string_view name) {
@@ -75,8 +96,9 @@ DType dtype_named(std::string_view name) {
     if (dtype) return *dtype;
     raise("TypeError",
           "device arrays can't hold " + std::string(name) +
-              "; there are bool, int8 to int64, uint8 to uint64, bfloat16, float16 to float64, complex64 and "
-              "complex128");
+              "; there are bool, int8 to int64, uint8 to uint64, bfloat16, float16 to float64, complex64, "
+              "complex128, float8_e4m3fn, float8_e5m2, float8_e8m0fnu, and datetime64 and timedelta64 of a "
+              "unit");
 }
 
 }  // namespace xcuda::python

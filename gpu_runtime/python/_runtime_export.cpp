@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "_runtime_dlpack.hpp"
+#include "_runtime_dtype.hpp"
 #include "_runtime_error.hpp"
 #include "_runtime_foreign.hpp"
 #include "_runtime_stream.hpp"
@@ -43,10 +44,11 @@ struct Handed {
 };
 
 dlpack::DataType data_type(DType dtype) {
-    static constexpr std::uint8_t codes[] = {6, 0, 1, 2, 5};  // by DKind
     const DTypeInfo& d = info(dtype);
-    return {dtype == DType::bf16 ? std::uint8_t{4} : codes[static_cast<int>(d.kind)],
-            static_cast<std::uint8_t>(d.size * 8), 1};
+    const auto code = dlpack_code(dtype);
+    if (!code)
+        raise("BufferError", "DLPack has no type for " + std::string(d.name) + "; export the view as int64");
+    return {*code, static_cast<std::uint8_t>(d.size * 8), 1};
 }
 
 template <typename Managed>

@@ -61,7 +61,7 @@ DType element_type(PyObject* typestr, const std::string& who) {
     if (text[0] == '>')
         wrong("TypeError", fmt::format("{} has another byte order than the machine ({})", who, text));
     for (const DTypeInfo& d : all_dtypes())
-        if (d.typestr.substr(1) == text + 1 && d.dtype != DType::bf16) return d.dtype;
+        if (d.typestr.substr(1) == text + 1 && d.typestr[1] != 'V' && !is_float8(d.dtype)) return d.dtype;
     wrong("TypeError", fmt::format("{} has elements of type {}, which kernels don't take", who, text));
 }
 
@@ -151,9 +151,8 @@ std::shared_ptr<device::Device> place(dlpack::Device where, const std::string& w
 void take_tensor(Foreign& to, const dlpack::Tensor& tensor, const std::string& who) {
     std::optional<DType> dtype;
     for (const DTypeInfo& d : all_dtypes()) {
-        static constexpr std::uint8_t codes[] = {6, 0, 1, 2, 5};  // by DKind
-        const std::uint8_t code = d.dtype == DType::bf16 ? 4 : codes[static_cast<int>(d.kind)];
-        if (tensor.dtype.lanes == 1 && tensor.dtype.code == code && tensor.dtype.bits == d.size * 8)
+        if (tensor.dtype.lanes == 1 && tensor.dtype.code == dlpack_code(d.dtype) &&
+            tensor.dtype.bits == d.size * 8)
             dtype = d.dtype;
     }
     if (!dtype)

@@ -34,6 +34,11 @@ launch::Signature signature_from(nb::handle types) {
             signature.push_back(launch::key(ir::scalar(dtype, nb::cast<bool>(nb::object(type[2])))));
             continue;
         }
+        if (nb::cast<std::string>(kind) == "pointer") {  // an array of a length that nobody knows
+            ir::Type whole = ir::array(dtype, 1);
+            signature.push_back(launch::key(whole) | launch::wide_key);
+            continue;
+        }
         const auto name = nb::cast<std::string>(nb::object(type[3]));
         const auto layout = name == "contiguous" ? ir::Layout::contiguous
                             : name == "inner"    ? ir::Layout::inner
@@ -63,6 +68,9 @@ nb::dict about(const launch::Specialisation& s) {
     out["full_text"] = s.text.source;
     out["entry"] = s.text.entry;
     out["warnings"] = s.facts->warnings;
+    std::size_t constant_bytes = 0;
+    for (const ir::Constant& c : s.lowered->module.constants) constant_bytes += c.bytes.size();
+    out["constant_bytes"] = constant_bytes;
     if (a.registers) out["registers"] = *a.registers;
     if (a.local_bytes) out["local_bytes"] = *a.local_bytes;
     if (a.shared_bytes) out["shared_bytes"] = *a.shared_bytes;

@@ -213,6 +213,11 @@ PyObject* configured_getattr(PyObject* o, PyObject* name) {
     if (PyUnicode_CompareWithASCIIString(name, "bind") == 0)
         return PyObject_CallMethod(self->kernel->state.about.ptr(), "bind_of", "O", o);
     const auto lengths = [](const device::Dim3& d) { return nb::make_tuple(d.x, d.y, d.z).release().ptr(); };
+    // griddim and blockdim are numba's names.
+    if (PyUnicode_CompareWithASCIIString(name, "griddim") == 0) return lengths(self->where.shape->grid);
+    if (PyUnicode_CompareWithASCIIString(name, "blockdim") == 0) return lengths(self->where.shape->block);
+    if (PyUnicode_CompareWithASCIIString(name, "sharedmem") == 0)
+        return PyLong_FromLongLong(self->where.shape->dynamic_shared_bytes);
     if (PyUnicode_CompareWithASCIIString(name, "grid") == 0) return lengths(self->where.shape->grid);
     if (PyUnicode_CompareWithASCIIString(name, "block") == 0) return lengths(self->where.shape->block);
     if (PyUnicode_CompareWithASCIIString(name, "stream") == 0)

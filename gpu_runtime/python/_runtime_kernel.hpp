@@ -21,6 +21,12 @@ struct Capture {
     nb::object holder, name, value;
 };
 
+/// Argument types that a kernel was declared with; an address is passed where one is a pointer.
+struct Declared {
+    launch::Signature signature;
+    std::vector<bool> pointers;
+};
+
 /// The state behind a Kernel object.
 struct KernelState {
     nb::object about;  // xcuda.core.kernels.About: source, signatures, what people ask for
@@ -31,6 +37,7 @@ struct KernelState {
     launch::Options options;
     std::string
         only_on;  // a device's kind or label, "cpu", "cuda": it runs nowhere else; empty: wherever its arguments are
+    std::vector<Declared> declared;      // see _runtime_declared
     std::vector<bool> fixed_parameters;  // those whose values are constants of a variant each; empty: none
     bool routed = false;  // about.route(values, has a shape) gives the kernel that runs instead
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "_runtime_declared.hpp"
 #include "_runtime_graph.hpp"
 #include "_runtime_kernel.hpp"
 #include "launch/launch.hpp"
@@ -356,6 +357,7 @@ std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& whe
     if (structured.is_valid())
         return k.routed ? launch_routed(k, where, structured, wait)
                         : launch_variant(k, where, structured, wait);
+    if (!k.declared.empty()) take_declared(k, *arguments);
 
     const Destination to = destination(k, where, stream, *arguments);
     const auto& [device, on, graph] = to;
@@ -433,6 +435,7 @@ BoundLaunch bind_launch(const nb::object& kernel, const Configuration& where,
             leaves.push_back(PyTuple_GET_ITEM(flat.ptr(), i));
         return bind_launch(nb::object(found[0]), where, leaves);
     }
+    if (!k.declared.empty()) take_declared(k, *arguments);
     const Destination to = destination(k, where, stream, *arguments);
     const auto [specialised, shape] = specialise(k, where, to.device, *arguments);
     const bool plain = arguments->stay_in_place() && !arguments->has_foreign_streams() &&

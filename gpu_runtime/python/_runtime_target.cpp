@@ -19,6 +19,15 @@ device::Dim3 block_from(nb::handle block) {
             nb::cast<std::int64_t>(nb::object(block[2]))};
 }
 
+std::string ptx_for(nb::handle kernel, nb::handle types, const std::string& target) {
+    KernelState& k = state_of(kernel);
+    k.current_program();
+    const auto program = k.program;
+    const launch::Signature signature = signature_from(types);
+    nb::gil_scoped_release released;
+    return launch::ptx_for(*program, *program->lower(signature), target);
+}
+
 // `automatic`: as a launch that leaves the shape to us.
 nb::dict compile_for(nb::handle kernel, nb::handle types, const std::string& target, nb::handle block,
                      bool automatic) {
@@ -73,6 +82,7 @@ void bind_target(nb::module_& module) {
     learn_python_paths();
     module.def("compile_for", &compile_for, nb::arg("kernel"), nb::arg("types"), nb::arg("target"),
                nb::arg("block").none(), nb::arg("automatic") = false);
+    module.def("ptx_for", &ptx_for, nb::arg("kernel"), nb::arg("types"), nb::arg("target"));
     module.def("libraries", [] {  // those that devices need; opens them
         nb::list out;
         for (const device::Library& l : device::libraries()) {

@@ -52,6 +52,11 @@ EXPRESSIONS = [
     ),
     ("Bits", "b[0] = (n & 7 | 8) ^ ~n ^ n << 2 ^ n >> 1"),
     ("Complex numbers", "z = complex(n, 2) * 1j\nb[0] = abs(z**2 / (1 - z)) + z.imag + z.conjugate().real"),
+    (
+        "datetime64 and timedelta64, of any unit; NaT as in NumPy",
+        "t = np.datetime64(n, 'D') + 1.5 * np.timedelta64(5, 'h')\nif not np.isnat(t):\n"
+        "    b[0] = (t - np.datetime64(0, 's')) / np.timedelta64(1, 'D')",
+    ),
     ("Comparisons, chained", "b[0] = 0 <= n < 10"),
     ("`and`, `or`, `not`, short-circuit, giving operands", "b[0] = n and b[1] or not n"),
     ("Conditional expression", "b[0] = 1 if n > 2 else b[1]"),

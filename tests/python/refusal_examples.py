@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import test_frontend_refusals as tests
 from frontend_source import lower, lower_tiles, make
+from xcuda import core
 from xcuda.core.errors import KernelSyntaxError
 
 Pair = namedtuple("Pair", "x y")
@@ -23,6 +24,14 @@ class Body:
     speed: float
 
 
+class FFI:
+    """Stands for cffi's."""
+
+    def from_buffer(self, cdata):
+        """In kernels the address of an array."""
+
+
+FFI.__module__ = "cffi.api"
 POINT = np.dtype([("x", "f4"), ("y", "f4")])
 NAMES = {
     **tests.OUTSIDE,
@@ -33,6 +42,13 @@ NAMES = {
     "mixed": np.dtype([("word", "S3"), ("x", "f4")]),
     "first_table": np.arange(6000.0),
     "second_table": np.arange(6000.0),
+    "day": np.datetime64("2020-01-01", "D"),
+    "span": np.timedelta64(5, "h"),
+    "month": np.timedelta64(1, "M"),
+    "twice": core.declare_device("twice", "int32(int32)", link=core.CUSource("")),
+    "first": core.declare_device("first", core.void(core.types.CPointer(core.int64)), link=core.CUSource("")),
+    "ffi": FFI(),
+    "unlinked": core.declare_device("unlinked", "int32(int32)"),
 }
 ARGUMENTS = tests.ARGUMENTS  # of def f(A, b, n)
 
@@ -140,6 +156,32 @@ MORE = [
     "b[0] = first_table[n] + second_table[n]",
     "x = cuda.cg.this_grid().length",
     "x = tiles.bid(0)",
+    "x = day + day",
+    "x = day + month",
+    "x = day < span",
+    "b[0] = span",
+    "x = np.sqrt(span)",
+    "x = np.timedelta64(n, 'fortnight')",
+    "x = np.datetime64('2020-01-01')",
+    "x = np.timedelta64(1.5, 'D')",
+    "x = -day",
+    "x = int(span)",
+    "x = np.isnat(n)",
+    "x = cuda.ldcs(b, 1.0)",
+    "x = cuda.ldcs(A, 1)",
+    "x = cuda.ldcg(n, 1)",
+    "t = cuda.shared.array(4, np.float32)\nx = cuda.ldca(t, 0)",
+    "t = cuda.local.array(4, complex)\nx = cuda.ldcs(t, 0)",
+    "x = ffi.from_buffer(n)",
+    "x = first_table.ctypes.data",
+    "x = twice(a=n)",
+    "x = twice()",
+    "first(b)",
+    "first(1.5)",
+    "x = unlinked(n)",
+    "t = cuda.local.array(4, np.float32, alignment=1.5)",
+    "t = cuda.local.array(4, point, alignment=16)",
+    "t = cuda.shared.array(0, np.float32, alignment=64)",
 ]
 
 # Bodies of a tile kernel `def f(A, b, n)` with tile_size=(16, 16).

@@ -34,7 +34,7 @@ def refused(error, message, call, *args, **kwargs):
         (np.zeros(3, np.clongdouble), "'a' is an array of complex256, which kernels don't take"),
         (np.array(["x"]), "'a' is an array of <U1, which kernels don't take"),
         (np.array([None]), "'a' is an array of object, which kernels don't take"),
-        (np.array(["2020-01-01"], "M8[D]"), "'a' is an array of datetime64"),
+        (np.array(["2020-01-01"], "M8[25s]"), "'a' is an array of datetime64.25s., .* of one unit: s"),
         (np.zeros((1,) * 9), "'a' has 9 dimensions; kernels take arrays of at most 8"),
         (np.clongdouble(1), "'a' is a NumPy clongdouble"),
     ],

@@ -56,8 +56,8 @@ def test_refused_values(options, words):
 
 
 def test_refused_names():
-    with pytest.raises(TypeError, match="can't link other code"):
-        cuda.jit(link=["a.cu"])(twice)
+    with pytest.raises(TypeError, match="would need a linker"):
+        cuda.jit(link=["a.ptx"])(twice)
 
 
 def heavy(y, x):

@@ -337,7 +337,7 @@ def test_other_fields_are_left_alone():
     run(f, a, block=4)
     assert a["x"].tolist() == [3] * 4 and a["name"].tolist() == [b"abc"] * 4
     for body, words in [
-        ("a[0].x = a[0].when", "the field 'when' is of datetime64"),
+        ("a[0].x = a[0].when", "datetime64.s. can't become float32"),
         ("a[0] = a[1]", "the field 'name' is of .S5"),
         ("a[0].y = 1", "has no field 'y'"),
         ("a[0].names = 1", "did you mean 'name'"),

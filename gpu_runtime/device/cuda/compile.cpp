@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "device/cuda/cubin.hpp"
 #include "device/cuda/driver.hpp"
+#include "device/cuda/locate.hpp"
 #include "device/cuda/nvrtc.hpp"
 
 namespace xcuda::device::cuda {
@@ -57,11 +58,18 @@ Target target_for(const std::string& architecture) {
     return best;
 }
 
+// Holds the user's own CUDA C++, which the emitter puts first and under its own name.
+bool is_foreign(const Source& source) { return source.text.starts_with("#line "); }
+
 std::vector<std::string> options_for(const Source& source, const Target& target) {
     std::vector<std::string> options{
         fmt::format("--gpu-architecture={}_{}", target.native ? "sm" : "compute", target.number),
         "--std=c++17", "-default-device", "-lineinfo", "-w"};
-    if (nvrtc().version >= minimal_from) options.emplace_back("--minimal");
+    if (is_foreign(source))
+        for (const std::filesystem::path& folder : header_folders(nvrtc_file().file))
+            options.push_back("-I" + folder.string());
+    else if (nvrtc().version >= minimal_from)
+        options.emplace_back("--minimal");
     std::istringstream words(source.options);
     for (std::string word; words >> word;) {
         if (word == "fastmath") options.insert(options.end(), {"--use_fast_math", "-DXC_FAST_MATH"});
@@ -105,6 +113,11 @@ struct Program {
             fmt::format("{}'s helper functions want more shared memory than a block can declare, 48 KiB",
                         source.entry),
             std::nullopt, "make large shared arrays in the kernel and pass them to the helpers");
+    if (is_foreign(source))
+        throw Error(
+            Fault::user, "RuntimeError",
+            fmt::format("the CUDA C++ that {} is linked with does not compile:\n{}", source.entry, log),
+            std::nullopt, "the places are those of its own text; headers are looked for in the CUDA toolkit");
     throw bug(fmt::format("NVRTC refused the text made for {} ({}):\n{}", source.entry,
                           nvrtc().nvrtcGetErrorString(result), log));
 }
@@ -195,6 +208,16 @@ Image compile(const Source& source, const std::string& architecture) {
     compile_into(program, source, target);
     if (target.native) return image_of(program.output(true), source, program.log());
     return image_of(link(program.output(false), source), source, program.log());
+}
+
+std::string ptx(const Source& source, const std::string& architecture) {
+    Target target = target_for(architecture);
+    target.native = false;
+    Program program;
+    compile_into(program, source, target);
+    std::string text = program.output(false);
+    while (!text.empty() && text.back() == '\0') text.pop_back();
+    return text;
 }
 
 std::string assembly(const Source& source, const std::string& architecture) {

@@ -16,6 +16,9 @@ std::string toolchain(const std::string& architecture);
 /// than a block has, bug() where the text does not compile.
 Image compile(const Source& source, const std::string& architecture);
 
+/// PTX for "sm_90" and the like.
+std::string ptx(const Source& source, const std::string& architecture);
+
 /// SASS through nvdisasm or cuobjdump where there is one, else PTX; the first line says which.
 std::string assembly(const Source& source, const std::string& architecture);
 

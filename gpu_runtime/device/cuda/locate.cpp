@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -114,6 +115,30 @@ std::string identity(const fs::path& file) {
     const auto size = fs::file_size(real, error);
     const auto time = fs::last_write_time(real, error).time_since_epoch().count();
     return fmt::format("{} {} {}", real.filename().string(), size, time);
+}
+
+std::vector<fs::path> header_folders(const fs::path& nvrtc) {
+    std::vector<fs::path> roots;
+    if (nvrtc.has_parent_path()) roots.push_back(nvrtc.parent_path().parent_path());
+    for (const fs::path& path : settings().python_paths) {
+        roots.push_back(path / "nvidia/cu13");
+        for (const char* wheel : {"cuda_runtime", "cuda_nvrtc", "curand", "cuda_cccl"})
+            roots.push_back(path / "nvidia" / wheel);
+    }
+    for (const char* variable : {"CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH"})
+        if (const std::string home = environment(variable); !home.empty()) {
+            roots.emplace_back(home);
+            roots.push_back(fs::path(home) / "targets/x86_64-linux");
+        }
+    roots.emplace_back("/usr/local/cuda");
+    std::vector<fs::path> found;
+    std::error_code none;
+    for (const fs::path& root : roots)
+        for (const char* below : {"include", "include/cccl"})
+            if (const fs::path folder = root / below;
+                fs::is_directory(folder, none) && std::find(found.begin(), found.end(), folder) == found.end())
+                found.push_back(folder);
+    return found;
 }
 
 fs::path find_tool(const std::string& name) {

@@ -29,6 +29,9 @@ Candidate driver_file();
 /// A file's name with size and time: another file, or another version at its place, has another.
 std::string identity(const std::filesystem::path& file);
 
+/// Where CUDA's own headers are: beside `nvrtc` first, then in the same places. They exist.
+std::vector<std::filesystem::path> header_folders(const std::filesystem::path& nvrtc);
+
 /// A program of the toolkit ("nvdisasm", "cuobjdump"), from the same places and PATH; empty where there is none.
 std::filesystem::path find_tool(const std::string& name);
 

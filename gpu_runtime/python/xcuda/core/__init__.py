@@ -91,7 +91,9 @@ def _relieve():
 
 
 _LATER = {
+    "CUSource": "foreign",
     "Reduce": "reduction",
+    "declare_device": "foreign",
     "guvectorize": "rowwise",
     "reduce": "reduction",
     "vectorize": "elementwise",
@@ -176,11 +178,16 @@ __all__ = [
     "Reduce",
     "vectorize",
     "guvectorize",
+    "declare_device",
+    "CUSource",
     "memory_info",
     "trim_memory",
     "DeviceMemoryError",
+    "bf16",
     "fp16",
+    "fp8",
     "is_float16_supported",
+    "is_fp8_supported",
     "is_bfloat16_supported",
     "DeviceLostError",
     "XcudaError",
@@ -197,6 +204,9 @@ __all__ = [
     "uint32",
     "uint64",
     "bfloat16",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float8_e8m0fnu",
     "float16",
     "float32",
     "float64",
@@ -223,8 +233,8 @@ def __getattr__(name):
         return xcuda.profiler if name == "profiler" else xcuda.jit.compile_kernel
     if name == "gpus":
         return devices()
-    if name == "fp16":
-        return importlib.import_module("xcuda.core.fp16")
+    if name in ("bf16", "fp16", "fp8"):
+        return importlib.import_module(f"xcuda.core.{name}")
     if name in _LATER:  # not everybody's: imported when asked for
         return getattr(importlib.import_module(f"xcuda.core.{_LATER[name]}"), name)
     if not name.startswith("_"):
@@ -252,6 +262,11 @@ def is_float16_supported():
 def is_bfloat16_supported():
     """True where kernels take bfloat16."""
     return "bfloat16" in _DTYPES
+
+
+def is_fp8_supported():
+    """True: kernels take the 8-bit floating formats on every device."""
+    return True
 
 
 def kernel_accuracy():

@@ -1,7 +1,7 @@
 """Arrays in a device's memory: making them, views of them, copies to and from the host."""
 
 from xcuda import _runtime
-from xcuda.core.dtypes import name_of, numpy_dtype, plain
+from xcuda.core.dtypes import OF_ML_DTYPES, name_of, numpy_dtype, plain
 from xcuda.core.records import DeviceRecords
 from xcuda.core.views import check_broadcast, indexed, reshaped
 
@@ -25,6 +25,11 @@ class DeviceArray(_runtime.ArrayBase):
         from xcuda.core.devices import Device
 
         return Device(self._device_label)
+
+    @property
+    def gpu_data(self):
+        """Where it begins in its device's memory, an address; numba's name."""
+        return self._address
 
     @property
     def T(self):
@@ -142,7 +147,7 @@ class DeviceArray(_runtime.ArrayBase):
             if (
                 not numpy.can_cast(values.dtype, self.dtype, "same_kind")
                 and values.dtype.kind not in "biufc"
-                and self._dtype_name != "bfloat16"
+                and self._dtype_name not in OF_ML_DTYPES
             ):
                 raise TypeError(f"{values.dtype} values don't fit into an array of {self.dtype}")
             check_broadcast(values.shape, self.shape)

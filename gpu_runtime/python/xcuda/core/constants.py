@@ -2,7 +2,8 @@
 
 import sys
 
-from xcuda.core.records import dtype_meaning, in_kernels, leaves_of
+from xcuda.core.dtypes import in_kernels
+from xcuda.core.records import dtype_meaning, leaves_of
 
 MOST_BYTES = 64 * 1024  # CUDA's constant memory
 

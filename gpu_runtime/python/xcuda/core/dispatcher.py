@@ -4,7 +4,7 @@ import functools
 import types
 
 from xcuda.core.signatures import types_from
-from xcuda.core.types import Array, Scalar
+from xcuda.core.types import Array, CPointer, Scalar
 
 
 class NumbaNames:
@@ -33,6 +33,7 @@ class NumbaNames:
 
             made = _made(self.py_func, None, self.options)
             made.compile(arguments)
+            made.about.declare(types_from(arguments))
             made.about.specialized = True
             self.specializations[key] = made
         return self.specializations[key]
@@ -63,6 +64,10 @@ class NumbaNames:
         """Bytes of static shared memory, of one version or of each as {types: bytes}."""
         return self._figure("shared_bytes", signature)
 
+    def get_const_mem_size(self, signature=None):
+        """Bytes of constant arrays, of one version or of each as {types: bytes}."""
+        return self._figure("constant_bytes", signature)
+
     def get_local_mem_per_thread(self, signature=None):
         """Bytes of a thread's local memory, of one version or of each as {types: bytes}."""
         return self._figure("local_bytes", signature)
@@ -70,6 +75,20 @@ class NumbaNames:
     def get_max_threads_per_block(self, signature=None):
         """The most threads that a block may have, of one version or of each as {types: threads}."""
         return self._figure("max_threads_per_block", signature)
+
+    def inspect_asm(self, signature=None, target=None):
+        """PTX of one version, or of each as {types: text}, for `target` ("sm_90"): the current GPU's, else sm_80."""
+        from xcuda import _runtime
+
+        if target is None:
+            target = self.architecture or _current_architecture()
+        if signature is not None:
+            return _runtime.ptx_for(self.kernel, types_from(signature), target)
+        found = {
+            tuple(map(_type_from, types)): _runtime.ptx_for(self.kernel, types, target)
+            for types in (types_from(version["signature"]) for version in self.specialisations)
+        }
+        return next(iter(found.values())) if self.specialized and found else found
 
     def _figure(self, name, signature):
         figures = {key: getattr(version, name, None) for key, version in self.overloads.items()}
@@ -83,8 +102,17 @@ class NumbaNames:
         return next(iter(figures.values())) if self.specialized else figures
 
 
+def _current_architecture():
+    from xcuda.core.devices import get_current_device
+
+    architecture = get_current_device().architecture
+    return architecture if architecture.startswith("sm_") else "sm_80"
+
+
 def _type_from(kind):
     if kind[0] == "scalar":
         return Scalar(kind[1])
+    if kind[0] == "pointer":
+        return CPointer(Scalar(kind[1]))
     _, dtype, ndim, layout = kind
     return Array(Scalar(dtype), ndim, "C" if layout == "contiguous" else "A")

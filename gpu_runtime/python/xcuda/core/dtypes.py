@@ -1,25 +1,46 @@
 """Element types by name, as NumPy has them; usable in kernels as casts and as arguments."""
 
+OF_ML_DTYPES = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")
 NAMES = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("bfloat16", "float16", "float32", "float64", "complex64", "complex128"),
+    *(*OF_ML_DTYPES, "float16", "float32", "float64", "complex64", "complex128"),
 )
 
 
 def numpy_dtype(name):
-    """The NumPy dtype of one of NAMES; bfloat16 is ml_dtypes'. Raises ImportError where that is not installed."""
+    """The NumPy dtype of one of NAMES; some are ml_dtypes'. Raises ImportError where that is not installed."""
     import numpy
 
-    if name == "bfloat16":
+    if name in OF_ML_DTYPES:
         import ml_dtypes
 
-        return numpy.dtype(ml_dtypes.bfloat16)
+        return numpy.dtype(getattr(ml_dtypes, name))
     return numpy.dtype(name)
 
 
+def in_kernels(dtype):
+    """Whether kernels know this NumPy dtype's kind; not of which size."""
+    return dtype.kind in "biufcMm" or dtype.name in OF_ML_DTYPES
+
+
+def bits_of(dtype):
+    """The integer dtype as which elements that have no buffer are passed on; None for those that have one."""
+    if dtype.name in OF_ML_DTYPES:
+        return f"uint{8 * dtype.itemsize}"
+    return "int64" if dtype.kind in "Mm" else None
+
+
 def plain(array):
-    """An array that has a buffer: a bfloat16 array as the uint16 of its bits, without a copy."""
-    return array.view("uint16") if array.dtype.name == "bfloat16" else array
+    """An array that has a buffer: a bfloat16 or datetime64 array as the integers of its bits, without a copy."""
+    bits = bits_of(array.dtype)
+    return array if bits is None else array.view(bits)
+
+
+def scalar_bits(value):
+    """(name of its dtype, its bits) of a NumPy scalar that has no buffer: bfloat16, datetime64."""
+    import numpy
+
+    return value.dtype.name, int(numpy.asarray(value).view(bits_of(value.dtype)).astype("uint64"))
 
 
 def name_of(dtype):

@@ -1,6 +1,7 @@
 """`kernel`, the decorator that makes a GPU kernel of a plain Python function, and what people ask of a kernel."""
 
 import copy
+import copyreg
 import functools
 import inspect
 import types
@@ -41,6 +42,7 @@ def kernel(
         numbers mean what they did.
     fma: a * b + c may be one fused operation, rounded once; False: bit by bit what NumPy computes.
     device: as in numba, a function for kernels to call.
+    link: CUDA C++ of functions that were declared without it (see declare_device).
     opt: False compiles without optimisation. max_registers: of a thread, at most (GPU). launch_bounds: the most
         threads of a block, or (threads, blocks) with the least number of blocks that should be resident at once.
     """
@@ -53,8 +55,7 @@ def kernel(
             f"kernel() has no option '{min(unknown)}'; there are signature, checked, fastmath, fma, device, opt, "
             "max_registers and launch_bounds"
         )
-    if options.get("link"):
-        raise TypeError("kernel() can't link other code: write it as a function in Python")
+    link = options.get("link")
     if function is None:
         return functools.partial(
             kernel,
@@ -66,6 +67,7 @@ def kernel(
             opt=opt,
             max_registers=max_registers,
             launch_bounds=launch_bounds,
+            link=link,
         )
     if device:
         return device_function(function, signature)
@@ -73,12 +75,29 @@ def kernel(
         raise TypeError(
             f"a kernel is made from a plain Python function, not from a {type(function).__name__}"
         )
+    if link:
+        from xcuda.core.foreign import sources_of
+
+        function.__xcuda_link__ = sources_of(link)
     bounds = _bounds(launch_bounds)
     registers = _positive("max_registers", max_registers)
     return _made(function, signature, (checked, fastmath, fma, bool(opt), registers, *bounds))
 
 
 jit = kernel
+
+
+def _reduced(name):
+    def reduce(value):
+        from xcuda.core import pickled
+
+        return getattr(pickled, name)(value)
+
+    return reduce
+
+
+copyreg.pickle(_runtime.Kernel, _reduced("reduce_kernel"))
+copyreg.pickle(_runtime.Configured, _reduced("reduce_configured"))
 
 
 def check_carveout(carveout):
@@ -143,6 +162,7 @@ def _made(function, signature, options):
     if signature is not None:
         for one in signatures_from(signature):
             made.compile(one)
+            about.declare(types_from(one))
         about.specialized = not isinstance(signature, list)
     return made
 
@@ -156,7 +176,7 @@ def clone(made, **changes):
     about = copy.copy(made.about)
     about.__dict__.pop("specializations", None)
     about.__dict__.pop("route", None)
-    about.variants = {}
+    about.variants, about.declared = {}, []
     about.options = tuple(
         changes.get(name, value) for name, value in zip(OPTION_NAMES, made.about.options, strict=True)
     )
@@ -165,6 +185,8 @@ def clone(made, **changes):
     about.kernel = _runtime.Kernel(about, made.__name__, tuple(parameters), defaults, *about.options)
     functools.update_wrapper(about.kernel, about.py_func)
     about.kernel.__signature__ = made.__signature__
+    for declared in made.about.declared:
+        about.declare(declared)
     return about.kernel
 
 
@@ -200,6 +222,12 @@ class About(NumbaNames):
         self.captured = None
         self.forms = forms  # of a variant: what its parameters make of the function's
         self.variants = {}
+        self.declared = []  # the types of each signature that the kernel was declared with
+
+    def declare(self, types):
+        """From now on Python numbers that a call passes become of these types, where they suit the call best."""
+        self.declared.append(types)
+        _runtime.declare(self.kernel, types)
 
     def capture(self):
         """Reads the source and its names anew; called by the runtime when a captured name changed."""
@@ -329,7 +357,7 @@ class About(NumbaNames):
 
 
 _INTERNAL = {
-    *("variant", "variants", "forms", "options", "capture", "captured"),
+    *("variant", "variants", "declare", "declared", "forms", "options", "capture", "captured"),
     *("describe_briefly", "attribute_names", "async_call_of", "bind_of", "kernel", "about", "route"),
     *("with_forms", "constants", "tile_size", "as_target"),
 }

@@ -141,9 +141,10 @@ shared = Namespace(
     "Memory that the threads of a block share.",
     array=Intrinsic(
         "shared.array",
-        "(shape, dtype)",
+        "(shape, dtype, alignment=None)",
         "An array shared by the block's threads. `shape`: an int or a tuple of ints known when the kernel is "
-        "compiled; 0 gives the launch's dynamic shared memory. Not initialised.",
+        "compiled; 0 gives the launch's dynamic shared memory. `alignment`: it begins at a multiple of so many bytes, "
+        "a power of two. Not initialised.",
     ),
 )
 local = Namespace(
@@ -151,8 +152,9 @@ local = Namespace(
     "Memory of one thread.",
     array=Intrinsic(
         "local.array",
-        "(shape, dtype)",
-        "An array of this thread's own, of a shape known when the kernel is compiled. Not initialised.",
+        "(shape, dtype, alignment=None)",
+        "An array of this thread's own, of a shape known when the kernel is compiled. `alignment`: it begins at a "
+        "multiple of so many bytes, a power of two. Not initialised.",
     ),
 )
 const = Namespace(
@@ -227,12 +229,39 @@ atomic = Namespace(
 )
 
 
+_CACHES = {
+    "ca": "kept in every level of cache",
+    "cg": "kept in L2 only",
+    "cs": "likely to be used once",
+    "lu": "not used again",
+    "cv": "fetched anew",
+    "wb": "written back when its line leaves the cache",
+    "wt": "written through to memory",
+}
+
+
+def _cache_operator(name: str) -> Intrinsic:
+    stores, what = name.startswith("st"), _CACHES[name[2:]]
+    return Intrinsic(
+        name,
+        "(array, index, value)" if stores else "(array, index)",
+        f"{'array[index] = value' if stores else 'array[index]'} in global memory, {what} (PTX' cache operator). "
+        "`index` is an int, or a tuple with one int an axis. On the CPU device a plain access.",
+    )
+
+
+_OPERATORS = {
+    name: _cache_operator(name)
+    for name in ("ldca", "ldcg", "ldcs", "ldlu", "ldcv", "stcg", "stcs", "stwb", "stwt")
+}
+
+
 @functools.cache
 def _table() -> dict[str, Intrinsic]:
     """The functions of the compiler's table that are spelled cuda.something, by that."""
     from xcuda import _runtime
 
-    return {
+    return _OPERATORS | {
         spelling[5:]: Intrinsic(spelling[5:], "(...)", doc)
         for _, spellings, _, doc in _runtime.kernel_functions()
         for spelling in spellings

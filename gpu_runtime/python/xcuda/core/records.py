@@ -2,6 +2,7 @@
 
 import sys
 
+from xcuda.core.dtypes import in_kernels
 from xcuda.core.views import indexed
 
 
@@ -30,11 +31,6 @@ def fields_of(dtype):
         field = dtype.fields[name][0]
         base, shape = field.subdtype or (field, ())
         yield name, base, shape
-
-
-def in_kernels(dtype):
-    """Whether a field of this dtype is an array to kernels."""
-    return dtype.kind in "biufc" or dtype.name == "bfloat16"
 
 
 def dtype_meaning(dtype):

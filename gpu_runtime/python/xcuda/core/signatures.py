@@ -3,7 +3,7 @@
 import re
 
 from xcuda.core.dtypes import name_of
-from xcuda.core.types import Array, Type, is_signature, is_type, named, scalar_name, void
+from xcuda.core.types import Array, CPointer, Type, is_signature, is_type, named, scalar_name, void
 
 
 def signatures_from(given):
@@ -39,7 +39,7 @@ def returned_by(signature):
 
 
 def types_from(signature):
-    """[("array", dtype, ndim, layout) or ("scalar", dtype, weak)] for the runtime.
+    """[("array", dtype, ndim, layout), ("scalar", dtype, weak) or ("pointer", dtype)] for the runtime.
 
     signature: text, a Signature, or a tuple or list whose items are texts, types or the arguments of a call.
     """
@@ -70,13 +70,16 @@ def split(text):
     return [p.strip() for p in [*parts, part] if p.strip()]
 
 
-_TEXT = re.compile(r"(\w+)\s*(?:\[([:\s,1]*)\])?(\s*\(weak\))?")
-_SHORT = {"int": "int64", "float": "float64", "complex": "complex128"}
+_TIME = re.compile(r"(?:datetime|timedelta)64(?:\[[A-Za-z]+\])?")
+_TEXT = re.compile(rf"({_TIME.pattern}|\w+)\s*(?:\[([:\s,1]*)\])?(\s*\(weak\))?")
+_SHORT = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
 
 
 def _from_text(text):
     found = _TEXT.fullmatch(text.strip())
     dtype = found and (_SHORT.get(found[1]) or scalar_name(named(found[1])))
+    if found and _TIME.fullmatch(found[1]):
+        dtype = found[1]
     if not dtype:
         raise TypeError(
             f'"{text}" is no argument type; write "float32[:, ::1]" for arrays, "int64" for numbers'
@@ -102,6 +105,8 @@ def _from_type(given):
     name = scalar_name(given)
     if name is not None:
         return ("scalar", name, False)
+    if isinstance(given, CPointer):
+        return ("pointer", scalar_name(given.dtype))
     if isinstance(given, Array) or not isinstance(given, Type) and hasattr(given, "layout"):
         dtype = scalar_name(given.dtype)
         if dtype is not None:

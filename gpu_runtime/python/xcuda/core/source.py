@@ -23,8 +23,9 @@ from typing import Any
 from xcuda.core.constants import Frozen, array_meaning
 from xcuda.core.language import Intrinsic, Namespace
 from xcuda.core.records import dtype_meaning
+from xcuda.core.source_dtypes import dtype_name, is_numpy_scalar, is_record_dtype, numpy_scalar
+from xcuda.core.source_dtypes import loaded_numpy as _numpy
 from xcuda.core.source_lines import lines_of
-from xcuda.core.types import scalar_name
 
 _MISSING = object()
 
@@ -73,13 +74,15 @@ def capture(function: types.FunctionType, forms: tuple[tuple, ...] | None = None
     names = collector.names_of(function, tree)
     shapes = None if forms is None else [collector.form(form) for form in forms]
     collector.finish()
+    linked = getattr(function, "__xcuda_link__", [])
+    known = {"names": names, "helpers": collector.helpers, "forms": shapes, "sources": linked}
     return Captured(
         name=function.__name__,
         file=function.__code__.co_filename,
         first_line=first_line,
         text="".join(lines),
         ast_json=json.dumps(encode(tree)),
-        names_json=json.dumps({"names": names, "helpers": collector.helpers, "forms": shapes}),
+        names_json=json.dumps(known),
         captures=collector.captures,
     )
 
@@ -227,7 +230,7 @@ class _Collector:
         self.helpers: list[dict[str, Any]] = []
         self.captures: list[tuple[Any, str, Any]] = []
         self._ids: dict[int, int] = {}
-        self._functions: list[types.FunctionType] = []
+        self._functions: list[types.FunctionType | None] = []
         self._seen: set[tuple[int, str]] = set()
         self._done = 0
 
@@ -236,6 +239,8 @@ class _Collector:
         while self._done < len(self._functions):
             function, entry = self._functions[self._done], self.helpers[self._done]
             self._done += 1
+            if function is None:  # CUDA C++
+                continue
             self.remember(function, "__code__", function.__code__)
             try:
                 tree, _, _ = parse(function)
@@ -338,6 +343,8 @@ class _Collector:
         if isinstance(value, tuple) and (type(value) is tuple or hasattr(value, "_fields")):
             items = [self.meaning(item) for item in value]
             return {"kind": "tuple", "items": items, "fields": getattr(value, "_fields", ())}
+        if getattr(type(value), "__xcuda_foreign__", False):
+            return {"kind": "helper", "helper": self._foreign(value), "name": value.name}
         plain = _callable_in_kernels(value)
         if isinstance(plain, types.FunctionType) and not _library_function(plain):
             return {"kind": "helper", "helper": self._helper(plain), "name": plain.__name__}
@@ -347,6 +354,13 @@ class _Collector:
             self.remember(frozen, "content", frozen.content)
             return array
         return {"kind": "host", "type": type(value).__name__, "text": describe(value)}
+
+    def _foreign(self, declared: Any) -> int:
+        if id(declared) not in self._ids:
+            self._ids[id(declared)] = len(self.helpers)
+            self._functions.append(None)
+            self.helpers.append({"name": declared.name, "file": "", "foreign": declared.meaning()})
+        return self._ids[id(declared)]
 
     def _helper(self, function: types.FunctionType) -> int:
         known = self._ids.get(id(function))
@@ -437,7 +451,7 @@ def _named_tuple_new(value: type) -> Any:
 
 
 def _simple_meaning(value: Any) -> dict[str, Any] | None:
-    if value is None or isinstance(value, (bool, int, float, complex, str)) and not _is_numpy_scalar(value):
+    if value is None or isinstance(value, (bool, int, float, complex, str)) and not is_numpy_scalar(value):
         plain = value
         for base in (bool, int, float, complex, str):  # IntEnum and other subclasses as their number
             if isinstance(value, base):
@@ -445,6 +459,8 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
                 break
         constant = _constant(plain)
         return {"kind": "constant", **constant}
+    if isinstance(value, types.MethodType) and _is_ffi(value.__self__) and value.__name__ == "from_buffer":
+        return {"kind": "intrinsic", "name": "from_buffer"}
     if isinstance(value, enum.Enum):  # members are one object each: their name serves
         return {"kind": "constant", "type": "str", "value": f"{type(value).__module__}.{value}"}
     if isinstance(value, Intrinsic):
@@ -455,13 +471,16 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
         return {"kind": "module", "name": value.__name__}
     if isinstance(value, type) and value in (bool, int, float, complex):
         return {"kind": "function", "name": f"builtins.{value.__name__}"}
-    if _is_record_dtype(value):
+    if is_record_dtype(value):
         return dtype_meaning(value)
-    dtype = _dtype_name(value)
+    dtype = dtype_name(value)
     if dtype is not None:
         return {"kind": "dtype", "dtype": dtype}
-    if _is_numpy_scalar(value):
-        return _numpy_scalar(value)
+    if is_numpy_scalar(value):
+        known = numpy_scalar(value)
+        if known is None:
+            return {"kind": "host", "type": type(value).__name__, "text": describe(value)}
+        return {"kind": "scalar", "dtype": known[0], **_constant(known[1])}
     if isinstance(value, type):
         builtin = getattr(builtins, value.__name__, None) is value
         if builtin and issubclass(value, BaseException):
@@ -471,48 +490,6 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
         return {"kind": "class", "name": value.__name__}
     spelling = _spelling(value)
     return None if spelling is None else {"kind": "function", "name": spelling}
-
-
-def _numpy() -> Any:
-    return sys.modules.get("numpy")  # what was never imported can't be what a name means
-
-
-def _is_numpy_scalar(value: Any) -> bool:
-    numpy = _numpy()
-    return numpy is not None and isinstance(value, numpy.generic)
-
-
-def _numpy_scalar(value: Any) -> dict[str, Any]:
-    kind = value.dtype.kind
-    if value.dtype.name == "bfloat16":
-        return {"kind": "scalar", "dtype": "bfloat16", **_constant(float(value))}
-    if kind not in "biufc" or value.dtype.itemsize > 16 or value.dtype.char == "g":
-        return {"kind": "host", "type": type(value).__name__, "text": describe(value)}
-    plain = float(value) if kind == "f" else complex(value) if kind == "c" else value.item()
-    return {"kind": "scalar", "dtype": value.dtype.name, **_constant(plain)}
-
-
-def _is_record_dtype(value: Any) -> bool:
-    numpy = _numpy()
-    return numpy is not None and isinstance(value, numpy.dtype) and value.names is not None
-
-
-def _dtype_name(value: Any) -> str | None:
-    numpy = _numpy()
-    if numpy is None:
-        return None
-    if isinstance(value, type) and issubclass(value, numpy.generic):
-        value = numpy.dtype(value) if value.__name__ not in _ABSTRACT else None
-    known = isinstance(value, numpy.dtype) and (value.kind in "biufc" or value.name == "bfloat16")
-    if known and value.isnative:
-        return value.name
-    return scalar_name(value)
-
-
-_ABSTRACT = {
-    *("generic", "number", "integer", "signedinteger", "unsignedinteger", "inexact", "floating"),
-    *("complexfloating", "flexible", "character"),
-}
 
 
 def _spelling(value: Any) -> str | None:
@@ -550,7 +527,11 @@ def _is_library(module: types.ModuleType) -> bool:
 
 
 def _has_members(value: Any) -> bool:
-    return isinstance(value, (types.ModuleType, Namespace, type))
+    return isinstance(value, (types.ModuleType, Namespace, type)) or _is_ffi(value)
+
+
+def _is_ffi(value: Any) -> bool:  # cffi's FFI, of which kernels know from_buffer
+    return type(value).__name__ == "FFI" and type(value).__module__.partition(".")[0] == "cffi"
 
 
 def _read(holder: Any, name: str) -> Any:
@@ -574,7 +555,7 @@ def describe(value: Any) -> str:
         return f"cuda.{value.name}"
     kind = type(value).__name__
     article = "an" if kind[:1].lower() in "aeiou" else "a"
-    if hasattr(value, "shape") and hasattr(value, "dtype") and not _is_numpy_scalar(value):
+    if hasattr(value, "shape") and hasattr(value, "dtype") and not is_numpy_scalar(value):
         return f"a {value.dtype} array of shape {tuple(value.shape)}"
     if isinstance(value, (list, set, frozenset, dict, bytes)):
         return f"{article} {kind} of {len(value)} item{'s' if len(value) != 1 else ''}"

@@ -87,6 +87,17 @@ class Array(Type):
         return Array, (self.dtype, self.ndim, self.layout, not self.mutable)
 
 
+class CPointer(Type):
+    """The type of a pointer to `dtype`, for functions in CUDA C++ (see declare_device)."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+        super().__init__(f"{dtype}*")
+
+    def __reduce__(self):
+        return CPointer, (self.dtype,)
+
+
 class Tuple(Type):
     """A tuple's type, of the types of its items."""
 
@@ -165,6 +176,22 @@ def from_dtype(dtype):
     return Scalar(numpy.dtype(dtype).name)
 
 
+def NPDatetime(unit):  # a class in numba
+    """The type of datetime64 of a unit, such as "D"; None for the one without."""
+    return _time("datetime64", unit)
+
+
+def NPTimedelta(unit):  # a class in numba
+    """The type of timedelta64 of a unit, such as "D"; None for the one without."""
+    return _time("timedelta64", unit)
+
+
+def _time(kind, unit):
+    import numpy
+
+    return from_dtype(numpy.dtype(f"{kind}[{unit}]" if unit else kind))
+
+
 _SAME = {
     "bool": "boolean bool_ b1",
     "int8": "i1 byte_ char",
@@ -184,7 +211,22 @@ _SAME = {
 
 void = none = Type("none")
 globals().update({name: Scalar(name) for name in NAMES})
+voidptr = CPointer(Scalar("uint8"))
 globals().update({alias: Scalar(name) for name, aliases in _SAME.items() for alias in aliases.split()})
 
-_OWN = ("Type", "Scalar", "Array", "Tuple", "UniTuple", "Signature", "void", "none", "from_dtype")
+_OWN = (
+    "Type",
+    "Scalar",
+    "Array",
+    "Tuple",
+    "UniTuple",
+    "Signature",
+    "void",
+    "none",
+    "from_dtype",
+    "NPDatetime",
+    "NPTimedelta",
+    "CPointer",
+    "voidptr",
+)
 __all__ = (*_OWN, *NAMES, *" ".join(_SAME.values()).split())  # noqa: PLE0604

@@ -11,10 +11,15 @@ HAS_NUMBA = False
 
 # What numba.cuda has and xcuda.core does not: a test that uses it fails with its name.
 _ABSENT = """
-    compile compile_ptx compile_ptx_for_current_device compile_for_current_device compile_all LinkableCode CUSource
-    PTXSource Cubin Fatbin Archive Object LTOIR Linker declare_device libdevice vectorize guvectorize cgutils compiler
+    compile compile_ptx_for_current_device compile_for_current_device compile_all LinkableCode
+    PTXSource Cubin Fatbin Archive Object LTOIR Linker libdevice vectorize guvectorize cgutils compiler
     cudadrv devicearray
 """.split()
+
+
+def compile_ptx(pyfunc, sig, **options):
+    """(PTX, result type) of a kernel for argument types, on sm_80."""
+    return xcuda.core.kernel(pyfunc).inspect_asm(sig, "sm_80"), types.void
 
 
 def __getattr__(name):

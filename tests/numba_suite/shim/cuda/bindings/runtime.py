@@ -1,0 +1,3 @@
+"""CUDA's rounding modes."""
+
+from xcuda.core.fp8 import cudaRoundMode  # noqa: F401

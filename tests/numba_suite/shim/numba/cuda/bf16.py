@@ -1,0 +1,3 @@
+"""numba.cuda.bf16."""
+
+from xcuda.core.bf16 import *  # noqa: F403
