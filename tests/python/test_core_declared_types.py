@@ -120,10 +120,27 @@ def test_addresses_for_pointers():
         types.void(pointer, types.int32, pointer, types.uint32),
     )
     x, r = core.to_device(np.arange(10, dtype="i4")), core.zeros(10, "i4")
-    kernel[1, 32](r.gpu_data, 5, x.gpu_data, 8)
+    to, of = r.gpu_data.device_pointer, x.gpu_data.device_pointer
+    kernel[1, 32](to, 5, of, 8)
     np.testing.assert_array_equal(r.copy_to_host(), [*range(0, 40, 5), 0, 0])
-    kernel[1, 32](r, 2, np.uint64(x.gpu_data), 2)  # an array will do, too
+    kernel[1, 32](r, 2, np.uint64(of), 2)  # an array will do, too
     np.testing.assert_array_equal(r.copy_to_host()[:3], [0, 2, 10])
+
+
+@pytest.mark.parametrize("make_array, order", [(core.carray, "C"), (core.farray, "F")])
+def test_arrays_of_addresses(make_array, order):
+    kernel = core.kernel(
+        make(
+            "def f(p, n, m):\n    a = of(p, (n, m))\n    i, j = cuda.grid(2)\n    if i < n and j < m:\n"
+            "        a[i, j] = 10 * i + j\n",
+            of=make_array,
+        ),
+        types.void(types.CPointer(types.float32), types.int32, types.int32),
+    )
+    whole = core.zeros(15, "f4")
+    kernel[(1, 1), (4, 4)](whole.gpu_data.device_pointer, 3, 4)
+    want = np.add.outer(10 * np.arange(3), np.arange(4)).ravel(order=order)
+    np.testing.assert_array_equal(whole.copy_to_host(), [*want, 0, 0, 0])
 
 
 def test_bytes_of_constant_arrays():

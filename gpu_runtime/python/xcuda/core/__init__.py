@@ -93,8 +93,10 @@ def _relieve():
 _LATER = {
     "CUSource": "foreign",
     "Reduce": "reduction",
+    "carray": "pointers",
     "declare_device": "foreign",
     "guvectorize": "rowwise",
+    "farray": "pointers",
     "reduce": "reduction",
     "vectorize": "elementwise",
 }
@@ -180,6 +182,8 @@ __all__ = [
     "guvectorize",
     "declare_device",
     "CUSource",
+    "carray",
+    "farray",
     "memory_info",
     "trim_memory",
     "DeviceMemoryError",

@@ -28,8 +28,10 @@ class DeviceArray(_runtime.ArrayBase):
 
     @property
     def gpu_data(self):
-        """Where it begins in its device's memory, an address; numba's name."""
-        return self._address
+        """Its place in its device's memory, with `device_pointer`; numba's name."""
+        from xcuda.core.pointers import DeviceMemory
+
+        return DeviceMemory(self._address, self.nbytes)
 
     @property
     def T(self):

@@ -1,6 +1,7 @@
 """What the tests ask numba about NumPy."""
 
 import numpy
+from xcuda.core import carray, farray  # noqa: F401
 
 from numba.absent import Absent
 from numba.cuda import types
