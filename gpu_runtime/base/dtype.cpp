@@ -112,7 +112,7 @@ std::optional<DType> dtype_from_name(std::string_view name) {
 
 std::optional<DType> dtype_from_typestr(std::string_view typestr) {
     for (const DTypeInfo& i : table)
-        if (i.typestr == typestr && !is_float8(i.dtype)) return i.dtype;  // "V1" is any of them
+        if (i.typestr == typestr && typestr != "|V1") return i.dtype;  // which may be any of several
     // One byte has no order: '|', '<' and '=' all mean it; '=' is the native order of wider ones.
     if (typestr.size() < 3) return std::nullopt;
     for (const DTypeInfo& i : table)
