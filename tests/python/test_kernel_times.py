@@ -162,7 +162,7 @@ def test_divmod_and_augmented_assignment():
 UNITS = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns"]
 
 
-@pytest.mark.parametrize("source, target", itertools.permutations(UNITS, 2))
+@pytest.mark.parametrize("source, target", list(itertools.permutations(UNITS, 2)))
 def test_a_moment_assigned_to_another_unit(source, target):
     a = moments(SMALL % 400 - 200 if source in "YMW" else LARGE, source)
     if source in "YMW":
