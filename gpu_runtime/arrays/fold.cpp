@@ -103,12 +103,9 @@ struct Folder {
                 ++v.ndim;
             }
         }
-        s.outputs[0].axes = (1u << lead) - 1;
+        s.outputs[0].axes = axes_of(out.view, true);
         for (std::size_t i = 0; i < k.slots.size(); ++i) {
-            s.slots[i].axes = 0;
-            if (s.slots[i].number) continue;
-            for (int d = 0; d < s.axes; ++d)
-                if (k.slots[i].view.strides[at(d)] != 0) s.slots[i].axes |= 1u << d;
+            s.slots[i].axes = s.slots[i].number ? Axes{} : axes_of(k.slots[i].view, false);
         }
         k.outputs.push_back(out);
         s.folding = {{loop.id, loops, chunk > 0}};
@@ -141,8 +138,8 @@ struct Folder {
     // The pass over partial results: one array of `parts` axes after the kept ones.
     Pass over(const std::shared_ptr<launch::Buffer>& partial, const View& layout, int kept) const {
         Pass next;
-        next.structure.slots.push_back({loop.out, false, 0});
-        next.structure.outputs.push_back({~0, loop.out, 0});
+        next.structure.slots.push_back({loop.out, false, {}});
+        next.structure.outputs.push_back({~0, loop.out, {}});
         Memory m;
         m.address = static_cast<char*>(partial->address());
         m.view = layout;
@@ -167,7 +164,7 @@ struct Folder {
             }
             m.view.ndim = p.axes;
             // Strides of 0 would join any folded axes that the slots join: as wanted.
-            p.structure.slots.push_back({to.dtype, false, 0});
+            p.structure.slots.push_back({to.dtype, false, {}});
             p.slots.push_back(m);
             collapse_axes(p);
             out.view = p.slots.back().view;
@@ -296,7 +293,7 @@ void run_fold(const Value& value, char* address, const Queue& queue) {
     use(fuser, queue);
     Pass p;
     p.structure = std::move(fuser.structure);
-    p.structure.outputs.push_back({element, loop.out, 0});
+    p.structure.outputs.push_back({element, loop.out, {}});
     p.slots = std::move(fuser.slots);
     // Kept axes first, each part in the order of the first array's memory.
     const int ndim = operand.view.ndim;

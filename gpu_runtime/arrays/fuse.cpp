@@ -50,7 +50,7 @@ int Fuser::operand(const Operand& o, bool single) {
         Memory number;
         number.bits = o.bits;
         number.more_bits = o.more_bits;
-        return slot({o.dtype, true, 0}, number);
+        return slot({o.dtype, true, {}}, number);
     }
     const Value& v = *o.value;
     if (v.pending()) return value(v, single || !(o.view == v.layout));
@@ -65,7 +65,7 @@ int Fuser::operand(const Operand& o, bool single) {
     }
     memory.view.offset = 0;
     buffers.push_back(v.buffer);
-    return slot({v.dtype, false, 0}, memory);
+    return slot({v.dtype, false, {}}, memory);
 }
 
 int Fuser::value(const Value& v, bool single) {
@@ -80,7 +80,7 @@ int Fuser::value(const Value& v, bool single) {
 }
 
 void Fuser::output(int from, DType dtype, char* address, const View& view) {
-    structure.outputs.push_back({from, dtype, 0});
+    structure.outputs.push_back({from, dtype, {}});
     Memory memory;
     memory.address = element(address, dtype, view.offset);
     memory.view = view;
@@ -131,14 +131,12 @@ Kernel elementwise_kernel(Fuser fuser) {
     };
     for (std::size_t i = 0; i < k.outputs.size(); ++i) {
         take(k.outputs[i]);
-        s.outputs[i].axes = (1u << s.axes) - 1;
+        s.outputs[i].axes = axes_of(k.outputs[i].view, true);
     }
     for (std::size_t i = 0; i < k.slots.size(); ++i) {
         if (s.slots[i].number) continue;
         take(k.slots[i]);
-        if (axes.ndim == 0) continue;
-        for (int d = 0; d < s.axes; ++d)
-            if (k.slots[i].view.strides[static_cast<std::size_t>(d)] != 0) s.slots[i].axes |= 1u << d;
+        if (axes.ndim > 0) s.slots[i].axes = axes_of(k.slots[i].view, false);
     }
     if (folds_axes(s.axes))
         for (int d = 0; d + thread_axes - 1 < s.axes; ++d)

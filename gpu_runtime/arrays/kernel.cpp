@@ -1,6 +1,7 @@
 #include "arrays/kernel.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <unordered_map>
 
 #include "launch/shape.hpp"
@@ -34,20 +35,18 @@ std::unordered_map<std::string, Entry>& entries() {
 PlaceOf place_of = nullptr;
 std::uint64_t launches = 0;
 
-launch::Argument array_argument(DType dtype, std::uint32_t axes, const Memory& memory) {
+launch::Argument array_argument(DType dtype, const Axes& axes, const Memory& memory) {
     launch::Argument a;
     a.is_array = true;
     a.dtype = dtype;
     a.address = memory.address;
-    for (int d = 0; d < memory.view.ndim; ++d) {
-        if (!(axes >> d & 1)) continue;
-        if (a.ndim == launch::max_ndim)
-            throw Error(Fault::user, "ValueError",
-                        "the array's axes lie in more than 8 independent directions", std::nullopt,
-                        "make a contiguous copy of it first: x.copy()");
-        const auto i = static_cast<std::size_t>(a.ndim++);
-        a.lengths[i] = memory.view.lengths[static_cast<std::size_t>(d)];
-        a.strides[i] = memory.view.strides[static_cast<std::size_t>(d)];
+    if (axes.count > launch::max_ndim)
+        throw Error(Fault::user, "ValueError", "the array's axes lie in more than 8 independent directions",
+                    std::nullopt, "make a contiguous copy of it first: x.copy()");
+    for (int i = 0; i < axes.count; ++i) {
+        const auto to = static_cast<std::size_t>(a.ndim++), from = static_cast<std::size_t>(axes[i]);
+        a.lengths[to] = memory.view.lengths[from];
+        a.strides[to] = memory.view.strides[from];
     }
     if (a.ndim == 0) {
         a.ndim = 1;
@@ -114,6 +113,18 @@ const std::shared_ptr<const launch::Specialisation>& at_site(
 }
 
 }  // namespace
+
+Axes axes_of(const View& view, bool all) {
+    std::array<int, max_axes> order;
+    int n = 0;
+    const auto stride = [&](int axis) { return std::abs(view.strides[static_cast<std::size_t>(axis)]); };
+    for (int d = 0; d < view.ndim; ++d)
+        if (all || stride(d) != 0) order[static_cast<std::size_t>(n++)] = d;
+    std::stable_sort(order.begin(), order.begin() + n, [&](int a, int b) { return stride(a) > stride(b); });
+    Axes axes;
+    for (int i = 0; i < n; ++i) axes.add(order[static_cast<std::size_t>(i)]);
+    return axes;
+}
 
 void set_place_of(PlaceOf hook) { place_of = hook; }
 

@@ -28,6 +28,9 @@ struct Kernel {
     std::uint64_t identity = 0, more_identity = 0;
 };
 
+/// The axes of a view that its elements differ along (`all`: every one), slowest in memory first.
+Axes axes_of(const View& view, bool all);
+
 /// Where launches go, and who is told of them. `launched` may throw (a launch on the CPU device that was interrupted).
 struct Queue {
     std::shared_ptr<device::Device> device;

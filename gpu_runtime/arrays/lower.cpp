@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "arrays/loop_rules.hpp"
 #include "arrays/structure.hpp"
@@ -54,10 +53,9 @@ struct Lowerer {
         }
     }
 
-    std::vector<ExprP> indices(std::uint32_t axes) const {
+    std::vector<ExprP> indices(const Axes& axes) const {
         std::vector<ExprP> out;
-        for (int d = 0; d < s.axes; ++d)
-            if (axes >> d & 1) out.push_back(read(axis[static_cast<std::size_t>(d)]));
+        for (int i = 0; i < axes.count; ++i) out.push_back(read(axis[static_cast<std::size_t>(axes[i])]));
         if (out.empty()) out.push_back(int_constant(0));
         return out;
     }
@@ -159,7 +157,10 @@ struct Lowerer {
 
     // Which axis of the first output an axis of the kernel is.
     int output_axis(int kernel_axis) const {
-        return std::popcount(s.outputs[0].axes & ((1u << kernel_axis) - 1));
+        const Axes& axes = s.outputs[0].axes;
+        for (int i = 0; i < axes.count; ++i)
+            if (axes[i] == kernel_axis) return i;
+        throw bug("an output lacks an axis of its kernel");
     }
 
     void elementwise() {

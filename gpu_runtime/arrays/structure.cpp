@@ -11,6 +11,12 @@ void put(std::string& key, std::uint32_t word) {
     key.append(reinterpret_cast<const char*>(&word), sizeof word);
 }
 
+void put(std::string& key, std::uint32_t word, const Axes& axes) {
+    put(key, word | static_cast<std::uint32_t>(axes.count) << 8);
+    put(key, static_cast<std::uint32_t>(axes.list));
+    put(key, static_cast<std::uint32_t>(axes.list >> 32));
+}
+
 std::string letter(int slot) {
     std::string name(1, static_cast<char>('a' + slot % 26));
     return slot < 26 ? name : name + std::to_string(slot / 26);
@@ -52,14 +58,14 @@ std::string Structure::key() const {
     put(key, static_cast<std::uint32_t>(axes));
     put(key, static_cast<std::uint32_t>(slots.size() << 16 | steps.size()));
     for (const Slot& s : slots)
-        put(key, static_cast<std::uint32_t>(s.dtype) | (s.number ? 0x80u : 0u) | s.axes << 8);
+        put(key, static_cast<std::uint32_t>(s.dtype) | (s.number ? 0x80u : 0u), s.axes);
     for (const Step& s : steps) {
         put(key, static_cast<std::uint32_t>(s.loop));
         for (const int a : s.args) put(key, static_cast<std::uint32_t>(a));
     }
     for (const Output& o : outputs) {
         put(key, static_cast<std::uint32_t>(o.from));
-        put(key, static_cast<std::uint32_t>(o.dtype) | o.axes << 8);
+        put(key, static_cast<std::uint32_t>(o.dtype), o.axes);
     }
     for (const Folding& f : folding)
         put(key, 0x80000000u | static_cast<std::uint32_t>(f.loop) << 8 |

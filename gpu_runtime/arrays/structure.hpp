@@ -11,11 +11,20 @@
 
 namespace xcuda::arrays {
 
-/// Something a kernel reads: an array along some of its axes, or a number.
+/// Axes of a kernel, as an array lies along them: slowest in memory first.
+struct Axes {
+    int count = 0;
+    std::uint64_t list = 0;  // four bits each
+
+    int operator[](int i) const { return static_cast<int>(list >> (4 * i) & 15); }
+    void add(int axis) { list |= static_cast<std::uint64_t>(axis) << (4 * count++); }
+};
+
+/// Something a kernel reads: an array along those of its axes where elements differ, or a number.
 struct Slot {
     DType dtype;
     bool number = false;
-    std::uint32_t axes = 0;  // bit per axis of the kernel: where its elements differ
+    Axes axes{};
 };
 
 /// A computed value: of slots (below 0: ~slot) and earlier steps.
@@ -27,7 +36,7 @@ struct Step {
 struct Output {
     int from;  // as in Step::args
     DType dtype;
-    std::uint32_t axes = 0;
+    Axes axes{};
 };
 
 /// A fold of the one output over the last axes of the kernel.

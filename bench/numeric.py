@@ -1,0 +1,108 @@
+"""numeric beside NumPy on the same cores: element-wise chains, folds, small operations and programs, in one run.
+
+./run bench numeric             all of it, a minute or so
+python bench/numeric.py --size 1e6
+On a GPU the peers are CuPy and torch where they are installed (bench/gpu.py has the kernels below them).
+"""
+
+import argparse
+import math
+
+import _measure
+import numpy
+import xcuda.numeric as ours
+
+OURS = "xcuda"
+
+
+def expression(m, x):
+    """DESIGN section 9's fused expression."""
+    return m.sqrt(m.sin(x) * m.cos(x) + m.exp(-(x**2)) + m.log(x + 1))
+
+
+def black_scholes(m, s):
+    """Prices of calls, with a logistic stand-in for the normal distribution, which NumPy lacks."""
+    d1 = (m.log(s / 100) + (0.02 + 0.5 * 0.3**2)) / 0.3
+    d2 = d1 - 0.3
+    return s / (1 + m.exp(-1.702 * d1)) - 100 * math.exp(-0.02) / (1 + m.exp(-1.702 * d2))
+
+
+def heat(m, u):
+    """Ten steps of the heat equation, written into the array."""
+    for _ in range(10):
+        u[1:-1, 1:-1] += 0.1 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1])
+    return u
+
+
+def normalised(m, x):
+    """Rows with mean 0 and variance 1."""
+    return (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True)
+
+
+def contests(n):
+    """(title, function of module and array, host array)."""
+    rng = numpy.random.default_rng(0)
+    flat, single = rng.random(n), rng.random(n, dtype="float32")
+    side = int(n**0.5)
+    square = rng.random((side, side))
+    yield "2x + 1, float32", lambda m, x: 2 * x + 1, single
+    yield "sqrt(sin cos + exp + log), float64", expression, flat
+    yield "sqrt(sin cos + exp + log), float32", expression, single
+    yield "Black-Scholes, float64", black_scholes, flat * 100 + 50
+    yield "sum, float64", lambda m, x: x.sum(), flat
+    yield "sum, float32", lambda m, x: x.sum(), single
+    yield "max, float32", lambda m, x: x.max(), single
+    yield "sum over rows", lambda m, x: x.sum(0), square
+    yield "sum over columns", lambda m, x: x.sum(1), square
+    yield "rows with mean 0 and variance 1", normalised, square
+    yield "heat equation, 10 steps", heat, square
+    yield "x + 1, 10 elements", lambda m, x: x + 1, numpy.arange(10.0)
+    yield "sum of 10 elements", lambda m, x: x.sum(), numpy.arange(10.0)
+    yield "where of 10 elements", lambda m, x: m.where(x > 2, x, 0), numpy.arange(10.0)
+
+
+def contest(title, function, host):
+    """NumPy and ours on arrays of their own; both must agree."""
+    device = ours.array(host)
+    device._compute()
+    theirs = host.copy()
+
+    def peer():
+        return function(numpy, theirs)
+
+    def here():
+        made = function(ours, device)
+        made._compute()
+        return made
+
+    seen = []
+
+    def check(result):
+        seen.append(numpy.asarray(result).copy())
+        if len(seen) == 2:
+            numpy.testing.assert_allclose(*seen, rtol=2e-4)
+
+    made = _measure.Contest(title, check)
+    made.contestants = {"NumPy": peer, OURS: here}
+    return made
+
+
+def main():
+    """Prints the table and the geometric mean of the element-wise and fold rows."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--size", type=float, default=1e7, help="elements of the large arrays")
+    size = int(parser.parse_args().size)
+    rows, ratios = [], []
+    for title, function, host in contests(size):
+        made = contest(title, function, host)
+        times = made.run()
+        rows += _measure.result_rows(made, times)
+        if host.size > 100:
+            ratios.append(times["NumPy"] / times[OURS])
+    print(f"{_measure.machine()}; {_measure.today()}; {size:,} elements\n")
+    print(_measure.table(rows, ("what", "by", "ms", "/ xcuda", "goal")))
+    print(f"\nLarge arrays, geometric mean: {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}x NumPy")
+
+
+if __name__ == "__main__":
+    main()
