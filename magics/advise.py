@@ -58,7 +58,7 @@ def _html(found) -> str:
         for finding in found
     )
     head = f"<div>{html.escape(_head(found))}</div>"
-    return head + (f'<table style="border-collapse: collapse">{rows}</table>' if rows else "")
+    return head + (f'<table style="border-collapse: collapse"><tbody>{rows}</tbody></table>' if rows else "")
 
 
 def _head(found) -> str:
@@ -74,7 +74,7 @@ def _rewrite(finding) -> str:
     if finding.rewrite is None:
         return ""
     text = html.escape(str(finding.rewrite))
-    return f'<details><summary>as Python</summary><pre style="text-align: left">{text}</pre></details>'
+    return f"<details><summary>as Python</summary><pre>{text}</pre></details>"
 
 
 def _source(finding) -> str:

@@ -29,19 +29,29 @@ class CudaMagics(Magics):
         default=-1,
         help="which compiled version, from 0; the last one by default",
     )
+    @argument("--cpp", action="store_true", help="the generated C++; so without any of these")
     @argument("--ir", action="store_true", help="the typed IR instead")
     @argument("--text", action="store_true", help="the generated C++ as plain text, without the Python")
-    @argument("--asm", action="store_true", help="the device's assembly instead")
+    @argument("--asm", action="store_true", help="the assembly of the device that it was compiled for")
+    @argument("--ptx", action="store_true", help="the PTX for a GPU")
+    @argument("--sass", action="store_true", help="a GPU's machine code beside the Python; needs nvdisasm")
+    @argument("--target", metavar="SM", help="sm_80, sm_90, ...: a GPU that need not be here")
     @line_magic
     def cuda_source(self, line):
-        """The C++ generated for a kernel, beside the Python lines it came from."""
+        """The C++ generated for a kernel, beside the Python lines it came from and what each costs.
+
+        The cost of a line is how many instructions it became on a GPU: the present one, --target, or sm_90.
+        """
         options = parse_argstring(self.cuda_source, line)
         from xcuda.magics.source import source_of
 
-        if sum((options.ir, options.text, options.asm)) > 1:
-            raise UsageError("%cuda_source shows one of --ir, --text and --asm at a time")
-        form = "ir" if options.ir else "asm" if options.asm else "text" if options.text else "beside"
-        return source_of(self._object(options.kernel), options.kernel, form, options.version)
+        forms = [form for form in ("cpp", "ir", "text", "asm", "ptx", "sass") if getattr(options, form)]
+        if len(forms) > 1:
+            raise UsageError(
+                "%cuda_source shows one of --cpp, --ir, --text, --asm, --ptx and --sass at a time"
+            )
+        form = forms[0] if forms else "cpp"
+        return source_of(self._object(options.kernel), options.kernel, form, options.version, options.target)
 
     @magic_arguments()
     @argument("kernel", help="a @cuda.kernel function, or kernel[grid, block]")

@@ -7,7 +7,7 @@ from IPython.core.magic import Magics, cell_magic, line_cell_magic, line_magic, 
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from xcuda.magics.options import options_and_code
 
-PROFILE_VALUES = {"-o", "--output", "-m", "--metrics", "-n", "--number"}
+PROFILE_VALUES = {"-o", "--output", "-m", "--metrics", "-n", "--number", "--target"}
 TIME_VALUES = {"-n", "--number", "-t", "--time"}
 
 
@@ -31,6 +31,9 @@ class CudaMeasuring(Magics):
         help="read the GPU's hardware counters: the first launches of each kernel run several times over for it",
     )
     @argument("-n", "--number", type=int, default=1, metavar="N", help="run it N times in one report")
+    @argument(
+        "--target", metavar="SM", help="sm_80, sm_90, ...: what the kernels would need on a GPU not here, too"
+    )
     @argument("--timeline", action="store_true", help="draw what ran when: streams, compiles, copies")
     @argument("--roofline", action="store_true", help="draw the kernels under the device's limits")
     @line_cell_magic

@@ -27,7 +27,7 @@ class Unfolded:
 def profile_cell(shell, cell: str, options, magic: str = "%%cuda_profile", overlapping: bool = False):
     """Runs the cell `options.number` times under one profile; gives the report, None where no device was used.
 
-    `options`: output, quiet, metrics, counters, number, timeline, roofline. `magic`: what messages call it.
+    `options`: output, quiet, metrics, counters, number, target, timeline, roofline. `magic`: what messages call it.
     `overlapping`: kernels of different streams may run at once, as when a timeline is drawn.
     """
     from IPython.display import display
@@ -37,6 +37,11 @@ def profile_cell(shell, cell: str, options, magic: str = "%%cuda_profile", overl
         raise UsageError(f"-o takes a variable's name, not {options.output!r}")
     if options.number < 1:
         raise UsageError(f"-n is how often to run, 1 or more, not {options.number}")
+    target = getattr(options, "target", None)
+    if target:
+        from xcuda.magics.targeted import check_target
+
+        check_target(target)
     metrics = [name for part in options.metrics or () for name in part.split(",") if name]
     try:
         profiling = profiler.profile(
@@ -62,6 +67,10 @@ def profile_cell(shell, cell: str, options, magic: str = "%%cuda_profile", overl
         if profiling.report is not None and not options.quiet:
             pictures = tuple(name for name in ("timeline", "roofline") if getattr(options, name))
             display(Unfolded(profiling.report, pictures))
+            if target:
+                from xcuda.magics.targeted import targeted
+
+                display(targeted(profiling.report, shell.user_ns, target))
     if profiling.report is None:
         print("The cell used no device: there is nothing to profile.")
     return profiling.report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import re
 from typing import NamedTuple
@@ -12,6 +13,17 @@ LINE = re.compile(r'\s*#\s*line\s+(\d+)(?:\s+"((?:[^"\\]|\\.)*)")?')
 
 
 GENERATED = "xcuda"  # the file that statements of the passes are said to be from
+
+
+class Weights(NamedTuple):
+    """Instructions that each line became on a GPU."""
+
+    target: str
+    lines: dict[int, int]
+
+    @property
+    def most(self) -> int:
+        return max(self.lines.values(), default=0)
 
 
 class Passage(NamedTuple):
@@ -49,7 +61,7 @@ class Text:
         return bundle
 
 
-def source_of(kernel, name: str, form: str, version: int) -> Text:
+def source_of(kernel, name: str, form: str, version: int, target: str | None = None) -> Text:
     from xcuda import _runtime
 
     try:
@@ -73,19 +85,74 @@ def source_of(kernel, name: str, form: str, version: int) -> Text:
     chosen = versions[version]
     if form == "text":
         return Text(without_line_marks(chosen["text"]))
-    return beside(chosen)
+    if form in ("ptx", "sass"):
+        return machine_code_of(kernel, chosen, form, target)
+    return beside(chosen, weights_of(kernel, chosen, target))
+
+
+def weights_of(kernel, version: dict, target: str | None) -> Weights | None:
+    """How many instructions the lines became; None where no compiler for GPUs is here, unless a target is asked for."""
+    from xcuda.magics import line_table, machine_code
+
+    try:
+        made = machine_code.compiled_for(kernel, version["signature"], target)
+        code, first = inspect.getsourcelines(kernel.py_func)
+    except (UsageError, OSError, TypeError, AttributeError):
+        if target:
+            raise
+        return None
+    table = machine_code.section(made["cubin"], ".debug_line")
+    file = kernel.py_func.__code__.co_filename
+    counts = line_table.instructions(table, file, range(first, first + len(code)))
+    return Weights(made["target"], {line: n for line, n in counts.items() if line})
+
+
+def machine_code_of(kernel, version: dict, form: str, target: str | None) -> Text:
+    """PTX as it is, SASS beside the Python."""
+    from xcuda.magics import machine_code
+    from xcuda.magics.render import template
+
+    made = machine_code.compiled_for(kernel, version["signature"], target)
+    if form == "ptx":
+        return Text(f"// PTX of {made['entry']} {made['signature']}\n{machine_code.ptx(made['cubin'])}")
+    parts: list[Passage] = []
+    file = kernel.py_func.__code__.co_filename
+    for piece in machine_code.sass(made["cubin"]):
+        line = piece.line if piece.file == file or piece.file.endswith("/" + file) else 0
+        where = file if line else ""
+        if parts and (parts[-1].file, parts[-1].line) == (where, line):
+            parts[-1] = parts[-1]._replace(cpp=parts[-1].cpp + "\n" + piece.text)
+        else:
+            python = linecache.getline(file, line).rstrip("\n") if line else ""
+            parts.append(Passage(where, line, python, piece.text))
+    shown = {"entry": made["entry"], "signature": made["signature"], "device": made["target"], "how": "SASS"}
+    page = template("source.html").render(version=shown, passages=parts, weights=None, counts={}, what="SASS")
+    return Text(plain_beside(shown, parts, None), page)
 
 
 def without_line_marks(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not LINE.match(line))
 
 
-def beside(version: dict) -> Text:
+def beside(version: dict, weights: Weights | None = None) -> Text:
     from xcuda.magics.render import template
 
     parts = passages(version["text"])
-    html = template("source.html").render(version=version, passages=parts)
-    return Text(plain_beside(version, parts), html)
+    counts = counts_of(parts, weights)
+    page = template("source.html").render(
+        version=version, passages=parts, weights=weights, counts=counts, what="generated C++"
+    )
+    return Text(plain_beside(version, parts, weights), page)
+
+
+def counts_of(parts: list[Passage], weights: Weights | None) -> dict[int, int]:
+    """Of each passage's number its line's instructions; a line that has several passages tells them at the first."""
+    counts, told = {}, set()
+    for i, part in enumerate(parts):
+        if weights and part.line in weights.lines and part.line not in told:
+            counts[i] = weights.lines[part.line]
+            told.add(part.line)
+    return counts
 
 
 def passages(text: str) -> list[Passage]:
@@ -109,18 +176,23 @@ def passages(text: str) -> list[Passage]:
     return [p._replace(cpp=p.cpp.rstrip()) for p in found]
 
 
-def plain_beside(version: dict, parts: list[Passage]) -> str:
+def plain_beside(version: dict, parts: list[Passage], weights: Weights | None) -> str:
     width = min(max(len(part.python) for part in parts) + 7, 64)
+    counts = counts_of(parts, weights)
     lines = [f"{version['entry']} {version['signature']} for {version['device']}"]
-    for part in parts:
+    if weights:
+        lines.append(f"before a line: the instructions that it became on {weights.target}")
+    column = len(str(weights.most)) + 1 if weights else 0
+    for number, part in enumerate(parts):
+        count = f"{counts.get(number, ''):>{column - 1}} " if weights else ""
         if part.folds:
             lines.append(
-                f"{'':<{width}} | … {part.height} lines of xcuda's own (%cuda_source --text shows them)"
+                f"{'':<{width + column}} | … {part.height} lines of xcuda's own (%cuda_source --text shows them)"
             )
             continue
         left = f"{part.line:>4}  {part.python}" if part.line else ""
         for i, cpp in enumerate(part.cpp.splitlines()):
             cell = left if i == 0 else ""
             cell = cell if len(cell) <= width else cell[: width - 1] + "…"
-            lines.append(f"{cell:<{width}} | {cpp}")
+            lines.append(f"{count if i == 0 else ' ' * column}{cell:<{width}} | {cpp}")
     return "\n".join(lines)

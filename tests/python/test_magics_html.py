@@ -28,6 +28,29 @@ def compared():
     return Report(document([kernel("<b>"), kernel("gone")])).compare(Report(after))
 
 
+def advised():
+    from planted import PAIRS
+    from xcuda.magics.advise import advise
+
+    callee, arguments = PAIRS["shared: transpose, one bank"].call(twin=False)
+    return advise(callee, "k", list(arguments))._repr_mimebundle_()
+
+
+def sourced():
+    from xcuda.magics.source import Weights, beside
+
+    text = 'void k() {\n#line 3 "cell <1>"\n    a = b < c;\n}\n'
+    version = {"entry": "k", "signature": "(int64)", "device": "cpu", "how": "", "text": text}
+    return beside(version, Weights("sm_90", {3: 12}))._repr_mimebundle_()
+
+
+def targeted():
+    from xcuda.magics.targeted import Targeted
+
+    shown = Targeted("sm_80", [("a<b>", "32 x 8", "40", "0 B", "0 B", "75 %", "registers")])
+    return {"text/plain": repr(shown), "text/html": shown._repr_html_()}
+
+
 PAGES = {
     "a report": lambda: render_report(document(advice=[advice("a < b")]))[0],
     "a crowded report": lambda: render_report(crowded(), pictures=("timeline", "roofline"), unfolded=True)[0],
@@ -36,6 +59,9 @@ PAGES = {
     "one without a device": lambda: render_benchmark(timed(device=False))[0],
     "a comparison": lambda: render_comparison(compared())[0],
     "an occupancy table": lambda: occupancy()._repr_mimebundle_(),
+    "advice with a rewrite": lambda: advised(),
+    "a source with its costs": lambda: sourced(),
+    "another target's figures": lambda: targeted(),
 }
 every_page = pytest.mark.parametrize("bundle", PAGES.values(), ids=PAGES)
 

@@ -185,7 +185,7 @@ def test_usage_errors_are_one_line(shell, line, sentence):
         (
             "%%cuda_profile --timeline --",
             "--",
-            ["--counters", "--metrics", "--number", "--output", "--quiet", "--roofline"],
+            ["--counters", "--metrics", "--number", "--output", "--quiet", "--roofline", "--target"],
         ),
         ("%%cuda_profile -m comp", "comp", ["compute_utilization"]),
         ("%cuda_report ", "", ["full", "off", "on"]),
@@ -193,7 +193,11 @@ def test_usage_errors_are_one_line(shell, line, sentence):
         ("%cuda_occupancy tri", "tri", ["triple"]),
         ("%cuda_occupancy triple --t", "--t", ["--target"]),
         ("%cuda_occupancy triple --target sm_90 --", "--", ["--shared"]),
-        ("%cuda_source triple --", "--", ["--asm", "--ir", "--text", "--version"]),
+        (
+            "%cuda_source triple --",
+            "--",
+            ["--asm", "--cpp", "--ir", "--ptx", "--sass", "--target", "--text", "--version"],
+        ),
         ("%cuda_names x", "x", ["xcuda"]),
         ("%%cuda_time -n ", "", []),
         ("%not_ours --", "--", []),

@@ -28,6 +28,7 @@ from xcuda.core.arrays import (
     zeros,
     zeros_like,
 )
+from xcuda.core.definition import KernelWarning
 from xcuda.core.devices import (
     Device,
     current_context,
@@ -110,6 +111,7 @@ __all__ = [
     "device",
     "device_function",
     "Launch",
+    "KernelWarning",
     "grid",
     "gridsize",
     "threadIdx",

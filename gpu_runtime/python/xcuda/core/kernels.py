@@ -1,5 +1,6 @@
 """`kernel`, the decorator that makes a GPU kernel of a plain Python function, and what people ask of a kernel."""
 
+import ast
 import copy
 import copyreg
 import functools
@@ -7,6 +8,7 @@ import inspect
 import types
 
 from xcuda import _runtime
+from xcuda.core.definition import warn
 from xcuda.core.dispatcher import NumbaNames
 from xcuda.core.signatures import declared_from, signatures_from, types_from
 from xcuda.core.types import is_signature, is_type
@@ -203,6 +205,8 @@ def _check(function):
     except (OSError, TypeError):
         return
     _runtime.check(json.dumps(encode(tree)), function.__code__.co_filename)
+    if isinstance(tree, ast.FunctionDef):
+        warn(tree, function.__code__.co_filename)
 
 
 class About(NumbaNames):
