@@ -1,0 +1,271 @@
+"""Tile kernels beside the libraries and Triton: products as the article writes them, softmax, attention.
+
+    python bench/tiles.py [products] [rows] [attention]
+
+On a GPU: cuBLAS through torch, Triton where it is installed. On the CPU device: NumPy. Contestants take turns; the
+median of nine rounds is told, with what each does in a second and its ratio to ours.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+
+import numpy as np
+from _measure import machine, table, today
+from xcuda import core, tiles
+
+ROUNDS = 9
+ON_GPU = core.Device().kind != "cpu"
+
+
+@tiles.tile_kernel(tile_size=(16, 16))
+def product(A, B, result):
+    tiles.store(result, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B)))
+
+
+@tiles.tile_kernel(tile_size=(16, 16))
+def layer(A, B, bias, result):
+    whole = tiles.load_shared(A) @ tiles.load_shared(B) + tiles.load_shared(bias)
+    tiles.store(result, tiles.compute(tiles.maximum(whole, 0)))
+
+
+@tiles.tile_kernel
+def softmax(X, Y, n: tiles.Constant[int]):
+    i = tiles.bid(0)
+    x = tiles.load(X, (i, 0), (1, n), padding=-np.inf)
+    e = tiles.exp(x - tiles.max(x))
+    tiles.store(Y, (i, 0), e / tiles.sum(e))
+
+
+@tiles.tile_kernel
+def attention(Q, K, V, O, scale, d: tiles.Constant[int], tm: tiles.Constant[int], tn: tiles.Constant[int]):
+    i, h = tiles.bid(0), tiles.bid(1)
+    q = tiles.load(Q, (h, i, 0), (1, tm, d)).reshape((tm, d))
+    top = tiles.full((tm, 1), -np.inf, tiles.float32)
+    total = tiles.zeros((tm, 1), tiles.float32)
+    acc = tiles.zeros((tm, d), tiles.float32)
+    for j in range(tiles.num_tiles(K, 1, (1, tn, d))):
+        k = tiles.load(K, (h, j, 0), (1, tn, d)).reshape((tn, d))
+        v = tiles.load(V, (h, j, 0), (1, tn, d)).reshape((tn, d))
+        s = (q @ k.T) * scale
+        s = tiles.where(
+            tiles.broadcast_to(j * tn + tiles.arange(tn)[None, :] < K.shape[1], (tm, tn)), s, -np.inf
+        )
+        now = tiles.maximum(top, tiles.max(s, axis=1, keepdims=True))
+        p = tiles.exp(s - now)
+        less = tiles.exp(top - now)
+        total = total * less + tiles.sum(p, axis=1, keepdims=True)
+        acc = tiles.mma(p.astype(Q.dtype), v, acc * less)
+        top = now
+    tiles.store(O, (h, i, 0), (acc / total).reshape((1, tm, d)).astype(O.dtype))
+
+
+def wait():
+    if ON_GPU:
+        import torch
+
+        torch.cuda.synchronize()
+        core.synchronize()
+
+
+def in_turns(contestants):
+    """Median seconds of each, which take turns; short ones several times in a row."""
+    repeats = {}
+    for name, call in contestants.items():
+        call()
+        wait()
+        begin = time.perf_counter()
+        call()
+        wait()
+        repeats[name] = max(1, int(0.01 / max(time.perf_counter() - begin, 1e-6)))
+    times = {name: [] for name in contestants}
+    for _ in range(ROUNDS):
+        for name, call in contestants.items():
+            wait()
+            begin = time.perf_counter()
+            for _ in range(repeats[name]):
+                call()
+            wait()
+            times[name].append((time.perf_counter() - begin) / repeats[name])
+    return {name: statistics.median(t) for name, t in times.items()}
+
+
+def rows_of(title, work, unit, contestants):
+    """Rows of the table: what each does in a second, and its time as a multiple of ours."""
+    times = in_turns(contestants)
+    ours = times["xcuda"]
+    out = []
+    for name, seconds in times.items():
+        out.append(
+            (
+                title if not out else "",
+                name,
+                f"{seconds * 1e3:.3f}",
+                f"{work / seconds / unit:,.2f}",
+                f"{seconds / ours:.2f}",
+            )
+        )
+    return out
+
+
+def arrays(dtype, *shapes):
+    """Random arrays where the kernels run."""
+    random = np.random.default_rng(1)
+    made = [random.standard_normal(s, np.float32) for s in shapes]
+    if not ON_GPU:
+        return [a.astype(dtype) for a in made]
+    import torch
+
+    return [torch.from_numpy(a).cuda().to(getattr(torch, dtype)) for a in made]
+
+
+def empty_like_product(A, B, dtype):
+    if ON_GPU:
+        import torch
+
+        return torch.empty(A.shape[0], B.shape[1], dtype=getattr(torch, dtype), device="cuda")
+    return np.empty((A.shape[0], B.shape[1]), dtype)
+
+
+def expect_close(found, wanted, tolerance):
+    scale = float(abs(wanted).max())
+    off = float(abs(found - wanted).max())
+    if not off <= tolerance * scale:
+        raise SystemExit(f"computes something else: off by {off} of {scale}")
+
+
+def products():
+    """Square and LLM-like products by type, against cuBLAS and Triton, or NumPy."""
+    out = []
+    if ON_GPU:
+        import torch
+
+        torch.backends.cuda.matmul.allow_tf32 = False
+        shapes = [(n, n, n) for n in (1024, 4096, 8192)] + [(16384, 1024, 1024), (1024, 16384, 1024)]
+        types = ("float16", "bfloat16", "float32")
+    else:
+        shapes, types = [(n, n, n) for n in (256, 512, 1024)], ("float32", "float64")
+    for dtype in types:
+        for m, k, n in shapes:
+            A, B = arrays(dtype, (m, k), (k, n))
+            C = empty_like_product(A, B, dtype)
+            product(A, B, C)
+            wait()
+            expect_close(C, A @ B, 2e-2 if dtype in ("float16", "bfloat16") else 1e-4)
+            contestants = {"cuBLAS" if ON_GPU else "NumPy": lambda A=A, B=B: A @ B}
+            if ON_GPU and dtype == "float16" and (triton := triton_product()):
+                contestants["Triton"] = lambda A=A, B=B, C=C, t=triton: t(A, B, C)
+            contestants["xcuda"] = lambda A=A, B=B, C=C: product(A, B, C)
+            out += rows_of(f"{dtype} {m}x{k} @ {k}x{n}", 2 * m * k * n, 1e12 if ON_GPU else 1e9, contestants)
+    return out
+
+
+def triton_product():
+    """Triton's tutorial product, or None."""
+    try:
+        import triton
+        import triton.language as tl
+    except ImportError:
+        return None
+
+    @triton.jit
+    def kernel(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, G: tl.constexpr):
+        pid = tl.program_id(0)
+        per_m, per_n = tl.cdiv(M, BM), tl.cdiv(N, BN)
+        group = pid // (G * per_n)
+        size = min(per_m - group * G, G)
+        pm, pn = group * G + (pid % (G * per_n)) % size, (pid % (G * per_n)) // size
+        om, on, ok = pm * BM + tl.arange(0, BM), pn * BN + tl.arange(0, BN), tl.arange(0, BK)
+        pa, pb = a + om[:, None] * K + ok[None, :], b + ok[:, None] * N + on[None, :]
+        acc = tl.zeros((BM, BN), tl.float32)
+        for _ in range(0, tl.cdiv(K, BK)):
+            acc = tl.dot(tl.load(pa), tl.load(pb), acc)
+            pa += BK
+            pb += BK * N
+        tl.store(c + om[:, None] * N + on[None, :], acc.to(tl.float16))
+
+    def run(A, B, C):
+        M, K, N = *A.shape, B.shape[1]
+        grid = (triton.cdiv(M, 128) * triton.cdiv(N, 256),)
+        kernel[grid](A, B, C, M, N, K, BM=128, BN=256, BK=64, G=8, num_warps=8, num_stages=3)
+
+    return run
+
+
+def rows():
+    """A row-wise kernel, which memory bounds."""
+    m, n = (16384, 8192) if ON_GPU else (512, 1000)
+    (X,) = arrays("float32", (m, n))
+    width = 1 << (n - 1).bit_length()
+    if ON_GPU:
+        import torch
+
+        Y = torch.empty_like(X)
+        peers = {"torch": lambda: torch.softmax(X, 1), "copy": lambda: Y.copy_(X)}
+    else:
+        Y = np.empty_like(X)
+
+        def numpy_softmax():
+            e = np.exp(X - X.max(1, keepdims=True))
+            return e / e.sum(1, keepdims=True)
+
+        peers = {"NumPy": numpy_softmax}
+    softmax(X, Y, width)
+    wait()
+    expect_close(Y, next(iter(peers.values()))(), 1e-5)
+    return rows_of(
+        f"softmax {m}x{n} float32", 2 * m * n * 4, 1e9, {**peers, "xcuda": lambda: softmax(X, Y, width)}
+    )
+
+
+def attentions():
+    """Attention forward, head size 128."""
+    h, n, d = (16, 4096, 128) if ON_GPU else (2, 256, 64)
+    dtype = "float16" if ON_GPU else "float32"
+    Q, K, V = arrays(dtype, *[(h, n, d)] * 3)
+    scale = d**-0.5
+    tm, tn = (64, 64) if ON_GPU else (32, 32)
+    if ON_GPU:
+        import torch
+
+        O = torch.empty_like(Q)
+        peers = {
+            "torch": lambda: torch.nn.functional.scaled_dot_product_attention(Q[None], K[None], V[None])[0]
+        }
+    else:
+        O = np.empty_like(Q)
+
+        def numpy_attention():
+            s = (Q @ K.transpose(0, 2, 1)) * scale
+            p = np.exp(s - s.max(2, keepdims=True))
+            return (p / p.sum(2, keepdims=True)) @ V
+
+        peers = {"NumPy": numpy_attention}
+
+    def ours():
+        tiles.launch(None, (-(-n // tm), h), attention, (Q, K, V, O, scale, d, tm, tn))
+
+    ours()
+    wait()
+    expect_close(O, next(iter(peers.values()))(), 1e-2 if ON_GPU else 1e-4)
+    return rows_of(
+        f"attention {h}x{n}x{d} {dtype}", 4 * h * n * n * d, 1e12 if ON_GPU else 1e9, {**peers, "xcuda": ours}
+    )
+
+
+PARTS = {"products": products, "rows": rows, "attention": attentions}
+
+
+def main():
+    print(f"{core.Device().name if ON_GPU else machine()}; {today()}\n")
+    wanted = sys.argv[1:] or list(PARTS)
+    found = [row for part in wanted for row in PARTS[part]()]
+    print(
+        table(found, ("what", "by", "ms", "TFLOP/s or GB/s" if ON_GPU else "GFLOP/s or GB/s", "time / ours"))
+    )
+
+
+if __name__ == "__main__":
+    main()
