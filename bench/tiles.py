@@ -40,7 +40,9 @@ def softmax(X, Y, n: tiles.Constant[int]):
 
 
 @tiles.tile_kernel
-def attention(Q, K, V, O, scale, d: tiles.Constant[int], tm: tiles.Constant[int], tn: tiles.Constant[int]):
+def attention(
+    Q, K, V, result, scale, d: tiles.Constant[int], tm: tiles.Constant[int], tn: tiles.Constant[int]
+):
     i, h = tiles.bid(0), tiles.bid(1)
     q = tiles.load(Q, (h, i, 0), (1, tm, d)).reshape((tm, d))
     top = tiles.full((tm, 1), -np.inf, tiles.float32)
@@ -59,7 +61,7 @@ def attention(Q, K, V, O, scale, d: tiles.Constant[int], tm: tiles.Constant[int]
         total = total * less + tiles.sum(p, axis=1, keepdims=True)
         acc = tiles.mma(p.astype(Q.dtype), v, acc * less)
         top = now
-    tiles.store(O, (h, i, 0), (acc / total).reshape((1, tm, d)).astype(O.dtype))
+    tiles.store(result, (h, i, 0), (acc / total).reshape((1, tm, d)).astype(result.dtype))
 
 
 def wait():
@@ -230,12 +232,12 @@ def attentions():
     if ON_GPU:
         import torch
 
-        O = torch.empty_like(Q)
+        out = torch.empty_like(Q)
         peers = {
             "torch": lambda: torch.nn.functional.scaled_dot_product_attention(Q[None], K[None], V[None])[0]
         }
     else:
-        O = np.empty_like(Q)
+        out = np.empty_like(Q)
 
         def numpy_attention():
             s = (Q @ K.transpose(0, 2, 1)) * scale
@@ -245,11 +247,11 @@ def attentions():
         peers = {"NumPy": numpy_attention}
 
     def ours():
-        tiles.launch(None, (-(-n // tm), h), attention, (Q, K, V, O, scale, d, tm, tn))
+        tiles.launch(None, (-(-n // tm), h), attention, (Q, K, V, out, scale, d, tm, tn))
 
     ours()
     wait()
-    expect_close(O, next(iter(peers.values()))(), 1e-2 if ON_GPU else 1e-4)
+    expect_close(out, next(iter(peers.values()))(), 1e-2 if ON_GPU else 1e-4)
     return rows_of(
         f"attention {h}x{n}x{d} {dtype}", 4 * h * n * n * d, 1e12 if ON_GPU else 1e9, {**peers, "xcuda": ours}
     )

@@ -80,6 +80,27 @@ XC_DEVICE void xc_tile_move(T* to, const T* from) {
     *(xc_vec<T, N>*)to = *(const xc_vec<T, N>*)from;
 }
 
+// 16 bytes from global to shared memory, on their way until waited for; zeros where `inside` is false.
+template <int N, class T>
+XC_DEVICE void xc_tile_async(T* to, const T* from, b1 inside) {
+#if __CUDA_ARCH__ >= 800
+    const u32 p = (u32)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(p), "l"(from), "r"(inside ? 16 : 0)
+                 : "memory");
+#endif
+}
+XC_DEVICE void xc_tile_commit() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <int N>
+XC_DEVICE void xc_tile_wait() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+#endif
+}
+
 // Four matrices of 8 x 8 halves from shared memory, as their rows or their columns.
 template <bool TURNED>
 XC_DEVICE void xc_tile_fetch(u32* r, const void* at) {
@@ -161,6 +182,13 @@ template <int N, class T>
 XC_DEVICE void xc_tile_move(T* to, const T* from) {
     __builtin_memcpy(to, from, N * sizeof(T));
 }
+template <int N, class T>
+XC_DEVICE void xc_tile_async(T* to, const T* from, b1 inside) {
+    for (int l = 0; l < N; ++l) to[l] = inside ? from[l] : (T)0.0f;
+}
+XC_DEVICE void xc_tile_commit() {}
+template <int N>
+XC_DEVICE void xc_tile_wait() {}
 // As CUDA's, each lane its own accumulators: where a GPU's plan is run on the CPU device.
 template <int M, int N, int K, int LDA, bool TA, int LDB, bool TB, class T>
 XC_DEVICE void xc_tile_mma(f32* acc, const T* a, const T* b, i64 thread) {

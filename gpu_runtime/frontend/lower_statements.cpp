@@ -88,7 +88,7 @@ Value Lowering::read_before(Value v, const std::vector<const Node*>& targets) {
     for (const Node* target : targets) collect_targets(*target, names, memory);
     std::set<ir::VarId> vars;
     for (const auto& [path, id] : ids)
-        if (names.count(path.substr(0, path.find('.')))) vars.insert(id);
+        if (names.count(path.substr(0, path.find_first_of(".@")))) vars.insert(id);
     const std::function<void(Value&)> keep = [&](Value& item) {
         for (Value& inner : item.items) keep(inner);
         if (item.is_scalar() && !item.expr->type.is_none() && reads(*item.expr, vars, memory))

@@ -38,6 +38,10 @@ Fold fold_named(const std::string& name) {
     throw bug("a reduction " + name);
 }
 
+bool literal_truth(const Value& v) {
+    return v.is_scalar() && is_constant(*v.expr) && truthy(ir::number_of(*v.expr));
+}
+
 // As NumPy: small integers are summed in 64 bits, half precision in float32 (and rounded at the end).
 DType summed_in(DType d) {
     if (is_half(d)) return DType::f32;
@@ -173,23 +177,23 @@ Value Lowering::tile_reduce(const Node& node, const std::string& name) {
     const auto args = bind(node, name, {"tile", "axis", "keepdims"}, 1);
     ir::TileOp op{ir::TileOp::Kind::reduce};
     op.fold = fold_named(name);
-    const bool keep = args[2] && constant_int(value(*args[2])).value_or(0) != 0;
-    const bool keeps = keep || (args[2] && [&] {
-                           const Value v = value(*args[2]);
-                           return v.is_scalar() && is_constant(*v.expr) && truthy(ir::number_of(*v.expr));
-                       }());
+    const bool keeps = args[2] && literal_truth(value(*args[2]));
     const Value v = value(*args[0]);
-    if (name != "mean") return reduce_value(v, op, args[1], keeps, node.place);
+    return name == "mean" ? tile_mean(v, args[1], keeps, node.place)
+                          : reduce_value(v, op, args[1], keeps, node.place);
+}
+
+Value Lowering::tile_mean(const Value& v, const Node* axis, bool keep, const Place& place) {
     if (v.kind == Value::Kind::seen)
-        throw refused(node.place, "mean() of an array seen through a tile",
+        throw refused(place, "mean() of an array seen through a tile",
                       "write tiles.sum(t, axis=1) / t.shape[1]");
-    ExprP tile = number(v, node.place);
+    ExprP tile = number(v, place);
     if (tile->type.is_none()) return v;
     if (!is_floating(tile->type.dtype)) tile = convert(tile, ir::scalar(DType::f64));
-    const Value sum = reduce_value(scalar_value(tile), op, args[1], keeps, node.place);
+    const Value sum = reduce_value(scalar_value(tile), {ir::TileOp::Kind::reduce}, axis, keep, place);
     const auto n = ir::elements(ir::extents_of(*tile)) /
                    std::max<std::int64_t>(1, ir::elements(ir::extents_of(*sum.expr)));
-    return scalar_value(arithmetic(Op::truediv, sum.expr, ir::int_constant(n, node.place), node.place));
+    return scalar_value(arithmetic(Op::truediv, sum.expr, ir::int_constant(n, place), place));
 }
 
 Value Lowering::tile_scan(const Node& node, const std::string& name) {
@@ -202,10 +206,7 @@ Value Lowering::tile_scan(const Node& node, const std::string& name) {
     ir::TileOp op{ir::TileOp::Kind::scan};
     op.fold = fold_named(name);
     op.axis = args[1] ? axis_from(*args[1], extents.size()) : 0;
-    if (args[2]) {
-        const Value v = value(*args[2]);
-        op.reverse = v.is_scalar() && is_constant(*v.expr) && truthy(ir::number_of(*v.expr));
-    }
+    op.reverse = args[2] && literal_truth(value(*args[2]));
     const DType in = summed_in(given);
     tile = convert(std::move(tile), ir::scalar(in));
     if (ir::extents_of(*tile) != extents) tile = ir::spread(tile, extents, node.place);

@@ -175,8 +175,10 @@ Value Lowering::tile_method(const Value& tile, const std::string& method, const 
                   : method == "argmax" ? ir::TileOp::Fold::argmax
                   : method == "argmin" ? ir::TileOp::Fold::argmin
                                        : ir::TileOp::Fold::sum;
-        const bool keep = args[1] && constant_int(value(*args[1])).value_or(0) != 0;
-        if (method != "mean") return reduce_value(tile, op, args[0], keep, node.place);
+        const Value kept = args[1] ? value(*args[1]) : Value{};
+        const bool keep = kept.is_scalar() && is_constant(*kept.expr) && truthy(ir::number_of(*kept.expr));
+        return method == "mean" ? tile_mean(tile, args[0], keep, node.place)
+                                : reduce_value(tile, op, args[0], keep, node.place);
     }
     if (tile.kind == Value::Kind::seen) {
         *known = false;

@@ -10,7 +10,8 @@ using ir::Op;
 
 namespace {
 
-std::string root_of(const std::string& path) { return path.substr(0, path.find('.')); }
+// "x" of "x.0", an item, and of "x@(16, 16)", what x holds where it is a tile of that shape.
+std::string root_of(const std::string& path) { return path.substr(0, path.find_first_of(".@")); }
 
 const char* kind_name(const Slot& slot) {
     if (slot.kind == Slot::Kind::scalar) return slot.type.is_tile() ? "a tile" : "a number";
@@ -28,7 +29,7 @@ const Slot* Lowering::slot_of(const std::string& path) const {
 
 ir::VarId Lowering::variable(const std::string& path, const ir::Type& type, const Place& place) {
     if (const auto known = ids.find(path); known != ids.end()) return known->second;
-    std::string name = path;
+    std::string name = path.substr(0, path.find('@'));
     for (char& c : name)
         if (c == '.') c = '_';
     const ir::VarId id = fn.add({name, type, ir::Var::Role::local, place, false});
@@ -66,10 +67,15 @@ Value Lowering::evaluated(Value v) {
 
 Value Lowering::read(const Node& node) {
     const std::string& name = node.text("id");
-    const Slot* slot = slot_of(name);
+    if (flow.mixed.count(name))
+        throw refused(node.place, "'" + name + "' is a tile of one shape or another here, by the path taken",
+                      "use two names, or give both one shape");
+    const auto shape = flow.shapes.find(name);
+    const std::string& path = shape == flow.shapes.end() ? name : shape->second;
+    const Slot* slot = slot_of(path);
     // What is fixed is known from this pass alone: its variable numbers are the pass's own.
     if (slot && slot->kind == Slot::Kind::fixed) {
-        const auto fresh = next.find(name);
+        const auto fresh = next.find(path);
         slot = fresh == next.end() ? nullptr : &fresh->second;
     }
     if (!slot || slot->kind == Slot::Kind::unknown) {
@@ -79,7 +85,7 @@ Value Lowering::read(const Node& node) {
     Value fixed = slot->fixed;
     const bool numbers = slot->kind != Slot::Kind::fixed || !view_parts(fixed).empty();
     if (!flow.bound.count(name) && numbers) check_bound(name, nullptr, node.place);
-    return read_slot(name, *slot, node.place);
+    return read_slot(path, *slot, node.place);
 }
 
 Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place& place) {
@@ -128,6 +134,22 @@ Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place
 // A loop's body is compiled once: what a name means at its start must hold in every round.
 void Lowering::expect_same_rounds(const Flow& before, const Flow& end) const {
     if (!end.live) return;
+    for (const std::string& name : before.bound) {
+        const auto was = before.shapes.find(name), now = end.shapes.find(name);
+        const bool same = was == before.shapes.end() ? now == end.shapes.end()
+                                                     : now != end.shapes.end() && was->second == now->second;
+        if (same && !end.mixed.count(name)) continue;
+        const auto spoken_shape = [&](const Flow& flow, auto at) {
+            return at == flow.shapes.end() ? std::string("a number")
+                                           : "a tile of " + at->second.substr(name.size() + 1);
+        };
+        const auto slot = now == end.shapes.end() ? next.find(name) : next.find(now->second);
+        throw refused(
+            slot == next.end() ? source.function.place : slot->second.place,
+            fmt::format("'{}' is {} before the loop and {} after a round", name, spoken_shape(before, was),
+                        end.mixed.count(name) ? "of another shape" : spoken_shape(end, now)),
+            "use two names, or start it in the shape it is to have");
+    }
     for (const auto& [name, value] : before.fixed) {
         const auto now = end.fixed.find(name);
         if (now == end.fixed.end() || (same_fixed(value, now->second) && !end.torn.count(name))) continue;
@@ -154,7 +176,23 @@ ExprP Lowering::check_bound(const std::string& name, ExprP value, const Place& p
     return value;
 }
 
-void Lowering::assign(const std::string& path, const Value& value, const Place& place) {
+// A name may hold tiles of one shape after the other: a variable each.
+std::string Lowering::path_of(const std::string& name, const Value& value) {
+    if (!unit.names.tile_kernel || name.find('.') != std::string::npos || name == "return") return name;
+    if (value.is_scalar() && value.expr->type.is_none()) {
+        const auto known = flow.shapes.find(name);
+        return known == flow.shapes.end() ? name : known->second;
+    }
+    flow.mixed.erase(name);
+    if (!value.is_scalar() || !ir::is_tile(*value.expr)) {
+        flow.shapes.erase(name);
+        return name;
+    }
+    return flow.shapes[name] = name + "@" + ir::to_string(ir::extents_of(*value.expr));
+}
+
+void Lowering::assign(const std::string& given, const Value& value, const Place& place) {
+    const std::string path = path_of(given, value);
     for (const Value::Kind passing :
          {Value::Kind::range, Value::Kind::lazy, Value::Kind::slice, Value::Kind::ellipsis})
         if (value.kind == passing)
@@ -202,8 +240,8 @@ void Lowering::assign(const std::string& path, const Value& value, const Place& 
         assign_view(path, slot.fixed, place);
     }
     if (path.find('.') != std::string::npos) return;
-    flow.bound.insert(path);
-    if (const auto flag = flags.find(path); flag != flags.end())
+    flow.bound.insert(given);
+    if (const auto flag = flags.find(given); flag != flags.end())
         emit(ir::assign(flag->second, ir::constant(true, ir::scalar(DType::b1, true), place), place));
 }
 

@@ -94,7 +94,8 @@ private:
     // lower_variables.cpp
     Value read(const Node& name);
     Value read_slot(const std::string& path, const Slot& slot, const Place& place);
-    void assign(const std::string& path, const Value& value, const Place& place);
+    std::string path_of(const std::string& name, const Value& value);
+    void assign(const std::string& name, const Value& value, const Place& place);
     void assign_view(const std::string& path, Value view, const Place& place);
     void assign_scalar(const std::string& path, const Value& value, const Place& place);
     const Slot* slot_of(const std::string& path) const;
@@ -502,6 +503,7 @@ private:
     Value tile_matmul(const Value& a, const Value& b, const Place& place);
     ExprP product(ExprP a, ExprP b, ExprP acc, const Place& place);
     Value tile_reduce(const Node& node, const std::string& name);
+    Value tile_mean(const Value& v, const Node* axis, bool keep, const Place& place);
     Value reduce_value(const Value& v, ir::TileOp op, const Node* axis, bool keep, const Place& place);
     ExprP reduced(ExprP tile, ir::TileOp op, bool keep, const Place& place);
     Value tile_scan(const Node& node, const std::string& name);

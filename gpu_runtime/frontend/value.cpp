@@ -125,6 +125,16 @@ Flow meet(const Flow& a, const Flow& b) {
         const auto [known, fresh] = f.fixed.emplace(name, value);
         if (!fresh && !same_fixed(known->second, value)) f.torn.insert(name);
     }
+    f.mixed = a.mixed;
+    f.mixed.insert(b.mixed.begin(), b.mixed.end());
+    for (const auto& [one, other] : {std::pair{&a, &b}, std::pair{&b, &a}})
+        for (const auto& [name, path] : one->shapes) {
+            const auto there = other->shapes.find(name);
+            if (there == other->shapes.end() ? other->bound.count(name) > 0 : there->second != path)
+                f.mixed.insert(name);
+            else
+                f.shapes.emplace(name, path);
+        }
     return f;
 }
 

@@ -102,6 +102,8 @@ struct Flow {
     std::set<std::string> bound;
     std::map<std::string, Value> fixed{};
     std::set<std::string> torn{};
+    std::map<std::string, std::string> shapes{};  // of names that hold a tile: the variable of its shape
+    std::set<std::string> mixed{};                // names whose tiles have one shape or another
 };
 Flow meet(const Flow& a, const Flow& b);
 

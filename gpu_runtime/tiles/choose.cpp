@@ -59,10 +59,12 @@ Plan choose(const Module& module, const std::string& target, int size) {
         return plan;
     }
     plan.matrix = facts.half && matrix_instructions(target);
+    plan.stages = facts.products && matrix_instructions(target) ? 3 : 1;
     if (facts.products) {
-        const std::int64_t n = size == 0 ? 32 : size == 1 ? 64 : 128;
-        plan.unit = {{n, n}, 32};
-        plan.threads = size == 0 ? 64 : size == 1 ? 128 : 256;
+        const std::int64_t n = size == 0 ? 32 : size == 1 ? 64 : facts.wide ? 64 : 128;
+        plan.unit = {{n, n}, facts.wide ? 16 : 32};
+        plan.threads = size == 0 ? 64 : size == 1 || plan.matrix ? 128 : 256;
+        if (plan.matrix && size == 2) plan.stages = 4;
     } else {
         plan.unit = {{4, 1024}, 0};
         plan.threads = 256;
@@ -78,6 +80,7 @@ std::string words(const Plan& plan) {
     if (plan.unit.depth) text += fmt::format("x{}", plan.unit.depth);
     if (!text.empty()) text += " tiles, ";
     text += plan.threads == 1 ? "a thread a program" : fmt::format("{} threads a program", plan.threads);
+    if (plan.stages > 1) text += fmt::format(", {} stages", plan.stages);
     if (plan.matrix) text += ", mma.sync";
     return text;
 }

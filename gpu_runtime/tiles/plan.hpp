@@ -11,6 +11,7 @@ struct Plan {
     std::string target;       // "cpu", "sm_90"
     int threads = 1;          // of a program
     frontend::TileUnit unit;  // of the implicit level
+    int stages = 1;           // copies of a loop's operands that are on their way or read
     bool matrix = false;      // products of 16-bit floats by matrix instructions
     bool operator==(const Plan&) const = default;
 };

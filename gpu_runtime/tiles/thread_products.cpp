@@ -23,6 +23,7 @@ ExprP c(std::int64_t n) { return int_constant(n); }
 struct Operand {
     VarId array = -1;
     VarId tile = -1;
+    ExprP base;
     std::int64_t rows = 1, columns = 1, row_step = 1, column_step = 1;
     Extents batch, strides;  // of the axes before
 };
@@ -50,6 +51,7 @@ struct Operands {
         const Extents& extents = t.type_of(o.tile).extents;
         const std::size_t r = extents.size();
         const std::int64_t pitch = t.pitch(o.tile);
+        o.base = t.share_base(o.tile);
         o.rows = extents[r - 2];
         o.columns = extents[r - 1];
         o.row_step = pitch;
@@ -75,7 +77,7 @@ struct Operands {
 };
 
 ExprP base_of(const Operand& o, const std::vector<ExprP>& at) {
-    ExprP base = c(0);
+    ExprP base = o.base;
     for (std::size_t d = 0; d < o.strides.size(); ++d)
         if (o.strides[d]) base = add(base, mul(at[d], c(o.strides[d])));
     return base;
@@ -108,8 +110,8 @@ Body Threads::product(const Stmt& s) {
         call.text = fmt::format("xc_tile_mma<{}, {}, {}, {}, {}, {}, {}>", l.rows, l.columns, depth,
                                 a_turned ? a.column_step : a.row_step, a_turned,
                                 b_turned ? b.column_step : b.row_step, b_turned);
-        call.exprs = {address(acc, c(0)), address(share_of(a.tile), mul(top, c(a.row_step))),
-                      address(share_of(b.tile), mul(left, c(b.column_step))), thread_id()};
+        call.exprs = {address(acc, c(0)), address(share_of(a.tile), add(a.base, mul(top, c(a.row_step)))),
+                      address(share_of(b.tile), add(b.base, mul(left, c(b.column_step)))), thread_id()};
         out.push_back(std::move(call));
         return out;
     }
@@ -119,9 +121,6 @@ Body Threads::product(const Stmt& s) {
                     {before, make(Op::mul, sum, {cast(std::move(x), sum), cast(std::move(y), sum)})});
     };
     if (l.kind == Layout::Kind::blocks) {
-        const VarId left = local(type.dtype, l.rows, "rows"), right = local(type.dtype, l.columns, "columns");
-        const VarId k = counter();
-        const ExprP y = div_floor(thread_id(), c(l.across)), x = mod_floor(thread_id(), c(l.across));
         const auto unrolled = [&](std::int64_t n, const std::function<Body(const ExprP&)>& body) {
             const VarId v = counter();
             Stmt loop = loop_range(v, c(0), c(n), c(1), body(read(v)));
@@ -130,25 +129,56 @@ Body Threads::product(const Stmt& s) {
         };
         const std::vector<ExprP> first(type.extents.size() - 2, c(0));
         const ExprP a_base = base_of(a, first), b_base = base_of(b, first);
+        const ExprP y = div_floor(thread_id(), c(l.across)), x = mod_floor(thread_id(), c(l.across));
+        // Neighbours in shared memory come together: of a along the inner dimension, of b along a thread's columns.
+        const std::int64_t size = static_cast<std::int64_t>(info(s.exprs[0]->type.dtype).size);
+        const auto together = [&](const Operand& o, std::int64_t step, std::int64_t n) {
+            const bool whole = is_whole(o.tile) && !operands.count(o.tile);
+            if (step != 1 || whole) return std::int64_t{1};
+            while (n > 1 && (n * size > 16 || depth % n != 0 || pitch(o.tile) % n != 0)) n /= 2;
+            return n;
+        };
+        const std::int64_t deep = together(a, a.column_step, 4),
+                           wide = together(b, b.column_step, l.column_run);
+        const DType given = s.exprs[0]->type.dtype;
+        const VarId left = local(given, l.rows * deep, "rows"), right = local(given, l.columns, "columns");
+        const VarId k = counter();
+        const auto fetch = [&](VarId to, const ExprP& slot, const Operand& o, const ExprP& base,
+                               const ExprP& row, const ExprP& column, std::int64_t n) {
+            if (n == 1) return put(to, slot, from.element(o, base, row, column));
+            Stmt load = simple(Stmt::Kind::machine);
+            load.text = fmt::format("xc_tile_load<{}>", n);
+            load.exprs = {address(to, slot),
+                          address(share_of(o.tile),
+                                  add(base, add(mul(row, c(o.row_step)), mul(column, c(o.column_step)))))};
+            return load;
+        };
         Body turn;
         turn.push_back(unrolled(l.rows, [&](const ExprP& i) {
             const ExprP row = add(mul(add(mul(div_floor(i, c(l.row_run)), c(l.down)), y), c(l.row_run)),
                                   mod_floor(i, c(l.row_run)));
-            return Body{put(left, i, cast(from.element(a, a_base, row, read(k)), sum))};
+            return Body{fetch(left, mul(i, c(deep)), a, a_base, row, read(k), deep)};
         }));
-        turn.push_back(unrolled(l.columns, [&](const ExprP& j) {
-            const ExprP column =
-                add(mul(add(mul(div_floor(j, c(l.column_run)), c(l.across)), x), c(l.column_run)),
-                    mod_floor(j, c(l.column_run)));
-            return Body{put(right, j, cast(from.element(b, b_base, read(k), column), sum))};
+        turn.push_back(unrolled(deep, [&](const ExprP& inner) {
+            Body step;
+            step.push_back(unrolled(l.columns / wide, [&](const ExprP& j) {
+                const ExprP at = mul(j, c(wide));
+                const ExprP column =
+                    add(mul(add(mul(div_floor(at, c(l.column_run)), c(l.across)), x), c(l.column_run)),
+                        mod_floor(at, c(l.column_run)));
+                return Body{fetch(right, at, b, b_base, add(read(k), inner), column, wide)};
+            }));
+            step.push_back(unrolled(l.rows, [&](const ExprP& i) {
+                return Body{unrolled(l.columns, [&](const ExprP& j) {
+                    const ExprP slot = add(mul(i, c(l.columns)), j);
+                    return Body{put(acc, slot,
+                                    product_of(load(left, add(mul(i, c(deep)), inner)), load(right, j),
+                                               load(acc, slot)))};
+                })};
+            }));
+            return step;
         }));
-        turn.push_back(unrolled(l.rows, [&](const ExprP& i) {
-            return Body{unrolled(l.columns, [&](const ExprP& j) {
-                const ExprP slot = add(mul(i, c(l.columns)), j);
-                return Body{put(acc, slot, product_of(load(left, i), load(right, j), load(acc, slot)))};
-            })};
-        }));
-        out.push_back(loop_range(k, c(0), c(depth), c(1), std::move(turn)));
+        out.push_back(loop_range(k, c(0), c(depth), c(deep), std::move(turn)));
         return out;
     }
     // Few elements, or a stack of matrices: each thread the dot products of its own.

@@ -74,15 +74,24 @@ std::int64_t Threads::pitch(VarId tile) const {
 ExprP Threads::shared_index(VarId tile, const std::vector<ExprP>& indices) const {
     Extents extents = type_of(tile).extents;
     extents.back() = pitch(tile);
-    return linear_index(indices, extents);
+    return add(share_base(tile), linear_index(indices, extents));
+}
+
+std::int64_t Threads::share_size(VarId tile) const {
+    const Extents extents = type_of(tile).extents;
+    return elements(extents) / extents.back() * pitch(tile);
+}
+
+ExprP Threads::share_base(VarId tile) const {
+    const auto stage = staged.find(tile);
+    return stage == staged.end() ? int_constant(0) : mul(read(stage->second), int_constant(share_size(tile)));
 }
 
 VarId Threads::share_of(VarId tile) {
     const auto known = shares.find(tile);
     if (known != shares.end()) return known->second;
-    const Type type = type_of(tile);
-    const std::int64_t n = elements(type.extents) / type.extents.back() * pitch(tile);
-    const VarId made = shared(type.dtype, n, f.vars[static_cast<std::size_t>(tile)].name + "_s");
+    const std::int64_t n = share_size(tile) * (staged.count(tile) ? plan.stages : 1);
+    const VarId made = shared(type_of(tile).dtype, n, f.vars[static_cast<std::size_t>(tile)].name + "_s");
     shares.emplace(tile, made);
     return made;
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 #include "ir/walk.hpp"
 #include "passes/build.hpp"
@@ -14,53 +16,6 @@ using namespace ir;
 using passes::add;
 using passes::integer_of;
 using passes::mul;
-
-namespace {
-
-// Whether a number is a multiple of n for certain.
-bool divisible(const ExprP& e, std::int64_t n) {
-    if (const auto v = integer_of(e)) return *v % n == 0;
-    switch (e->op) {
-        case Op::mul: return divisible(e->args[0], n) || divisible(e->args[1], n);
-        case Op::add:
-        case Op::sub: return divisible(e->args[0], n) && divisible(e->args[1], n);
-        case Op::cast: return is_integer(e->args[0]->type.dtype) && divisible(e->args[0], n);
-        default: return false;
-    }
-}
-
-bool holds_position(const ExprP& e, int axis, std::size_t rank) {
-    if (e->op == Op::position)
-        return std::get<Axis>(e->payload).value + rank - e->type.extents.size() ==
-               static_cast<std::size_t>(axis);
-    return std::any_of(e->args.begin(), e->args.end(),
-                       [&](const ExprP& a) { return holds_position(a, axis, rank); });
-}
-
-// The elements that one copy can move where `run` neighbours along the last axis are wanted: 1 where they are no
-// neighbours in memory, or may lie askew.
-std::int64_t copied_at_once(const ExprP& array, const std::vector<ExprP>& indices, const Extents& extents,
-                            std::int64_t run) {
-    const Type& type = array->type;
-    if (type.space != Space::global || type.layout == ir::Layout::bytes || !unit_stride(type.layout) ||
-        !type.aligned)
-        return 1;
-    const int last = static_cast<int>(extents.size()) - 1;
-    const ExprP& inner = indices.back();
-    for (std::size_t i = 0; i + 1 < indices.size(); ++i)
-        if (holds_position(indices[i], last, extents.size())) return 1;
-    ExprP start;
-    if (inner->op == Op::position)
-        start = int_constant(0);
-    else if (inner->op == Op::add && inner->args[1]->op == Op::position && !is_tile(*inner->args[0]))
-        start = inner->args[0];
-    if (!start || !holds_position(inner, last, extents.size())) return 1;
-    std::int64_t n = std::min<std::int64_t>(run, 16 / static_cast<std::int64_t>(info(type.dtype).size));
-    while (n > 1 && !divisible(start, n)) n /= 2;
-    return n;
-}
-
-}  // namespace
 
 void Threads::append_fence(Body& body, const ExprP& array) const {
     if (fenced.count(var_of(*array))) body.push_back(barrier());
@@ -215,12 +170,13 @@ Body Threads::store_tile(const Stmt& s) {
 }
 
 Body Threads::lower(const Stmt& s) {
-    if (s.kind == Stmt::Kind::assign && type_of(s.var).is_tile()) {
-        const Extents extents = type_of(s.var).extents;
-        const std::vector<VarId> elsewhere = read_elsewhere(f, s.exprs[0], extents);
-        return map(s.var, s.exprs[0], s.place);
-    }
+    if (s.kind == Stmt::Kind::assign && type_of(s.var).is_tile()) return map(s.var, s.exprs[0], s.place);
     if (s.kind != Stmt::Kind::tile) {
+        if (s.kind == Stmt::Kind::loop_range) {
+            const auto start = integer_of(s.exprs[0]), step = integer_of(s.exprs[2]);
+            if (start && step) multiples[s.var] = std::gcd(*start, *step);
+            if (auto made = pipelined(s)) return std::move(*made);
+        }
         Stmt copy = s;
         copy.body = lower(s.body);
         copy.orelse = lower(s.orelse);

@@ -20,7 +20,9 @@ struct Threads {
     std::map<ir::VarId, ir::VarId> registers{};  // tile -> its local array
     std::map<ir::VarId, ir::VarId> shares{};     // tile -> its copy in shared memory
     std::set<ir::VarId> operands{};  // tiles that only products read: they live in shared memory alone
-    std::set<ir::VarId> fenced{};    // arrays that the kernel both reads and writes
+    std::map<ir::VarId, ir::VarId> staged{};  // operand -> which of its copies in shared memory is read now
+    std::map<ir::VarId, std::int64_t> multiples{};  // loop counter -> what divides it
+    std::set<ir::VarId> fenced{};                   // arrays that the kernel both reads and writes
 
     Threads(ir::Function& function, const Plan& p) : f(function), plan(p) {}
     void run();
@@ -49,6 +51,8 @@ struct Threads {
     bool is_whole(ir::VarId tile) const;
     std::int64_t pitch(ir::VarId tile) const;  // elements from a row to the next in shared memory
     ir::ExprP shared_index(ir::VarId tile, const std::vector<ir::ExprP>& indices) const;
+    std::int64_t share_size(ir::VarId tile) const;  // elements of one copy
+    ir::ExprP share_base(ir::VarId tile) const;     // where the copy that is read now begins
     ir::VarId share_of(ir::VarId tile);
     ir::Body publish(ir::VarId tile);
     ir::Body publish(const std::vector<ir::VarId>& tiles);
@@ -68,6 +72,12 @@ struct Threads {
     ir::Body reduce_lines(const ir::Stmt& s);
     ir::Body scan(const ir::Stmt& s);
     ir::Body across_lanes(ir::TileOp::Fold fold, ir::VarId value, std::int64_t lanes);
+
+    // thread_pipelines.cpp
+    std::optional<ir::Body> pipelined(const ir::Stmt& loop);
+    ir::Body feed(ir::VarId tile, const ir::ExprP& e, const ir::ExprP& stage);
+    std::int64_t copied_at_once(const ir::ExprP& array, const std::vector<ir::ExprP>& indices,
+                                const ir::Extents& extents, std::int64_t run) const;
 
     // thread_products.cpp
     ir::Body product(const ir::Stmt& s);
