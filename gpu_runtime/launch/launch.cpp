@@ -175,6 +175,10 @@ Event event_of(const Specialisation& kernel, const device::Shape& shape, bool au
     event.kernel = kernel.facts;
     event.shape = shape;
     event.automatic_shape = automatic;
+    if (kernel.facts->programs) {
+        event.flops = event.bytes_read = event.bytes_written = -1;
+        return event;
+    }
     const passes::Cost& cost = cached_cost(kernel, shape, arguments);
     event.flops = cost.complete ? cost.flops : -1;
     event.bytes_read = cost.complete ? cost.bytes_read : -1;
