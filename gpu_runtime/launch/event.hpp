@@ -22,6 +22,7 @@ struct KernelFacts {
     device::Attributes attributes;
     std::string how;  // "lanes", "tiles 8x2", "regions", "fibers" on the CPU device
     std::vector<std::string> warnings;
+    bool programs = false;  // of tiles: passes/cost has no model of their work
 };
 
 struct Event {

@@ -54,6 +54,10 @@ Event made_event(const Specialisation& kernel, const device::Shape& shape, bool 
     for (const Argument& a : arguments)
         if (a.is_array)
             event.lengths.insert(event.lengths.end(), a.lengths.begin(), a.lengths.begin() + a.ndim);
+    if (kernel.facts->programs) {
+        event.flops = event.bytes_read = event.bytes_written = -1;
+        return event;
+    }
     const passes::Cost cost = modelled(kernel.lowered->module, shape, arguments);
     event.flops = cost.complete ? cost.flops : -1;
     event.bytes_read = cost.complete ? cost.bytes_read : -1;

@@ -233,6 +233,7 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
         facts->attributes.shared_bytes = lowered->shared_bytes;
     facts->how = lowered->plan.empty() ? module.how : lowered->plan + "; " + module.how;
     facts->warnings = lowered->module.warnings;
+    facts->programs = lowered->key.has_value();
     made->facts = facts;
 
     Event event{};

@@ -51,6 +51,16 @@ std::string why_untimed(const KernelRow& row) {
                                  : "no block was launched";
 }
 
+}  // namespace
+
+std::string why_unmodelled(const KernelRow& row) {
+    return row.kernel && row.kernel->programs
+               ? "the model does not know the work of tile programs yet"
+               : "depends on data: a loop or branch that the model cannot follow";
+}
+
+namespace {
+
 json seconds(const KernelRow& row, double value) {
     return row.timed ? figure(value, "s", From::measured) : absent(why_untimed(row));
 }
@@ -58,7 +68,7 @@ json seconds(const KernelRow& row, double value) {
 json modelled(const KernelRow& row, double value, std::string_view unit) {
     if (!row.timed) return absent(why_untimed(row));
     if (row.foreign) return absent("another library's kernel: nothing is known of its program");
-    if (!row.modelled) return absent("depends on data: a loop or branch that the model cannot follow");
+    if (!row.modelled) return absent(why_unmodelled(row));
     return figure(value, unit, From::modelled);
 }
 

@@ -42,4 +42,7 @@ XCUDA_API std::vector<KernelRow> kernel_rows(const std::vector<launch::Event>& e
 /// The row as the report has it; see report.schema.json.
 XCUDA_API nlohmann::json to_json(const KernelRow& row);
 
+/// Why a row that ran has no modelled figures.
+std::string why_unmodelled(const KernelRow& row);
+
 }  // namespace xcuda::profile

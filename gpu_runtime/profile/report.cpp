@@ -116,8 +116,7 @@ json efficiency(const std::vector<KernelRow>& rows, bool arithmetic) {
     double seconds = 0, ideal = 0;
     for (const auto& row : rows) {
         if (!row.timed || row.foreign) continue;
-        if (row.modelled < row.timed)
-            return absent("depends on data: a loop or branch that the model cannot follow");
+        if (row.modelled < row.timed) return absent(why_unmodelled(row));
         if (!row.device) return absent("the device's limits are not known");
         if (!row.device->ceilings) return absent(row.device->no_ceilings);
         const auto& c = *row.device->ceilings;

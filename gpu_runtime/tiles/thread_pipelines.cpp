@@ -106,7 +106,7 @@ Body Threads::feed(VarId tile, const ExprP& e, const ExprP& stage) {
     const ExprP& value = parts ? parts->value : e;
     const std::int64_t at_once = 16 / static_cast<std::int64_t>(info(type.dtype).size);
     const bool plain =
-        value->op == Op::load && (!parts || is_zero(parts->outside)) &&
+        value->op == Op::load && value->args[0]->type.ndim >= 2 && (!parts || is_zero(parts->outside)) &&
         value->args[0]->type.layout == ir::Layout::contiguous && extents.back() % at_once == 0 &&
         copied_at_once(value->args[0], {value->args.begin() + 1, value->args.end()}, extents, at_once) ==
             at_once;

@@ -172,10 +172,24 @@ def check_profiling(notebook):
     assert "as written → 5. tiled" in compared and "smooth → smooth_tiled" in compared
 
 
+def check_tiles(notebook):
+    for name, calls in (("tiled_matrix_ops", 1), ("dense_layer", 1), ("softmax", 1), ("attention", 1)):
+        (row,) = rows(notebook, name)
+        assert (row["calls"], row["failed"]) == (calls, 0)
+        assert row["time"]["total"]["value"] > 0
+        assert "program" in row["how"]  # the plan
+        assert "tile programs" in row["flops"]["absent"]  # and no figure that was not had
+    (softmax,) = rows(notebook, "softmax")
+    assert softmax["grid"] == [50, 1, 1]
+    printed = "".join(output.text for output in outputs(notebook) if output.get("name") == "stdout")
+    assert "inner lengths 32 and 16" in printed
+
+
 CHECKS = {
     "01_first_kernel": check_first_kernel,
     "02_image_filters": check_image_filters,
     "05_profiling": check_profiling,
+    "06_tiles": check_tiles,
 }
 
 

@@ -240,6 +240,8 @@ TILES = [
     "tiles.store(A, (0, 0), tiles.ones(8))",
     "t = tiles.zeros((8, 8))\nfor i in range(3): t = tiles.zeros((8, 4))",
     "t = tiles.sin_of(3)",
+    "if n > 0:\n    t = tiles.ones(8)\nelse:\n    t = tiles.ones(4)\nx = tiles.sum(t)",
+    "t = (tiles.ones(8), 1)\nt = (tiles.ones(4), 1)",
 ]
 
 # Whole sources; the last function is the kernel, its arguments are of these types.
