@@ -129,8 +129,12 @@ void start(const Kernel& kernel, const Site& site, const Queue& queue) {
     }
     const device::Info& info = queue.device->info();
     const device::Shape shape = launch::shape_for(*entry.lowered, arguments, info, entry.program->name());
-    if (!entry.specialised || entry.specialised->device != queue.device)
-        entry.specialised = entry.program->specialise(entry.lowered, queue.device, shape.block, true);
+    const bool long_grid = info.kind != "cpu" && launch::is_long(shape);
+    if (!entry.specialised || entry.specialised->device != queue.device ||
+        entry.specialised->long_grid != long_grid ||
+        (entry.specialised->block && *entry.specialised->block != shape.block))
+        entry.specialised =
+            entry.program->specialise(entry.lowered, queue.device, shape.block, true, long_grid);
     ++launches;
     queue.launched(
         launch::start(at_site(entry, entry.specialised, site), shape, true, arguments, queue.stream.get()));

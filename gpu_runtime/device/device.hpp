@@ -97,6 +97,7 @@ struct Shape {
     std::int64_t dynamic_shared_bytes = 0;
     bool whole_grid = false;       // its threads all meet: every block must be resident
     std::int64_t print_words = 0;  // room for what its threads print, in words of 8 bytes; 0: they don't
+    bool operator==(const Shape&) const = default;
 };
 
 /// Before a launch's printed words; kernels write both (emit/prelude_print.hpp).

@@ -82,7 +82,8 @@ std::string integer(std::int64_t v, DType dtype) {
     constexpr std::int64_t small = 32767;  // products of two such are ints as well
     if (dtype == DType::i64 && (v > small || v < -small)) text += "ll";
     if (v < 0) text = "(" + text + ")";
-    return dtype == DType::i64 ? text : fmt::format("({}){}", info(dtype).cpp, text);
+    const bool as_it_is = dtype == DType::i64 || (dtype == DType::i32 && v > INT32_MIN && v <= INT32_MAX);
+    return as_it_is ? text : fmt::format("({}){}", info(dtype).cpp, text);
 }
 
 std::string number(const Number& n, DType dtype) {
@@ -216,7 +217,8 @@ std::string narrow(const Type& t, std::string text) {  // C++ computes in int wh
     return promoted ? fmt::format("({}){}", info(t.dtype).cpp, text) : text;
 }
 
-std::string coordinate(Writer& w, const Coord& c) {
+// narrow: its low 32 bits, on CUDA.
+std::string coordinate(Writer& w, const Coord& c, bool narrow = false) {
     static constexpr const char* axes[] = {"x", "y", "z"};
     const char* axis = axes[w.cpu() ? c.axis : w.module.hardware_axis[static_cast<std::size_t>(c.axis)]];
     if (w.cpu()) {
@@ -230,14 +232,18 @@ std::string coordinate(Writer& w, const Coord& c) {
                 return fmt::format("(xc_block_{0} * L->block[{1}] + xc_thread_{0})", axis, c.axis);
         }
     }
+    const char* type = narrow ? "i32" : "i64";
     switch (c.kind) {
-        case Coord::Kind::block_dim: return fmt::format("(i64)blockDim.{}", axis);
-        case Coord::Kind::grid_dim: return fmt::format("(i64)gridDim.{}", axis);
-        case Coord::Kind::grid_size: return fmt::format("((i64)gridDim.{0} * blockDim.{0})", axis);
-        case Coord::Kind::thread: return fmt::format("(i64)threadIdx.{}", axis);
-        case Coord::Kind::block: return fmt::format("(i64)blockIdx.{}", axis);
+        case Coord::Kind::block_dim: return fmt::format("({})blockDim.{}", type, axis);
+        case Coord::Kind::grid_dim: return fmt::format("({})gridDim.{}", type, axis);
+        case Coord::Kind::thread: return fmt::format("({})threadIdx.{}", type, axis);
+        case Coord::Kind::block: return fmt::format("({})blockIdx.{}", type, axis);
+        case Coord::Kind::grid_size:
+            return narrow ? fmt::format("(i32)(gridDim.{0} * blockDim.{0})", axis)
+                          : fmt::format("((i64)gridDim.{0} * blockDim.{0})", axis);
         case Coord::Kind::global:
-            return fmt::format("((i64)blockIdx.{0} * blockDim.{0} + threadIdx.{0})", axis);
+            return narrow ? fmt::format("(i32)(blockIdx.{0} * blockDim.{0} + threadIdx.{0})", axis)
+                          : fmt::format("((i64)blockIdx.{0} * blockDim.{0} + threadIdx.{0})", axis);
     }
     return {};
 }
@@ -361,16 +367,18 @@ std::string Writer::element(const Expr& array, const ExprP* indices, const Acces
         std::string index = expr(*indices[d]);
         const bool checked = access.checked >> d & 1, wraps = access.wrap >> d & 1;
         const std::string n = length(*this, array, d);
+        const bool in_32_bits = !cpu() && module.narrow_index;  // every array allows it
+        const bool is_int = in_32_bits && indices[d]->type.dtype == DType::i32;
+        const auto narrow = [&](const std::string& text) {
+            return in_32_bits ? "(i32)(" + text + ")" : text;
+        };
+        const std::string limit = is_int && t.extents.empty() ? "(i32)" + n : n;
         if (checked)
             index = fmt::format("{}({}, {}, {}, {}, XC_HERE)", wraps ? "xc_index" : "xc_index_nowrap", index,
-                                n, access.site, d);
+                                limit, access.site, d);
         else if (wraps)
-            index = fmt::format("xc_wrap({}, {})", index, n);
-        const auto narrow =
-            [&](const std::string& text) {  // 32-bit address arithmetic where every array allows it
-                return !cpu() && module.narrow_index ? "(i32)(" + text + ")" : text;
-            };
-        index = narrow(index);
+            index = fmt::format("xc_wrap({}, {})", index, limit);
+        if (!is_int) index = narrow(index);
         const bool plain = !unit_stride(t.layout) || (t.layout == Layout::inner && d + 1 < t.ndim);
         if (plain) {
             offset += fmt::format("{}{} * {}", d ? " + " : "", index, narrow(stride_name(name, d)));
@@ -450,6 +458,11 @@ std::string Writer::expr(const Expr& e) {
         case Op::cast:
             if (vector) return vector_cast(*this, e);
             if (e.type.dtype == e.args[0]->type.dtype) return expr(*e.args[0]);
+            if (!cpu() && e.type.dtype == DType::i32 && e.args[0]->op == Op::coord)
+                return coordinate(*this, coord_of(*e.args[0]), true);
+            if (!cpu() && e.type.dtype == DType::i32 && e.args[0]->type.dtype == DType::i64 &&
+                (e.args[0]->op == Op::dim || e.args[0]->op == Op::var))
+                return "(i32)" + expr(*e.args[0]);
             return fmt::format("xc_cast<{}>({})", type(e.type), expr(*e.args[0]));
         case Op::neg: return narrow(e.type, fmt::format("(-{})", expr(*e.args[0])));
         case Op::bit_not: return narrow(e.type, fmt::format("(~{})", expr(*e.args[0])));

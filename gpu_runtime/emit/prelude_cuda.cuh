@@ -60,21 +60,29 @@ XC_DEVICE void xc_poll(XC_HERE_PARAMETERS) {
 XC_DEVICE void xc_poll_seldom(u32& turns, u32 weight, XC_HERE_PARAMETERS) {
     if ((turns += weight) >= 65536) turns = 0, xc_poll(F);
 }
-template <class T> XC_DEVICE i64 xc_index(T i, i64 n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
-    const i64 k = (i64)i < 0 ? (i64)i + n : (i64)i;
-    if (XC_UNLIKELY((u64)k >= (u64)n)) xc_fail(site, XC_INDEX | (axis + 1) << 8, (i64)i, n, F);
-    return k;
+// An index and a length that are both int stay so: half the instructions.
+template <class T, class N> struct xc_index_type { typedef i64 type; };
+template <> struct xc_index_type<i32, i32> { typedef i32 type; };
+template <class T, class N> XC_DEVICE auto xc_wrap(T i, N n) {
+    typedef typename xc_index_type<T, N>::type I;
+    return (I)i < 0 ? (I)i + (I)n : (I)i;
 }
-template <class T> XC_DEVICE i64 xc_index_nowrap(T i, i64 n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
-    if (XC_UNLIKELY((u64)(i64)i >= (u64)n)) xc_fail(site, XC_INDEX | (axis + 1) << 8, (i64)i, n, F);
-    return (i64)i;
+template <class T, class N> XC_DEVICE auto xc_index_nowrap(T i, N n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
+    typedef typename xc_index_type<T, N>::type I;
+    const bool out = sizeof(I) == 4 ? (u32)i >= (u32)n : (u64)(i64)i >= (u64)(i64)n;
+    if (XC_UNLIKELY(out)) xc_fail(site, XC_INDEX | (axis + 1) << 8, (i64)i, n, F);
+    return (I)i;
+}
+template <class T, class N> XC_DEVICE auto xc_index(T i, N n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
+    const auto k = xc_wrap(i, n);
+    const bool out = sizeof k == 4 ? (u32)k >= (u32)n : (u64)k >= (u64)(i64)n;
+    if (XC_UNLIKELY(out)) xc_fail(site, XC_INDEX | (axis + 1) << 8, (i64)i, n, F);
+    return k;
 }
 template <class T> XC_DEVICE T xc_nonzero(T x, i32 site, XC_HERE_PARAMETERS) {
     if (XC_UNLIKELY(x == 0)) xc_fail(site, XC_ZERO_DIVISION, 0, 0, F);
     return x;
 }
-template <class T> XC_DEVICE i64 xc_wrap(T i, i64 n) { return (i64)i < 0 ? (i64)i + n : (i64)i; }
-
 XC_DEVICE i64 xc_dynamic_shared_bytes() {
     u32 bytes;
     asm volatile("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));

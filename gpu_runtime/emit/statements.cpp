@@ -3,7 +3,7 @@
 #include "emit/writer.hpp"
 #include "ir/walk.hpp"
 #include "passes/build.hpp"
-#include "passes/cuda_polls.hpp"
+#include "passes/narrow.hpp"
 #include "passes/structure.hpp"
 
 namespace xcuda::emit {
@@ -86,25 +86,30 @@ void loop_range_stmt(Writer& w, const Stmt& s) {
             w.expr(*s.exprs[2])));  // the compiler's own loops count upward over a variable nobody else sets
     } else {
         const int n = w.counter++;
-        const bool narrow =
-            !w.cpu() && w.module.narrow_index && step && *step > 0 && *step <= passes::largest_narrow_step &&
-            passes::fits_32_bits(w.function, *s.exprs[0]) && passes::fits_32_bits(w.function, *s.exprs[1]);
+        const bool short_step =
+            step && *step <= passes::largest_narrow_step && *step >= -passes::largest_narrow_step;
+        const char* counter = !s.narrow    ? "i64"
+                              : short_step ? "i32"
+                                           : "u32";  // up, by what may be a long step
         std::string head = fmt::format("for ({3} xc_i{0} = {1}, xc_stop{0} = {2}", n, w.expr(*s.exprs[0]),
-                                       w.expr(*s.exprs[1]), narrow ? "i32" : "i64");
+                                       w.expr(*s.exprs[1]), counter);
         std::string test = fmt::format("xc_i{0} {1} xc_stop{0}", n, step && *step < 0 ? ">" : "<");
         std::string by = step ? fmt::format("xc_i{} += {}", n, *step) : "";
-        if (!step) {
-            head += fmt::format(", xc_step{} = {}", n, w.expr(*s.exprs[2]));
+        if (!step) head += fmt::format(", xc_step{} = {}", n, w.expr(*s.exprs[2]));
+        if (!step && s.narrow) {
+            by = fmt::format("xc_i{0} += xc_step{0}", n);
+        } else if (!step) {
             test = fmt::format("(xc_step{0} > 0 ? xc_i{0} < xc_stop{0} : xc_i{0} > xc_stop{0})", n);
             by = fmt::format("xc_i{0} = xc_stepped(xc_i{0}, xc_step{0}, xc_stop{0})", n);
-        } else if (!narrow && *step != 1 && *step != -1) {  // a step may lead past the last int64
+        } else if (!s.narrow && *step != 1 && *step != -1) {  // a step may lead past the last int64
             head += fmt::format(", xc_end{0} = xc_range_end(xc_i{0}, xc_stop{0}, {1})", n, *step);
             test = fmt::format("xc_i{0} != xc_end{0}", n);
         }
         w.open(fmt::format("{}; {}; {})", head, test, by));
         const Type& t = w.function.vars[static_cast<std::size_t>(s.var)].type;
-        w.line(t.dtype == DType::i64 ? fmt::format("{} = xc_i{};", v, n)
-                                     : fmt::format("{} = ({})xc_i{};", v, w.type(t), n));
+        const bool as_it_is = t.dtype == DType::i64 || (t.dtype == DType::i32 && s.narrow && short_step);
+        w.line(as_it_is ? fmt::format("{} = xc_i{};", v, n)
+                        : fmt::format("{} = ({})xc_i{};", v, w.type(t), n));
     }
     loop_body(w, s, broke);
     w.close();

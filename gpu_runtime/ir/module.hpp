@@ -20,6 +20,7 @@ struct Var {
     int constant = -1;           // role constant: index into Module::constants
     // Of an array parameter: the lengths known while compiling, -1 elsewhere; empty: none.
     std::vector<std::int64_t> lengths;
+    bool small = false;  // an integer parameter that fits 32 bits, with room for a step beyond
 };
 
 /// An array whose elements are known when the kernel is compiled.

@@ -58,6 +58,7 @@ struct Stmt {
     Hint hint = Hint::none;
     TileOp tile;
     std::string text;  // machine
+    bool narrow = false;  // loop_range, after passes/narrow: counts in 32 bits
 };
 
 XCUDA_API Stmt assign(VarId var, ExprP value, const Place& place = {});

@@ -9,11 +9,8 @@ namespace xcuda::launch {
 
 Bound bind(const std::shared_ptr<const Specialisation>& kernel, const device::Shape& shape, bool automatic,
            std::span<const Argument> arguments) {
-    Bound bound{kernel,
-                whole_shape(*kernel->lowered, shape),
-                {},
-                lengths_of(arguments),
-                event_of(*kernel, shape, automatic, arguments)};
+    Bound bound{
+        kernel, whole_shape(*kernel->lowered, shape), {}, event_of(*kernel, shape, automatic, arguments)};
     bound.packed.resize(kernel->lowered->layout.bytes);
     pack(kernel->lowered->layout, arguments, bound.packed.data());
     return bound;
@@ -23,16 +20,13 @@ Started start(const Bound& bound, device::Stream* stream) {
     Started started;
     started.kernel = bound.kernel;
     if (bound.shape.grid.count() == 0) return started;
-    started.lengths = bound.lengths;
-    Event event = bound.event;
-    event.begin = now();
-    event.stream = reinterpret_cast<std::uintptr_t>(stream);
+    started.event = bound.event;
+    const double begin = now();
     device::Shape launched = bound.shape;
     launched.dynamic_shared_bytes += bound.kernel->text.moved_shared_bytes;
     started.timing = bound.kernel->device->launch(bound.kernel->function, launched, bound.packed, stream);
     if (!started.timing) return started;
-    event.timing = started.timing;
-    record(std::move(event));
+    record_launch(bound.event, begin, reinterpret_cast<std::uintptr_t>(stream), started.timing);
     return started;
 }
 
@@ -43,11 +37,7 @@ void record_untimed(const Bound& bound, device::Stream* stream) {
         launch->done = true;
         return launch;
     }();
-    Event event = bound.event;
-    event.begin = event.end = now();
-    event.stream = reinterpret_cast<std::uintptr_t>(stream);
-    event.timing = untimed;
-    record(std::move(event));
+    record_launch(bound.event, now(), reinterpret_cast<std::uintptr_t>(stream), untimed);
 }
 
 }  // namespace xcuda::launch

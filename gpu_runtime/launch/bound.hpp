@@ -13,9 +13,8 @@ namespace xcuda::launch {
 struct Bound {
     std::shared_ptr<const Specialisation> kernel;
     device::Shape shape;
-    std::vector<std::byte> packed;      // as the kernel reads its arguments
-    std::vector<std::int64_t> lengths;  // of the array arguments, one after the other
-    Event event;                        // what the log gets, but for the time
+    std::vector<std::byte> packed;       // as the kernel reads its arguments
+    std::shared_ptr<const Event> event;  // what the log gets, but for the time
 };
 
 /// As `start` takes them; the arguments' memory must stay where it is.

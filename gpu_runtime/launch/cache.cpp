@@ -55,11 +55,17 @@ Loaded load(device::Device& device, const device::Image& image) {
     return {device.load(image), static_cast<std::int64_t>(image.bytes.size()), image.attributes};
 }
 
+}  // namespace
+
+bool any_preloaded() {
+    const std::lock_guard lock(cache().mutex);
+    return !cache().preloaded.empty();
+}
+
+namespace {
+
 std::optional<device::Image> preloaded(device::Device& device, const device::Source& source) {
-    {
-        const std::lock_guard lock(cache().mutex);
-        if (cache().preloaded.empty()) return std::nullopt;
-    }
+    if (!any_preloaded()) return std::nullopt;
     const std::string key = portable_key(device, source);
     const std::lock_guard lock(cache().mutex);
     const auto found = cache().preloaded.find(key);
@@ -128,6 +134,10 @@ device::Image image_of(device::Device& device, const device::Source& source) {
     if (auto image = disk().load(cache_key(device, source)); image && image->entry == source.entry)
         return *image;
     return device.compile(source);
+}
+
+bool is_preloaded(device::Device& device, const device::Source& source) {
+    return preloaded(device, source).has_value();
 }
 
 void preload(const std::string& key, device::Image image) {

@@ -35,6 +35,8 @@ XCUDA_API std::string portable_key(device::Device& device, const device::Source&
 XCUDA_API device::Image image_of(device::Device& device, const device::Source& source);
 /// Whoever asks for this kernel gets the image, without disk and compiler.
 XCUDA_API void preload(const std::string& portable_key, device::Image image);
+bool any_preloaded();
+bool is_preloaded(device::Device& device, const device::Source& source);
 
 struct CacheStats {
     std::int64_t kernels_in_memory = 0;

@@ -10,9 +10,17 @@ namespace {
 
 constexpr std::size_t kept = 65536;
 
+// One event: a launch shares what it has in common with others, so that a log of many stays in the processor's caches.
+struct Entry {
+    std::shared_ptr<const Event> what;
+    std::shared_ptr<const device::Device::Launch> timing;
+    double begin;
+    std::uintptr_t stream;
+};
+
 struct Log {
     std::mutex mutex;
-    std::vector<Event> events;  // a ring once it is full: event n is at n % kept
+    std::vector<Entry> events;  // a ring once it is full: event n is at n % kept
     std::uint64_t next = 0;     // number of the next event
 
     std::uint64_t first() const { return next - events.size(); }  // number of the oldest event kept
@@ -26,14 +34,30 @@ Log& log() {
 
 }  // namespace
 
-void record(Event event) {
+namespace {
+
+void append(Entry entry) {
     Log& l = log();
     std::lock_guard lock(l.mutex);
     if (l.events.size() < kept)
-        l.events.push_back(std::move(event));
+        l.events.push_back(std::move(entry));
     else
-        std::swap(l.events[l.next % kept], event);  // the oldest is destroyed outside the lock
+        std::swap(l.events[l.next % kept], entry);  // the oldest is destroyed outside the lock
     ++l.next;
+}
+
+}  // namespace
+
+void record(Event event) {
+    const double begin = event.begin;
+    const std::uintptr_t stream = event.stream;
+    auto timing = std::move(event.timing);
+    append({std::make_shared<const Event>(std::move(event)), std::move(timing), begin, stream});
+}
+
+void record_launch(const std::shared_ptr<const Event>& like, double begin, std::uintptr_t stream,
+                   std::shared_ptr<const device::Device::Launch> timing) {
+    append({like, std::move(timing), begin, stream});
 }
 
 std::uint64_t mark() {
@@ -49,8 +73,12 @@ Slice events_since(std::uint64_t mark) {
     const std::uint64_t begin = std::clamp(mark, l.first(), l.next);
     slice.lost = begin > mark ? begin - mark : 0;
     slice.events.reserve(static_cast<std::size_t>(l.next - begin));
-    for (std::uint64_t n = begin; n < l.next; ++n) slice.events.push_back(l.events[n % kept]);
-    for (Event& e : slice.events) {
+    for (std::uint64_t n = begin; n < l.next; ++n) {
+        const Entry& entry = l.events[n % kept];
+        Event& e = slice.events.emplace_back(*entry.what);
+        e.begin = entry.begin;
+        e.stream = entry.stream;
+        e.timing = entry.timing;
         if (e.kind == Event::Kind::launch && e.timing && e.timing->done.load(std::memory_order_acquire)) {
             if (e.timing->timed) e.begin = e.timing->begin;
             e.end = e.timing->timed ? e.timing->end : e.begin;

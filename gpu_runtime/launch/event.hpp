@@ -46,6 +46,7 @@ struct Event {
     std::string_view compile_source;            // compile: "compiled", "disk"; of static life
     device::Shape shape;                        // launches
     bool automatic_shape = false;
+    std::vector<std::int64_t> lengths;  // launches: of the array arguments, one after the other
     std::shared_ptr<const device::Device::Launch> timing;  // launches
     double flops = 0, bytes_read = 0,
            bytes_written = 0;  // modelled (passes/cost); negative: could not be modelled
@@ -54,6 +55,9 @@ struct Event {
 
 /// Appends; thread-safe, cheap. Bounded: the oldest go first once 65,536 are kept (the count of lost ones is kept too).
 XCUDA_API void record(Event event);
+/// A launch, of which `like` has all that is the same for others like it: what is kept of each is a few words.
+void record_launch(const std::shared_ptr<const Event>& like, double begin, std::uintptr_t stream,
+                   std::shared_ptr<const device::Device::Launch> timing);
 /// A mark in the log; events after it are those of a cell or of a profiled block.
 XCUDA_API std::uint64_t mark();
 struct Slice {

@@ -42,15 +42,33 @@ passes::Cost modelled(const ir::Module& module, const device::Shape& shape,
     return passes::cost(module, inputs);
 }
 
-// The model walks the IR; a kernel launched again and again over like arguments is modelled once. Per thread, so
+Event made_event(const Specialisation& kernel, const device::Shape& shape, bool automatic,
+                 std::span<const Argument> arguments) {
+    Event event{};
+    event.kind = Event::Kind::launch;
+    event.device = kernel.facts->device;
+    event.kernel = kernel.facts;
+    event.shape = shape;
+    event.automatic_shape = automatic;
+    for (const Argument& a : arguments)
+        if (a.is_array)
+            event.lengths.insert(event.lengths.end(), a.lengths.begin(), a.lengths.begin() + a.ndim);
+    const passes::Cost cost = modelled(kernel.lowered->module, shape, arguments);
+    event.flops = cost.complete ? cost.flops : -1;
+    event.bytes_read = cost.complete ? cost.bytes_read : -1;
+    event.bytes_written = cost.complete ? cost.bytes_written : -1;
+    return event;
+}
+
+}  // namespace
+
+// The model walks the IR; of a kernel launched again and again over like arguments it is made once. Per thread, so
 // that no lock is taken.
-const passes::Cost& cached_cost(const Specialisation& kernel, const device::Shape& shape,
-                                std::span<const Argument> arguments) {
+std::shared_ptr<const Event> event_of(const Specialisation& kernel, const device::Shape& shape,
+                                      bool automatic, std::span<const Argument> arguments) {
     struct Entry {
-        std::shared_ptr<const Lowered> lowered;
-        device::Shape shape;
+        std::shared_ptr<const Event> event;
         std::vector<std::int64_t> figures;
-        passes::Cost cost;
     };
     thread_local std::array<Entry, 8> entries;
     thread_local std::size_t next = 0;
@@ -63,15 +81,13 @@ const passes::Cost& cached_cost(const Specialisation& kernel, const device::Shap
             figures.push_back(static_cast<std::int64_t>(a.bits));
     }
     for (const Entry& e : entries)
-        if (e.lowered == kernel.lowered && e.shape.grid == shape.grid && e.shape.block == shape.block &&
-            e.figures == figures)
-            return e.cost;
+        if (e.event && e.event->kernel == kernel.facts && e.event->shape == shape &&
+            e.event->automatic_shape == automatic && e.figures == figures)
+            return e.event;
     Entry& entry = entries[next++ % entries.size()];
-    entry = {kernel.lowered, shape, figures, modelled(kernel.lowered->module, shape, arguments)};
-    return entry.cost;
+    entry = {std::make_shared<const Event>(made_event(kernel, shape, automatic, arguments)), figures};
+    return entry.event;
 }
-
-}  // namespace
 
 std::vector<std::int64_t> domain_lengths(const Lowered& lowered, std::span<const Argument> arguments,
                                          const std::string& kernel) {
@@ -146,7 +162,7 @@ std::optional<Error> Started::error() const {
     if (timing->fault.kind == static_cast<std::int32_t>(device::FaultKind::lost))
         return kernel->device->lost_error();
     ArgumentShapes shapes;
-    auto next = lengths.begin();
+    auto next = event->lengths.begin();
     for (const Key argument : kernel->lowered->signature) {
         shapes.emplace_back();
         const ir::Type type = type_of(argument);
@@ -155,31 +171,6 @@ std::optional<Error> Started::error() const {
         next += type.ndim;
     }
     return fault_error(timing->fault, kernel->sites, shapes);
-}
-
-std::vector<std::int64_t> lengths_of(std::span<const Argument> arguments) {
-    std::vector<std::int64_t> lengths;
-    std::size_t axes = 0;
-    for (const Argument& a : arguments) axes += a.is_array ? static_cast<std::size_t>(a.ndim) : 0;
-    lengths.reserve(axes);
-    for (const Argument& a : arguments)
-        if (a.is_array) lengths.insert(lengths.end(), a.lengths.begin(), a.lengths.begin() + a.ndim);
-    return lengths;
-}
-
-Event event_of(const Specialisation& kernel, const device::Shape& shape, bool automatic,
-               std::span<const Argument> arguments) {
-    Event event{};
-    event.kind = Event::Kind::launch;
-    event.device = kernel.facts->device;
-    event.kernel = kernel.facts;
-    event.shape = shape;
-    event.automatic_shape = automatic;
-    const passes::Cost& cost = cached_cost(kernel, shape, arguments);
-    event.flops = cost.complete ? cost.flops : -1;
-    event.bytes_read = cost.complete ? cost.bytes_read : -1;
-    event.bytes_written = cost.complete ? cost.bytes_written : -1;
-    return event;
 }
 
 device::Shape whole_shape(const Lowered& lowered, device::Shape shape) {
@@ -200,7 +191,6 @@ Started start(const std::shared_ptr<const Specialisation>& kernel, const device:
     started.kernel = kernel;
     if (shape.grid.count() == 0) return started;
 
-    started.lengths = lengths_of(arguments);
     const emit::ArgumentLayout& layout = kernel->lowered->layout;
     alignas(64) std::array<std::byte, 1024> small;
     std::vector<std::byte> large;
@@ -211,15 +201,13 @@ Started start(const std::shared_ptr<const Specialisation>& kernel, const device:
     }
     pack(layout, arguments, packed);
 
-    Event event = event_of(*kernel, shape, automatic, arguments);
-    event.begin = now();
-    event.stream = reinterpret_cast<std::uintptr_t>(stream);
+    started.event = event_of(*kernel, shape, automatic, arguments);
+    const double begin = now();
     device::Shape launched = shape;
     launched.dynamic_shared_bytes += kernel->text.moved_shared_bytes;
     started.timing = kernel->device->launch(kernel->function, launched, {packed, layout.bytes}, stream);
     if (!started.timing) return started;
-    event.timing = started.timing;
-    record(std::move(event));
+    record_launch(started.event, begin, reinterpret_cast<std::uintptr_t>(stream), started.timing);
     return started;
 }
 

@@ -34,7 +34,7 @@ device::Shape whole_shape(const Lowered& lowered, device::Shape shape);
 struct Started {
     std::shared_ptr<const Specialisation> kernel;
     std::shared_ptr<device::Device::Launch> timing;
-    std::vector<std::int64_t> lengths;  // of the array arguments, one after the other
+    std::shared_ptr<const Event> event;  // of it and its like: see event_of
 
     /// The error of a launch that is done; nothing where it went well.
     XCUDA_API std::optional<Error> error() const;
@@ -46,10 +46,8 @@ struct Started {
 XCUDA_API Started start(const std::shared_ptr<const Specialisation>& kernel, const device::Shape& shape,
                         bool automatic_shape, std::span<const Argument> arguments, device::Stream* stream);
 
-/// What the log keeps of such a launch, but for its time.
-Event event_of(const Specialisation& kernel, const device::Shape& shape, bool automatic_shape,
-               std::span<const Argument> arguments);
-/// The lengths of the array arguments, one after the other.
-std::vector<std::int64_t> lengths_of(std::span<const Argument> arguments);
+/// What the log keeps of such launches, but for their times.
+std::shared_ptr<const Event> event_of(const Specialisation& kernel, const device::Shape& shape,
+                                      bool automatic_shape, std::span<const Argument> arguments);
 
 }  // namespace xcuda::launch

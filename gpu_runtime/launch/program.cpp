@@ -51,6 +51,38 @@ std::vector<Fixed> fix(ir::Module& module, const std::vector<Fixed>& wanted) {
     return out;
 }
 
+constexpr std::ptrdiff_t most_blocks = 8;  // shapes with a GPU text of their own; others share one
+
+ir::Module cpu_module(const Specialisation& made, const Options& asked, const device::Info& info) {
+    passes::CpuOptions options;
+    options.checked = asked.checked;
+    options.block_fixed = made.block.has_value();
+    if (made.block) {
+        options.block[0] = made.block->x;
+        options.block[1] = made.block->y;
+        options.block[2] = made.block->z;
+    }
+    if (info.vector_bytes > 0) options.vector_bytes = info.vector_bytes;
+    return passes::for_cpu(made.lowered->module, options);
+}
+
+ir::Module cuda_module(const Specialisation& made, const Options& asked) {
+    passes::CudaOptions options{
+        made.automatic, asked.tuning.order, asked.tuning.elements, asked.tuning.rows, {}, !made.long_grid};
+    if (made.block) options.block = {made.block->x, made.block->y, made.block->z};
+    ir::Module module = passes::for_cuda(made.lowered->module, options);
+    module.most_threads = asked.most_threads;
+    module.least_blocks = asked.least_blocks;
+    return module;
+}
+
+void mark_small(ir::Function& kernel, const Signature& signature) {
+    for (std::size_t i = 0; i < signature.size() && i < kernel.params.size(); ++i) {
+        ir::Var& v = kernel.vars[static_cast<std::size_t>(kernel.params[i])];
+        v.small = v.type.is_scalar() && is_integer(v.type.dtype) && is_small(signature[i]);
+    }
+}
+
 }  // namespace
 
 std::string device_label(const device::Info& info) {
@@ -115,6 +147,7 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
         made->module = lowering_ ? lowering_(types_of(signature))
                                  : frontend::lower(source_, types_of(signature), options_.checked);
     }
+    if (!made->key) mark_small(made->module.kernel(), signature);
     made->asked = wanted;
     made->fixed = fix(made->module, wanted);
     made->uses = passes::parameter_uses(made->module);
@@ -124,6 +157,7 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
     passes::inline_calls(whole);  // a helper's shared array is one a call
     made->shared_bytes = static_shared_bytes(whole);
     made->fixed_block = made->key || passes::wants_fixed_block(made->module);
+    made->known_block = !made->key && passes::wants_known_block(made->module);
     for (const ir::Function& f : made->module.functions) {
         made->whole_grid |= ir::strongest_effect(f.body) == ir::Effect::grid;
         ir::each_expr(f.body, [&](const ir::Expr& e) { made->prints |= e.op == ir::Op::print; });
@@ -138,47 +172,53 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
 
 std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<const Lowered>& lowered,
                                                           const std::shared_ptr<device::Device>& device,
-                                                          const device::Dim3& block, bool automatic) {
-    automatic = automatic && device->info().kind != "cpu";  // the CPU device lays the axes as it likes anyway
+                                                          const std::optional<device::Dim3>& block,
+                                                          bool automatic, bool long_grid) {
+    const bool on_cpu = device->info().kind == "cpu";
+    automatic = automatic && !on_cpu;  // the CPU device lays the axes as it likes anyway
+    long_grid = long_grid && !on_cpu;
     std::lock_guard lock(mutex_);
-    for (const auto& known : specialised_)
-        if (known->lowered == lowered && known->device == device && known->automatic == automatic &&
-            (!known->block || *known->block == block))
-            return known;
+    std::ptrdiff_t shapes = 0;  // that have a text of their own
+    const bool own_text = block && (on_cpu ? lowered->fixed_block : lowered->known_block);
+    std::shared_ptr<const Specialisation> general;
+    for (const auto& known : specialised_) {
+        if (known->lowered != lowered || known->device != device || known->automatic != automatic ||
+            known->long_grid != long_grid)
+            continue;
+        if (known->block ? known->block == block : !own_text) return known;
+        if (!known->block) general = known;
+        shapes += known->block.has_value();
+    }
+    const bool shared_text =
+        own_text && !on_cpu && (shapes >= most_blocks || (general && general->source == "file"));
+    if (shared_text && general) return general;
 
     const double begin = now();
     auto made = std::make_shared<Specialisation>();
     made->lowered = lowered;
     made->device = device;
     made->automatic = automatic;
+    made->long_grid = long_grid;
     const device::Info& info = device->info();
     const bool cpu = info.kind == "cpu";
-    if (cpu && lowered->fixed_block) made->block = block;  // a GPU's text has no block's shape in it
+    if (own_text && !shared_text) made->block = block;
 
-    ir::Module module = lowered->module;
-    if (cpu) {
-        passes::CpuOptions options;
-        options.checked = options_.checked;
-        options.block_fixed = lowered->fixed_block;
-        if (lowered->fixed_block) {
-            options.block[0] = block.x;
-            options.block[1] = block.y;
-            options.block[2] = block.z;
-        }
-        if (info.vector_bytes > 0) options.vector_bytes = info.vector_bytes;
-        module = passes::for_cpu(std::move(module), options);
-    } else {
-        module = passes::for_cuda(std::move(module), {automatic, options_.tuning.order,
-                                                      options_.tuning.elements, options_.tuning.rows});
-        module.most_threads = options_.most_threads;
-        module.least_blocks = options_.least_blocks;
+    ir::Module module;
+    const auto emitted = [&] {
+        module = cpu ? cpu_module(*made, options_, info) : cuda_module(*made, options_);
+        made->text = emit::emit(module, cpu ? emit::Target::cpu : emit::Target::cuda);
+        made->options = compile_options(options_, module);
+        return device::Source{made->text.source, made->text.entry, made->options};
+    };
+    if (!cpu && made->block && any_preloaded()) {  // a file's text is for any block
+        made->block.reset();
+        if (!is_preloaded(*device, emitted())) made->block = block;
     }
-    made->text = emit::emit(module, cpu ? emit::Target::cpu : emit::Target::cuda);
-    made->options = compile_options(options_, module);
+    const device::Source source = emitted();
     made->sites = module.sites;
 
     CompileInfo compile;
-    made->function = get_or_compile(*device, {made->text.source, made->text.entry, made->options}, &compile);
+    made->function = get_or_compile(*device, source, &compile);
     made->source = compile.source;
     made->seconds = now() - begin;
 

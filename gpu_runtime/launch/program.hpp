@@ -45,7 +45,8 @@ struct Lowered {
     std::vector<ir::ExprP> domain;           // passes::launch_domain
     emit::ArgumentLayout layout;
     std::int64_t shared_bytes = 0;            // of its shared.array's
-    bool fixed_block = false;                 // passes::wants_fixed_block
+    bool fixed_block = false;                 // passes::wants_fixed_block, of the CPU device
+    bool known_block = false;                 // passes::wants_known_block, of a GPU
     bool prints = false, whole_grid = false;  // holds a print(); its whole grid meets
     passes::AutomaticLaunch automatic;
     std::optional<device::Dim3> block;  // of launches whose shape is ours; absent: by the number of axes
@@ -61,12 +62,13 @@ struct Lowered {
     XCUDA_API Place first_write(std::size_t parameter) const;
 };
 
-/// A loaded kernel for one device and, where the lowering wants it, one block shape.
+/// A loaded kernel for one device and, where the lowering wants it there, one block shape.
 struct Specialisation {
     std::shared_ptr<const Lowered> lowered;
     std::shared_ptr<device::Device> device;
     std::optional<device::Dim3> block;
     bool automatic = false;       // made for launches whose shape is ours
+    bool long_grid = false;       // on a GPU: made for launches of 2^31 threads and more along an axis
     std::vector<ir::Site> sites;  // of the module as compiled: what a FaultRecord points into
     emit::Text text;
     std::string options;  // of the device's compiler
@@ -94,11 +96,13 @@ public:
                                          const PlanKey& key = {"cpu"});
     /// The key that a call has; the default one's where the source is of threads.
     PlanKey key(const std::string& target, std::span<const Argument> arguments) const;
-    /// Compiles where there is none yet. `block` counts only where `lowered.fixed_block`; `automatic`: the launch shape
-    /// is shape_for's.
+    /// Compiles where there is none yet. `block` counts only where the lowering wants it: none then gives a GPU's text for
+    /// any block, which launches only get that come with a file or are of too many shapes. `automatic`: the launch shape is
+    /// shape_for's.
     std::shared_ptr<const Specialisation> specialise(const std::shared_ptr<const Lowered>& lowered,
                                                      const std::shared_ptr<device::Device>& device,
-                                                     const device::Dim3& block, bool automatic = false);
+                                                     const std::optional<device::Dim3>& block,
+                                                     bool automatic = false, bool long_grid = false);
     std::vector<std::shared_ptr<const Specialisation>> specialisations() const;
     /// What the device's compiler makes of one of them, as text for people.
     std::string assembly(const Specialisation& kernel) const;
@@ -111,6 +115,13 @@ private:
     std::vector<std::shared_ptr<const Lowered>> lowered_;
     std::vector<std::shared_ptr<const Specialisation>> specialised_;
 };
+
+/// The launch's threads along some axis need more than 32 bits: see Specialisation::long_grid.
+inline bool is_long(const device::Shape& shape) {
+    const auto along = [](std::int64_t grid, std::int64_t block) { return grid * block >= narrow_end; };
+    return along(shape.grid.x, shape.block.x) || along(shape.grid.y, shape.block.y) ||
+           along(shape.grid.z, shape.block.z);
+}
 
 /// "cpu", "cuda:0".
 XCUDA_API std::string device_label(const device::Info& info);

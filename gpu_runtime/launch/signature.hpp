@@ -46,12 +46,25 @@ XCUDA_API Extent extent(const Argument& array);
 /// The densest layout that lengths and strides allow; axes of length 1 don't count, nor do arrays without elements.
 XCUDA_API ir::Layout layout_of(int ndim, const std::int64_t* lengths, const std::int64_t* strides);
 
-//// 2^31 elements or more lie between its first and its last: kernels then need 64-bit indices.
+inline constexpr std::int64_t narrow_end =
+    (std::int64_t{1} << 31) - (std::int64_t{1} << 16);  // room for a step beyond
+
+/// 2^31 elements or more lie between its first and its last, or along an axis: kernels then need 64-bit indices.
 inline bool is_wide(const Argument& a) {
     std::int64_t span = 0;
-    for (int i = 0; i < a.ndim; ++i)
+    bool long_axis = false;
+    for (int i = 0; i < a.ndim; ++i) {
         span += (a.lengths[i] - 1) * (a.strides[i] < 0 ? -a.strides[i] : a.strides[i]);
-    return span >= (std::int64_t{1} << 31) - (std::int64_t{1} << 16);  // room for a step beyond the end
+        long_axis |= a.lengths[i] >= narrow_end;
+    }
+    return long_axis || span >= narrow_end;
+}
+
+/// A 64-bit integer that fits 32 bits, with room for a step beyond: most do.
+inline bool is_small(const Argument& a) {
+    const auto value = static_cast<std::int64_t>(a.bits);
+    return (a.dtype == DType::i64 || a.dtype == DType::u64) && value < narrow_end && value > -narrow_end &&
+           (a.dtype == DType::i64 || value >= 0);
 }
 
 // Every row starts at a multiple of 16 bytes: kernels may then load vectors.
@@ -71,7 +84,7 @@ inline Key key(const Argument& a) {
     return a.is_array ? 0x1u | static_cast<Key>(a.dtype) << 4 | static_cast<Key>(a.ndim) << 12 |
                             static_cast<Key>(a.layout) << 20 | static_cast<Key>(is_wide(a)) << 24 |
                             static_cast<Key>(is_aligned(a)) << 25
-                      : (a.weak ? 0x2u : 0x0u) | static_cast<Key>(a.dtype) << 4;
+                      : (a.weak ? 0x2u : 0x0u) | (is_small(a) ? 0x4u : 0x0u) | static_cast<Key>(a.dtype) << 4;
 }
 inline bool matches(const Signature& signature, std::span<const Argument> arguments) {
     if (signature.size() != arguments.size()) return false;
@@ -80,6 +93,7 @@ inline bool matches(const Signature& signature, std::span<const Argument> argume
     return true;
 }
 XCUDA_API Signature signature(std::span<const Argument> arguments);
+inline bool is_small(Key key) { return (key & 0x5u) == 0x4u; }
 XCUDA_API ir::Type type_of(Key key);
 XCUDA_API Key key(const ir::Type& type);  // the inverse, for signatures that a user wrote
 XCUDA_API std::vector<ir::Type> types_of(const Signature& signature);

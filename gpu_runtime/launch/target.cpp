@@ -9,13 +9,14 @@
 namespace xcuda::launch {
 
 Targeted compile_for(const Program& program, const Lowered& lowered, const std::string& architecture,
-                     bool automatic) {
+                     bool automatic, const std::optional<device::Dim3>& block) {
     const double begin = now();
     const Tuning& tuning = program.options().tuning;
     Targeted made;
     made.architecture = architecture;
-    ir::Module module =
-        passes::for_cuda(lowered.module, {automatic, tuning.order, tuning.elements, tuning.rows});
+    passes::CudaOptions options{automatic, tuning.order, tuning.elements, tuning.rows, {}, true};
+    if (block && lowered.known_block) options.block = {block->x, block->y, block->z};
+    ir::Module module = passes::for_cuda(lowered.module, options);
     module.most_threads = program.options().most_threads;
     module.least_blocks = program.options().least_blocks;
     made.text = emit::emit(module, emit::Target::cuda);

@@ -17,8 +17,10 @@ struct Targeted {
 };
 
 /// For "sm_90" and the like, as a launch that names its shape would have it. Throws a ValueError for what is no
-/// architecture, missing() without NVRTC. `automatic`: as a launch that leaves the shape to us.
+/// architecture, missing() without NVRTC. `automatic`: as a launch that leaves the shape to us. `block`: as launches of
+/// this shape have it, where the lowering wants that.
 XCUDA_API Targeted compile_for(const Program& program, const Lowered& lowered,
-                               const std::string& architecture, bool automatic = false);
+                               const std::string& architecture, bool automatic = false,
+                               const std::optional<device::Dim3>& block = {});
 
 }  // namespace xcuda::launch

@@ -58,13 +58,6 @@ bool carries(const Body& body, const std::vector<bool>& own, std::vector<bool>& 
     return false;
 }
 
-bool continues(const Body& body) {
-    return std::any_of(body.begin(), body.end(), [](const Stmt& s) {
-        const bool loop = s.kind == Stmt::Kind::loop_range || s.kind == Stmt::Kind::loop_while;
-        return s.kind == Stmt::Kind::continue_loop || (!loop && continues(s.body)) || continues(s.orelse);
-    });
-}
-
 using Indices = std::vector<ExprP>;
 
 // What a turn does to memory is its own: an array that it writes is touched only at one place, named by the loop's

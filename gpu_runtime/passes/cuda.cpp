@@ -4,13 +4,17 @@
 
 #include "ir/verify.hpp"
 #include "ir/walk.hpp"
+#include "passes/build.hpp"
+#include "passes/call_ranges.hpp"
 #include "passes/cpu_tile_plan.hpp"
 #include "passes/cuda_polls.hpp"
 #include "passes/cuda_vectors.hpp"
 #include "passes/hoist.hpp"
 #include "passes/inline.hpp"
+#include "passes/narrow.hpp"
 #include "passes/propagate.hpp"
 #include "passes/prove.hpp"
+#include "passes/prove_ranges.hpp"
 #include "passes/structure.hpp"
 
 namespace xcuda::passes {
@@ -53,6 +57,14 @@ int elements_of(const Module& module, const std::array<int, 3>& order) {
     return vector_elements(module.kernel(), axis_along_x(order));
 }
 
+void fix_block(Module& module, const std::array<std::int64_t, 3>& block) {
+    for (Function& f : module.functions)
+        rewrite_exprs(f.body, [&](const ExprP& e) {
+            const bool size = e->op == Op::coord && coord_of(*e).kind == Coord::Kind::block_dim;
+            return size ? int_constant(block[static_cast<std::size_t>(coord_of(*e).axis)], e->place) : e;
+        });
+}
+
 Module prepared(Module module) {
     inline_calls(module);
     structure_returns(module.kernel().body);
@@ -87,8 +99,21 @@ AutomaticLaunch automatic_launch(const Module& module, const std::optional<std::
     return layout(prepared(module), order, elements, rows);
 }
 
+bool wants_known_block(const Module& module) {
+    bool shared = false, threads = false;
+    for (const Function& f : module.functions) {
+        for (const Var& v : f.vars) shared |= v.role == Var::Role::shared && !v.type.extents.empty();
+        each_expr(f.body, [&](const Expr& e) {
+            threads |= e.op == Op::coord && (coord_of(e).kind == Coord::Kind::thread ||
+                                             coord_of(e).kind == Coord::Kind::block_dim);
+        });
+    }
+    return shared && threads;
+}
+
 Module for_cuda(Module module, const CudaOptions& options) {
     module = prepared(std::move(module));
+    if (options.block) fix_block(module, *options.block);
     Function& f = module.kernel();
     module.narrow_index = narrow(f);
     if (options.automatic) {
@@ -96,14 +121,21 @@ Module for_cuda(Module module, const CudaOptions& options) {
         module.hardware_axis = chosen.order;
         if (chosen.elements > 1) {
             vectorise(f, axis_along_x(chosen.order), chosen.elements, chosen.rows);
-            if (chosen.rows > 1) add_cuda_polls(f, module.narrow_index);
+            if (chosen.rows > 1) add_cuda_polls(f, {module.narrow_index, options.narrow_grid});
             verify(module, Stage::cpu, "passes/cuda");
             return module;
         }
     }
+    RangeOptions ranges{module.narrow_index, options.narrow_grid};
+    if (options.block) ranges.most_threads = *options.block;
+    spread_ranges(module, ranges);
     prove_bounds(f);
+    for (Function& each : module.functions) prove_ranges(each, ranges);
     hoist_checks(f);
-    for (Function& each : module.functions) add_cuda_polls(each, module.narrow_index);
+    for (Function& each : module.functions) {
+        add_cuda_polls(each, ranges);
+        narrow_integers(each, ranges);
+    }
     verify(module, Stage::cpu, "passes/cuda");
     return module;
 }

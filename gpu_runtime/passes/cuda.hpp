@@ -15,7 +15,13 @@ struct CudaOptions {
     std::optional<std::array<int, 3>> order;
     std::optional<int> elements;
     std::optional<int> rows;  // of a thread's tile; absent: 1
+    std::optional<std::array<std::int64_t, 3>> block;  // of every launch of the text
+    bool narrow_grid =
+        true;  // every launch has fewer than 2^31 threads along each axis, with room for a step
 };
+
+/// The kernel's shared arrays are made for one block shape, as their lengths are: it is worth a text of its own.
+XCUDA_API bool wants_known_block(const ir::Module& module);
 
 XCUDA_API ir::Module for_cuda(ir::Module module, const CudaOptions& options);
 

@@ -3,6 +3,7 @@
 #include "ir/walk.hpp"
 #include "passes/build.hpp"
 #include "passes/cpu_tile_plan.hpp"
+#include "passes/defer.hpp"
 
 namespace xcuda::passes {
 
@@ -66,18 +67,30 @@ struct Hoister {
     };
 
     void body(Body& b) {
+        Body made;
+        made.reserve(b.size());
         for (Stmt& s : b) {
             // Where threads meet they must stay together: only the loops inside may stand twice.
             if (s.kind != Stmt::Kind::loop_range || strongest_effect(s.body) >= Effect::warp) {
                 body(s.body);
                 body(s.orelse);
+                made.push_back(std::move(s));
                 continue;
             }
-            split(s);
+            for (Stmt& part : split(s)) made.push_back(std::move(part));
         }
+        b = std::move(made);
     }
 
-    void split(Stmt& loop) {
+    // The loop with what is left of its checks after it, where it only computes.
+    Body deferred(Stmt loop, const Stmt& careful) {
+        Body made = deferred_checks(f, loop, careful);
+        if (made.empty()) made.push_back(std::move(loop));
+        return made;
+    }
+
+    Body split(const Stmt& given) {
+        Stmt loop = given;
         const Body alone{loop};
         const std::vector<bool> assigned = assigned_vars(f, alone);
         const std::vector<int> counts = assignment_counts(f, alone);
@@ -107,14 +120,14 @@ struct Hoister {
             scope.threads_fixed = true;
             if (const auto range = bound_range(bound, Box{}, scope)) require_bound(bound, *range, require);
         });
-        if (!test) return;
+        if (!test) return deferred(loop, loop);
         Stmt fast = loop;
         Clear{assigned, counts, f}.stmt(fast);
-        Body quick, careful;
-        quick.push_back(std::move(fast));
+        Body quick = deferred(std::move(fast), loop), careful, made;
         loop.hint = Stmt::Hint::cold;  // rarely run: not worth unrolling
         careful.push_back(std::move(loop));
-        loop = branch(test, std::move(quick), std::move(careful));
+        made.push_back(branch(test, std::move(quick), std::move(careful)));
+        return made;
     }
 };
 

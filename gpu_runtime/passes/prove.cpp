@@ -50,6 +50,7 @@ struct Prover {
     Function& f;
     std::vector<int> counts;
     std::vector<Below> facts{};
+    bool simplify = false;  // remainders of neighbours; after the proofs, which know remainders
 
     bool settled(const Expr& e) const {  // means the same wherever it stands
         if (e.op == Op::load || e.op == Op::atomic || e.op == Op::invoke || effect_of(e) != Effect::none)
@@ -165,7 +166,24 @@ struct Prover {
         return access;
     }
 
+    /// `(i - 1) % n` of an i that is known to lie in [0, n): no division.
+    ExprP simplified(const ExprP& n) const {
+        const ExprP &x = n->args[0], &by = n->args[1];
+        if (n->type.dtype != DType::i64 || x->type.dtype != DType::i64 || by->type.dtype != DType::i64)
+            return n;
+        const Offset v = split(x);
+        if (!v.base || v.offset < -1 || v.offset > 1 || !settled(*x) || !settled(*by)) return n;
+        if (least(v.base).value_or(-1) < 0 || !known_below(v.base, by)) return n;
+        if (v.offset == 0) return x;
+        const bool down = v.offset < 0;
+        const ExprP outside =
+            down ? compare(Op::lt, x, constant(std::int64_t{0}, x->type)) : compare(Op::eq, x, by);
+        const ExprP wrapped = down ? make(Op::add, n->type, {x, by}) : constant(std::int64_t{0}, n->type);
+        return make(Op::select, n->type, {outside, wrapped, x}, n->place);
+    }
+
     ExprP node(const ExprP& n) const {
+        if (simplify) return n->op == Op::mod ? simplified(n) : n;
         if (n->op == Op::bound)
             return least(n->args[0]).value_or(-1) >= 0 && known_below(n->args[0], n->args[1]) ? n->args[0]
                                                                                               : n;
@@ -213,7 +231,8 @@ struct Prover {
     void body(Body& b) {
         for (Stmt& s : b) {
             for (ExprP& e : s.exprs) e = expr(e);
-            if (s.kind == Stmt::Kind::store) s.access = proven(s.access, s.exprs[0], &s.exprs[1]);
+            if (s.kind == Stmt::Kind::store && !simplify)
+                s.access = proven(s.access, s.exprs[0], &s.exprs[1]);
             const std::size_t before = facts.size();
             const bool counted = s.kind == Stmt::Kind::loop_range && counts[s.var] == 1;
             if (s.kind == Stmt::Kind::branch) assume(s.exprs[0]);
@@ -236,7 +255,9 @@ struct Prover {
 }  // namespace
 
 void prove_bounds(Function& function) {
-    Prover{function, assignment_counts(function, function.body)}.body(function.body);
+    const std::vector<int> counts = assignment_counts(function, function.body);
+    Prover{function, counts}.body(function.body);
+    Prover{.f = function, .counts = counts, .simplify = true}.body(function.body);
 }
 
 }  // namespace xcuda::passes

@@ -7,6 +7,7 @@ namespace xcuda::passes {
 
 /// Clears the check of an index that a guard or a loop bounds by the very axis it indexes, and the wrap of an index that
 /// cannot be negative. Expects propagated definitions.
+/// And remainders of neighbours become choices: see Prover::simplified.
 XCUDA_API void prove_bounds(ir::Function& function);
 
 }  // namespace xcuda::passes

@@ -17,6 +17,13 @@ bool breaks(const Body& body) {
     });
 }
 
+bool continues(const Body& body) {
+    return std::any_of(body.begin(), body.end(), [](const Stmt& s) {
+        const bool loop = s.kind == Stmt::Kind::loop_range || s.kind == Stmt::Kind::loop_while;
+        return s.kind == Stmt::Kind::continue_loop || (!loop && continues(s.body)) || continues(s.orelse);
+    });
+}
+
 bool has_leave(const Body& body) {
     bool found = false;
     each_stmt(body, [&](const Stmt& s) { found |= s.kind == Stmt::Kind::leave; });

@@ -11,5 +11,7 @@ XCUDA_API void structure_returns(ir::Body& body);
 XCUDA_API bool has_leave(const ir::Body& body);
 /// True where a `break_loop` of the body leaves the loop that the body is of.
 bool breaks(const ir::Body& body);
+/// True where a `continue_loop` of the body goes on with the loop that the body is of.
+bool continues(const ir::Body& body);
 
 }  // namespace xcuda::passes

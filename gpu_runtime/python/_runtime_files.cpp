@@ -89,7 +89,7 @@ bool compile_all(nb::handle kernel, nb::handle types) {
             nb::gil_scoped_release released;
             const auto lowered = program->lower(signature);
             if (lowered->fixed_block && device->info().kind == "cpu") return false;
-            program->specialise(lowered, device, {256, 1, 1}, automatic);
+            program->specialise(lowered, device, std::nullopt, automatic);
         }
     return true;
 }

@@ -20,7 +20,7 @@ std::optional<Error> Graph::error(const device::Device::Launch& replay) const {
     if (!failed) return std::nullopt;
     launch::Started told;
     told.kernel = failed->kernel;
-    told.lengths = failed->lengths;
+    told.event = failed->event;
     told.timing = std::make_shared<device::Device::Launch>();
     told.timing->fault = replay.fault;
     return told.error();

@@ -31,7 +31,11 @@ launch::Signature signature_from(nb::handle types) {
         const nb::object kind = type[0];
         const auto dtype = dtype_named(nb::cast<std::string>(nb::object(type[1])));
         if (nb::cast<std::string>(kind) == "scalar") {
-            signature.push_back(launch::key(ir::scalar(dtype, nb::cast<bool>(nb::object(type[2])))));
+            launch::Argument number;
+            number.dtype = dtype;
+            number.weak = nb::cast<bool>(nb::object(type[2]));
+            if (nb::len(type) > 3) number.bits = INT64_MAX;  // as large as any: see types_from
+            signature.push_back(launch::key(number));
             continue;
         }
         const auto name = nb::cast<std::string>(nb::object(type[3]));

@@ -49,7 +49,7 @@ struct KernelState {
                                                        const device::Device* on = nullptr);
     std::shared_ptr<const launch::Specialisation> specialised_for(
         const std::shared_ptr<const launch::Lowered>& lowered, const std::shared_ptr<device::Device>& device,
-        const device::Dim3& block, bool automatic);
+        const device::Shape& shape, bool automatic);
 };
 
 /// Where and how a call runs; nothing given: chosen at the call.

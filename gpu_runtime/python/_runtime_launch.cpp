@@ -186,16 +186,18 @@ std::shared_ptr<const launch::Lowered> KernelState::lowered_for(std::span<const 
 
 std::shared_ptr<const launch::Specialisation> KernelState::specialised_for(
     const std::shared_ptr<const launch::Lowered>& lowered, const std::shared_ptr<device::Device>& device,
-    const device::Dim3& block, bool automatic) {
-    automatic = automatic && device->info().kind != "cpu";
+    const device::Shape& shape, bool automatic) {
+    const bool cpu = device->info().kind == "cpu";
+    automatic = automatic && !cpu;
+    const bool long_grid = !cpu && launch::is_long(shape);
     if (last && last->lowered == lowered && last->device == device && last->automatic == automatic &&
-        (!last->block || *last->block == block))
+        last->long_grid == long_grid && (!last->block || *last->block == shape.block))
         return last;
     const auto keep = program;
     std::shared_ptr<const launch::Specialisation> found;
     {
         nb::gil_scoped_release released;
-        found = keep->specialise(lowered, device, block, automatic);
+        found = keep->specialise(lowered, device, shape.block, automatic, long_grid);
     }
     last = found;
     return found;
@@ -307,7 +309,7 @@ std::pair<std::shared_ptr<const launch::Specialisation>, device::Shape> speciali
         throw Error(Fault::user, "ValueError",
                     fmt::format("{}: a block of {} threads is larger than its launch_bounds allow, {}",
                                 k.name, shape.block.count(), most));
-    return {k.specialised_for(lowered, device, shape.block, !where.shape), shape};
+    return {k.specialised_for(lowered, device, shape, !where.shape), shape};
 }
 
 // The launch becomes a part of the graph that the stream captures.
@@ -461,7 +463,7 @@ void launch_bound(BoundLaunch& b, const Configuration& where) {
     }
     const std::shared_ptr<device::Stream> on = stream ? stream->stream : nullptr;
     k.last_shape = b.bound.shape;
-    k.last_automatic = b.bound.event.automatic_shape;
+    k.last_automatic = b.bound.event->automatic_shape;
     ++k.launches;
     auto work = std::make_shared<InFlight>();
     work->device = b.device;

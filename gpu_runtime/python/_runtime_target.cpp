@@ -30,12 +30,14 @@ nb::dict compile_for(nb::handle kernel, nb::handle types, const std::string& tar
         raise("TypeError", k.name + " takes " + std::to_string(k.parameters.size()) +
                                " arguments, the signature has " + std::to_string(signature.size()));
     device::Dim3 threads = block_from(block);
+    const bool given = !block.is_none();
     launch::Targeted made;
     {
         nb::gil_scoped_release released;
         const auto lowered = program->lower(signature, {}, program->key(target, {}));
         if (lowered->key) threads = lowered->program_block;
-        made = launch::compile_for(*program, *lowered, target, automatic);
+        made = launch::compile_for(*program, *lowered, target, automatic,
+                                   given ? std::optional(threads) : std::nullopt);
     }
     nb::dict out;
     const device::Attributes& a = made.image.attributes;

@@ -102,8 +102,8 @@ def kinds(name):
 
 def test_golden_texts_hold_what_their_names_say():
     assert "_tiles(" in kinds("matmul_cpu_tiles") and "temp_7_1" in kinds("matmul_cpu_tiles")
-    assert "blockIdx.x * blockDim.x + threadIdx.x) < C_n1" in kinds("matmul_cuda_automatic")
-    assert "blockIdx.x * blockDim.x + threadIdx.x) < C_n0" in kinds("matmul_cuda_explicit")
+    assert "blockIdx.x * blockDim.x + threadIdx.x) < (i32)C_n1" in kinds("matmul_cuda_automatic")
+    assert "blockIdx.x * blockDim.x + threadIdx.x) < (i32)C_n0" in kinds("matmul_cuda_explicit")
     assert "xc_vstore" in kinds("saxpy_cuda_vectors") and "__syncthreads" in kinds("block_sum_cuda")
     assert "W->barrier" not in kinds("block_sum_cpu_regions") and "W->barrier" in kinds("early_cpu_fibers")
     assert "_tiles(" not in kinds("histogram_cpu_threads")

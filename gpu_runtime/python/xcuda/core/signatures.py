@@ -39,7 +39,8 @@ def returned_by(signature):
 
 
 def types_from(signature):
-    """[("array", dtype, ndim, layout) or ("scalar", dtype, weak)] for the runtime.
+    """[("array", dtype, ndim, layout) or ("scalar", dtype, weak)] for the runtime; an integer too large for 32 bits
+    has a fourth item, since the kernel for it computes in 64.
 
     signature: text, a Signature, or a tuple or list whose items are texts, types or the arguments of a call.
     """
@@ -70,6 +71,7 @@ def split(text):
     return [p.strip() for p in [*parts, part] if p.strip()]
 
 
+_NARROW_END = 2**31 - 2**16  # launch/signature.hpp's narrow_end
 _TEXT = re.compile(r"(\w+)\s*(?:\[([:\s,1]*)\])?(\s*\(weak\))?")
 _SHORT = {"int": "int64", "float": "float64", "complex": "complex128"}
 
@@ -115,12 +117,18 @@ def _from_value(value):
     if isinstance(value, bool):
         return ("scalar", "bool", True)
     if isinstance(value, (int, float, complex)) and type(value).__module__ == "builtins":
-        return ("scalar", {int: "int64", float: "float64", complex: "complex128"}[type(value)], True)
+        large = ("large",) if isinstance(value, int) and abs(value) >= _NARROW_END else ()
+        return ("scalar", {int: "int64", float: "float64", complex: "complex128"}[type(value)], True, *large)
     # NumPy's scalars have a shape too, but no items to set.
     if hasattr(value, "strides") and hasattr(value, "shape") and hasattr(type(value), "__setitem__"):
         return ("array", name_of(value.dtype), len(value.shape), _layout(value))
     if hasattr(value, "dtype"):
-        return ("scalar", name_of(value.dtype), False)
+        large = (
+            ("large",)
+            if name_of(value.dtype) in ("int64", "uint64") and abs(int(value)) >= _NARROW_END
+            else ()
+        )
+        return ("scalar", name_of(value.dtype), False, *large)
     return ("scalar", name_of(value), False)
 
 
