@@ -53,12 +53,19 @@ static __device__ __noinline__ __attribute__((noreturn)) void xc_fail(i32 site, 
     asm volatile("exit;");
     __builtin_unreachable();
 }
-// Reads host memory, a microsecond: once in many turns of a loop.
 XC_DEVICE void xc_poll(XC_HERE_PARAMETERS) {
     if (XC_UNLIKELY(F->stop != 0)) xc_fail(-1, XC_INTERRUPTED, 0, 0, F);
 }
+// Reads host memory, a microsecond: once in many turns of a loop. A load under a predicate, not a branch around it, after
+// which the warp's threads would have to meet again each turn.
 XC_DEVICE void xc_poll_seldom(u32& turns, u32 weight, XC_HERE_PARAMETERS) {
-    if ((turns += weight) >= 65536) turns = 0, xc_poll(F);
+    u32 stop = 0;
+    turns += weight;
+    asm volatile(
+        "{\n\t.reg .pred now;\n\tsetp.lt.u32 now, %1, %2;\n\t@now ld.volatile.global.u32 %0, [%3];\n\t}"
+        : "+r"(stop)
+        : "r"(turns & 65535), "r"(weight), "l"(&F->stop));
+    if (XC_UNLIKELY(stop != 0)) xc_fail(-1, XC_INTERRUPTED, 0, 0, F);
 }
 // An index and a length that are both int stay so: half the instructions.
 template <class T, class N> struct xc_index_type { typedef i64 type; };

@@ -178,23 +178,32 @@ XC_FN i64 xc_stepped(i64 i, i64 step, i64 stop) {
     return ((i ^ next) & (step ^ next)) < 0 ? stop : next;
 }
 
-// Powers.
+// Powers. Integers wrap, which signed ones do not in C++.
+template <class T>
+XC_FN T xc_times(T a, T b) {
+    if constexpr (xc_same<T, i64>::value)
+        return (T)((u64)a * (u64)b);
+    else if constexpr (xc_same<T, i32>::value || xc_same<T, u16>::value)
+        return (T)((u32)a * (u32)b);
+    else
+        return (T)(a * b);
+}
 template <class T>
 XC_FN T xc_square(T x) {
-    return (T)(x * x);
+    return xc_times<T>(x, x);
 }
 template <class T>
 XC_FN T xc_cube(T x) {
-    return (T)(x * x * x);
+    return xc_times<T>(xc_times<T>(x, x), x);
 }
 template <class T>
 XC_FN T xc_pow_natural(T x, u64 n) {  // scalar
     T r = 1;
     for (;;) {
-        if (n & 1) r = (T)(r * x);
+        if (n & 1) r = xc_times<T>(r, x);
         n >>= 1;
         if (n == 0) return r;
-        x = (T)(x * x);
+        x = xc_times<T>(x, x);
     }
 }
 template <class T>

@@ -15,6 +15,7 @@
 #include "passes/propagate.hpp"
 #include "passes/prove.hpp"
 #include "passes/prove_ranges.hpp"
+#include "passes/ranges.hpp"
 #include "passes/structure.hpp"
 
 namespace xcuda::passes {
@@ -133,8 +134,9 @@ Module for_cuda(Module module, const CudaOptions& options) {
     for (Function& each : module.functions) prove_ranges(each, ranges);
     hoist_checks(f);
     for (Function& each : module.functions) {
+        const std::vector<Interval> known = variable_ranges(each, ranges);
         add_cuda_polls(each, ranges);
-        narrow_integers(each, ranges);
+        narrow_integers(each, ranges, known);
     }
     verify(module, Stage::cpu, "passes/cuda");
     return module;

@@ -32,29 +32,42 @@ struct Turns {
     bool rising = false;  // its step is not known, but positive and small
 };
 
-// `while v > 0: ... v //= 2`: as many turns as v has bits.
-bool halves(const Stmt& loop) {
-    const Expr& test = *loop.exprs[0];
-    const bool greater = test.op == Op::gt || test.op == Op::ge;
-    if (!greater || test.args[0]->op != Op::var ||
-        integer_of(test.args[1]).value_or(-1) < (test.op == Op::ge))
-        return false;
-    const VarId v = var_of(*test.args[0]);
+// The variable that each turn of a body scales, and nothing else changes: `v //= 2`, `v >>= 1`; or `v *= 2`, `v <<= 1`.
+bool scales(const Stmt& loop, VarId v, bool down) {
     int others = 0;
-    bool halved = false;
+    bool scaled = false;
     for (const Stmt& s : loop.body) {
-        const bool own = s.kind == Stmt::Kind::assign && s.var == v;
-        const Expr* value = own ? s.exprs[0].get() : nullptr;
-        const bool half = own && (value->op == Op::floordiv || value->op == Op::shr) &&
-                          value->args[0]->op == Op::var && var_of(*value->args[0]) == v &&
-                          integer_of(value->args[1]).value_or(0) >= (value->op == Op::shr ? 1 : 2);
-        halved |= half;
-        others += !half && (own || assigns(s, v));
+        const Expr* value = s.kind == Stmt::Kind::assign && s.var == v ? s.exprs[0].get() : nullptr;
+        const bool shift = value && value->op == (down ? Op::shr : Op::shl);
+        const bool own = value && (shift || value->op == (down ? Op::floordiv : Op::mul)) &&
+                         value->args[0]->op == Op::var && var_of(*value->args[0]) == v;
+        const std::int64_t by = own ? integer_of(value->args[1]).value_or(0) : 0;
+        const bool well = by >= (shift ? 1 : 2) && by <= (shift ? 16 : 1 << 16);
+        scaled |= well;
+        others += !well && assigns(s, v);
     }
-    return halved && others == 0 && !continues(loop.body);
+    return scaled && others == 0 && !continues(loop.body);
 }
 
-// first + stretch * step, or the loop's end, whichever comes first.
+// `while v > 0: v //= 2` and `while v < n: v *= 2` turn as often as a number has bits.
+bool turns_seldom(const Stmt& loop, const Ranges& ranges) {
+    const Expr& test = *loop.exprs[0];
+    if (test.args.size() != 2 || test.args[0]->op != Op::var || !is_integer(test.args[0]->type.dtype))
+        return false;
+    const VarId v = var_of(*test.args[0]);
+    const Interval now = ranges.of(test.args[0]), bound = ranges.of(test.args[1]);
+    switch (test.op) {
+        case Op::gt: return bound.low >= 0 && scales(loop, v, true);
+        case Op::ge: return bound.low >= 1 && scales(loop, v, true);
+        case Op::lt:
+        case Op::le:
+            return now.low >= 1 && bound.high <= numbers_of(test.args[0]->type.dtype).high >> 17 &&
+                   scales(loop, v, false);
+        default: return false;
+    }
+}
+
+// first + a stretch's way, or the loop's end, whichever comes first.
 ExprP end_of_stretch(const ExprP& first, const ExprP& stop, const ExprP& way, bool up, bool small) {
     const Type type = first->type;
     const ExprP reach = make(Op::add, type, {first, way});
@@ -71,26 +84,28 @@ struct Poller {
     // A counted loop that may be long, in stretches with a poll between; its bound is read once, before it.
     void append_stretches(Body& to, Stmt loop, std::optional<std::int64_t> step, bool small) {
         const Type type = scalar(DType::i64, true);
-        const auto hidden = [&](const char* name) {
+        const auto kept = [&](const char* name, const ExprP& value) {
             Var made;
             made.name = name;
             made.type = type;
             made.role = Var::Role::hidden;
-            return var(f.add(std::move(made)), type);
-        };
-        const auto kept = [&](const char* name, const ExprP& value) {
-            const ExprP v = hidden(name);
+            const ExprP v = var(f.add(std::move(made)), type);
             to.push_back(assign(var_of(*v), cast(value, type), loop.place));
             return v;
         };
-        const ExprP first = hidden("stretch"), stop = kept("stop", loop.exprs[1]);
+        const bool up = !step || *step > 0;
+        const ExprP first = kept("stretch", loop.exprs[0]), stop = kept("stop", loop.exprs[1]);
         if (!step) loop.exprs[2] = kept("step", loop.exprs[2]);
         const ExprP way = step ? int_constant(stretch * *step) : mul(loop.exprs[2], int_constant(stretch));
-        Stmt outer = loop_range(var_of(*first), loop.exprs[0], stop, way, {}, loop.place);
+        Stmt outer = simple(Stmt::Kind::loop_while, loop.place);
+        outer.exprs = {compare(up ? Op::lt : Op::gt, first, stop)};
         loop.exprs[0] = first;
-        loop.exprs[1] = end_of_stretch(first, stop, way, !step || *step > 0, small);
+        loop.exprs[1] = end_of_stretch(first, stop, way, up, small);
+        const ExprP next = small ? make(Op::add, type, {first, way}) : loop.exprs[1];
+        Stmt go_on = assign(var_of(*first), next, loop.place);
         outer.body.push_back(poll(entry_weight));
         outer.body.push_back(std::move(loop));
+        outer.body.push_back(std::move(go_on));
         to.push_back(std::move(outer));
     }
 
@@ -125,7 +140,7 @@ void add_cuda_polls(Function& function, const RangeOptions& options) {
     Poller poller{function, {}};
     Ranges ranges(function, options);
     ranges.run(function.body, [&](Stmt& s) {
-        if (s.kind == Stmt::Kind::loop_while) poller.loops[&s] = {halves(s), false, false};
+        if (s.kind == Stmt::Kind::loop_while) poller.loops[&s] = {turns_seldom(s, ranges), false, false};
         if (s.kind != Stmt::Kind::loop_range) return;
         const auto step = integer_of(s.exprs[2]);
         const Interval start = ranges.of(s.exprs[0]), stop = ranges.of(s.exprs[1]);

@@ -55,6 +55,14 @@ struct Hoister {
             return node;
         }
 
+        // The loop whose test it is: its own bounds and its else stand outside.
+        void loop(Stmt& s) {
+            const bool named = counts[s.var] == 1;
+            if (named) loops[s.var] = {s.exprs[0], s.exprs[1], s.exprs[2]};
+            for (Stmt& inner : s.body) stmt(inner);
+            loops.clear();
+        }
+
         void stmt(Stmt& s) {
             for (ExprP& e : s.exprs) e = expr(e);
             if (s.kind == Stmt::Kind::store) s.access = cleared(s.access, s.exprs[0], &s.exprs[1]);
@@ -77,7 +85,7 @@ struct Hoister {
                 made.push_back(std::move(s));
                 continue;
             }
-            for (Stmt& part : split(s)) made.push_back(std::move(part));
+            for (Stmt& part : with_fixed_bounds(std::move(s))) made.push_back(std::move(part));
         }
         b = std::move(made);
     }
@@ -89,8 +97,26 @@ struct Hoister {
         return made;
     }
 
-    Body split(const Stmt& given) {
-        Stmt loop = given;
+    // Bounds from memory are read once, before the loop: then they are fixed.
+    Body with_fixed_bounds(Stmt loop) {
+        Body made;
+        for (std::size_t i = 0; i < 2; ++i) {
+            bool loads = false;
+            each_expr(loop.exprs[i], [&](const Expr& e) { loads |= e.op == Op::load; });
+            if (!loads) continue;
+            Var bound;
+            bound.name = i == 0 ? "start" : "end";
+            bound.type = scalar(DType::i64, true);
+            bound.role = Var::Role::hidden;
+            const ExprP name = var(f.add(std::move(bound)), scalar(DType::i64, true));
+            made.push_back(assign(var_of(*name), cast(loop.exprs[i], name->type), loop.place));
+            loop.exprs[i] = name;
+        }
+        for (Stmt& part : split(std::move(loop))) made.push_back(std::move(part));
+        return made;
+    }
+
+    Body split(Stmt loop) {
         const Body alone{loop};
         const std::vector<bool> assigned = assigned_vars(f, alone);
         const std::vector<int> counts = assignment_counts(f, alone);
@@ -122,7 +148,7 @@ struct Hoister {
         });
         if (!test) return deferred(loop, loop);
         Stmt fast = loop;
-        Clear{assigned, counts, f}.stmt(fast);
+        Clear{assigned, counts, f}.loop(fast);
         Body quick = deferred(std::move(fast), loop), careful, made;
         loop.hint = Stmt::Hint::cold;  // rarely run: not worth unrolling
         careful.push_back(std::move(loop));

@@ -273,6 +273,12 @@ void Query::assume(Knowledge& k, const ExprP& condition, bool holds) const {
     const bool or_equal = (e.op == Op::le || e.op == Op::ge) == holds;
     refine(k, x, less ? below(a, b, or_equal) : above(a, b, or_equal));
     refine(k, y, less ? above(b, a, or_equal) : below(b, a, or_equal));
+    // And their difference, as an index may have it.
+    if (x->type == y->type && x->op != Op::constant && y->op != Op::constant &&
+        minus(a, b).within(numbers_of(x->type.dtype))) {
+        const ExprP apart = make(Op::sub, x->type, {less ? y : x, less ? x : y}, e.place);
+        refine(k, apart, {or_equal ? 0 : 1, numbers_of(x->type.dtype).high});
+    }
 }
 
 void Query::learn_access(Knowledge& k, const ExprP& array, const ExprP* indices, const Access& access) const {

@@ -68,10 +68,11 @@ struct Narrower {
                fits_unsigned(e->args[1]);
     }
 
-    // Emitted as a shift or a mask: no cheaper without a sign.
-    static bool shifts(const ExprP& e) {
+    // No cheaper without a sign: a shift or a mask, and what NVRTC itself sees to be small, which it would divide in 16 bits
+    // and take twice as long.
+    bool signed_is_fine(const ExprP& e) const {
         const std::int64_t by = integer_of(e->args[1]).value_or(0);
-        return by > 0 && (by & (by - 1)) == 0;
+        return (by > 0 && (by & (by - 1)) == 0) || ranges.of(e->args[0]).high < 65536;
     }
 
     ExprP variable(const ExprP& e) const {
@@ -120,7 +121,7 @@ struct Narrower {
             }
             case Op::floordiv:
             case Op::mod:
-                if (divides_unsigned(e) && !(both_fit() && shifts(e)))
+                if (divides_unsigned(e) && !(both_fit() && signed_is_fine(e)))
                     return converted(low_of_operation(e), i32);
                 if (!both_fit()) break;
                 return make_like(*e, i32, {exact(e->args[0]), exact(e->args[1])});
@@ -218,6 +219,7 @@ struct Narrower {
         if (e->op >= Op::lt && e->op <= Op::ne && fits_unsigned(e->args[0]) && fits_unsigned(e->args[1]))
             return with_args(*e, {low(e->args[0]), low(e->args[1])});
         if (e->op == Op::select) return chosen(e, e->type, [&](const ExprP& side) { return wide(side); });
+        if (may_overflow(e)) return unsigned_of(e);
         std::vector<ExprP> args;
         if (e->op == Op::logic_and || e->op == Op::logic_or) {
             args = {wide(e->args[0]), nullptr};
@@ -239,9 +241,31 @@ struct Narrower {
 
     // Counting up by a step that may be large: from the end itself where the start lies beyond it, and by no more than all
     // numbers there are.
+    // C++ leaves open what a signed overflow gives, and NVRTC makes use of it; Python's integers wrap here.
+    bool may_overflow(const ExprP& e) const {
+        const bool sums = e->op == Op::add || e->op == Op::sub || e->op == Op::mul;
+        if ((!sums && e->op != Op::neg) || !is_integer(e->type.dtype) || e->type.lanes != 1 ||
+            !ranges.reached())
+            return false;
+        const bool promoted = info(e->type.dtype).size < 4;  // to int
+        if (!promoted && !is_signed(e->type.dtype)) return false;
+        const Interval a = sums ? ranges.of(e->args[0]) : only(0);
+        const Interval b = ranges.of(e->args[sums ? 1 : 0]);
+        const Interval r = e->op == Op::add ? plus(a, b) : e->op == Op::mul ? times(a, b) : minus(a, b);
+        return !r.within(promoted ? int32_numbers : numbers_of(e->type.dtype));
+    }
+
+    ExprP unsigned_of(const ExprP& e) {
+        const Type type = is_wide(e->type) ? scalar(DType::u64) : u32;
+        std::vector<ExprP> args;
+        for (const ExprP& a : e->args) args.push_back(converted(wide(a), type));
+        return converted(make_like(*e, type, std::move(args)), e->type);
+    }
+
     void loop(Stmt& s) {
         ExprP &start = s.exprs[0], &stop = s.exprs[1], &step = s.exprs[2];
-        const Interval room = small_numbers(DType::i64);
+        const bool by_one = integer_of(step).value_or(0) == 1 || integer_of(step).value_or(0) == -1;
+        const Interval room = by_one ? int32_numbers : small_numbers(DType::i64);
         const Interval from = ranges.of(start), to = ranges.of(stop), by = ranges.of(step);
         const bool short_step = by.within({-largest_narrow_step, largest_narrow_step}) && by.low == by.high;
         const bool up = ranges.reached() && by.low > 0 && from.low >= (short_step ? room.low : 0) &&
@@ -283,9 +307,9 @@ struct Narrower {
 
 }  // namespace
 
-void narrow_integers(Function& f, const RangeOptions& options) {
-    Ranges ranges(f, options);
-    ranges.run(f.body, [](Stmt&) {});
+void narrow_integers(Function& f, const RangeOptions& options, const std::vector<Interval>& known) {
+    std::vector<Interval> held = variable_ranges(f, options);
+    for (std::size_t v = 0; v < known.size(); ++v) held[v] = meet(held[v], known[v]);
     std::vector<Type> types;
     std::vector<bool> low(f.vars.size(), false), given_alone(f.vars.size(), false);
     each_stmt(f.body, [&](const Stmt& s) {
@@ -297,7 +321,7 @@ void narrow_integers(Function& f, const RangeOptions& options) {
         const Var& var = f.vars[v];
         types.push_back(var.type);
         if (!is_wide(var.type) || var.role == Var::Role::parameter || given_alone[v]) continue;
-        if (ranges.ever(static_cast<VarId>(v)).within(int32_numbers))
+        if (held[v].within(int32_numbers))
             types.back() = i32;
         else
             low[v] = true;
@@ -305,6 +329,7 @@ void narrow_integers(Function& f, const RangeOptions& options) {
     keep_low_only(f, options.narrow, low);
     for (std::size_t v = 0; v < low.size(); ++v)
         if (low[v]) types[v] = u32;
+    Ranges ranges(f, options);
     Narrower narrower{f, ranges, options.narrow, types};
     ranges.run(f.body, [&](Stmt& s) { narrower.statement(s); });
     for (std::size_t v = 0; v < types.size(); ++v) f.vars[v].type = types[v];

@@ -285,4 +285,13 @@ void Ranges::clamp(Knowledge& head, const Knowledge& entry, const Body& body, Wh
     }
 }
 
+std::vector<Interval> variable_ranges(const Function& function, const RangeOptions& options) {
+    Ranges ranges(function, options);
+    Body body = function.body;
+    ranges.run(body, [](Stmt&) {});
+    std::vector<Interval> all;
+    for (std::size_t v = 0; v < function.vars.size(); ++v) all.push_back(ranges.ever(static_cast<VarId>(v)));
+    return all;
+}
+
 }  // namespace xcuda::passes

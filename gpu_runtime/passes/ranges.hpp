@@ -58,4 +58,7 @@ private:
     int steps_ = 0;                 // statements run so far
 };
 
+/// Ranges::ever of each variable.
+XCUDA_API std::vector<Interval> variable_ranges(const ir::Function& function, const RangeOptions& options);
+
 }  // namespace xcuda::passes

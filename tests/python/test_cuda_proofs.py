@@ -7,9 +7,9 @@ import xcuda.core as cuda
 FLOATS = "float32[:, ::1], float32[:, ::1]"
 
 
-def checks(kernel, signature):
+def checks(kernel, signature, block=None):
     """How often each array is checked, counted by access and axis, in the text for sm_90."""
-    text = kernel.compile(signature, target="sm_90")["text"]
+    text = kernel.compile(signature, block, target="sm_90")["text"]
     return text.count("xc_index_nowrap(") + text.count("xc_index("), text.count("xc_wrap(")
 
 
@@ -92,6 +92,86 @@ def reassigned(b, p):
 )
 def test_checks_that_are_left(kernel, signature, checked, wraps):
     assert checks(kernel, signature) == (checked, wraps)
+
+
+VECTORS = "float32[::1], float32[::1]"
+
+
+@cuda.kernel
+def tree(sums, a):
+    part = cuda.shared.array(256, np.float32)
+    t = cuda.threadIdx.x
+    part[t] = a[t]
+    cuda.syncthreads()
+    step = cuda.blockDim.x // 2
+    while step > 0:
+        if t < step:
+            part[t] += part[t + step]
+        cuda.syncthreads()
+        step //= 2
+    sums[0] = part[0]
+
+
+@cuda.kernel
+def scan(sums, a):
+    part = cuda.shared.array(256, np.float32)
+    t = cuda.threadIdx.x
+    part[t] = a[t]
+    cuda.syncthreads()
+    step = 1
+    while step < 256:
+        value = part[t]
+        if t >= step:
+            value += part[t - step]
+        cuda.syncthreads()
+        part[t] = value
+        cuda.syncthreads()
+        step *= 2
+    sums[0] = part[255]
+
+
+@pytest.mark.parametrize("kernel", [tree, scan])
+def test_a_block_that_is_known_proves_what_its_threads_touch(kernel):
+    given = 2  # a's element and the sum
+    assert checks(kernel, VECTORS, (256, 1, 1)) == (given, 0)
+    assert checks(kernel, VECTORS, (512, 1, 1))[0] > given
+    assert checks(kernel, VECTORS)[0] > given  # any block
+
+
+@pytest.mark.parametrize("block", [64, 256])
+@pytest.mark.parametrize("kernel", [tree, scan])
+def test_each_block_shape_has_its_right_text(kernel, block):
+    a = np.arange(256, dtype=np.float32)
+    sums = np.zeros(1, np.float32)
+    if kernel is scan and block < 256:
+        block = 256
+    kernel[1, block](sums, a)
+    assert sums[0] == a[:block].sum()
+
+
+def test_a_block_larger_than_the_shared_array_is_an_index_error():
+    with pytest.raises(IndexError, match="index 256 is out of range for axis 0 of part"):
+        tree[1, 512](np.zeros(1, np.float32), np.zeros(512, np.float32))
+
+
+@cuda.kernel
+def gathered(out, x, values, columns, starts):
+    row = cuda.grid(1)
+    if row < out.size:
+        total = 0.0
+        for k in range(starts[row], starts[row + 1]):
+            total += values[k] * x[columns[k]]
+        out[row] = total
+
+
+def test_an_index_from_memory_is_told_where_it_is_met():
+    starts, columns = np.array([0, 2, 4]), np.array([0, 1, 0, 7])
+    values, x, out = np.ones(4, np.float32), np.array([3, 4], np.float32), np.zeros(2, np.float32)
+    with pytest.raises(IndexError, match=r"index 7 is out of range for axis 0 of x.*thread \(1, 0, 0\)"):
+        gathered[1, 2](out, x, values, columns, starts)
+    columns[3] = -1  # counts from the end
+    gathered[1, 2](out, x, values, columns, starts)
+    assert out.tolist() == [7, 7]
 
 
 def test_a_reassigned_argument_wraps_as_python_has_it():
