@@ -64,7 +64,7 @@ bool assigns(const Stmt& s, VarId v) {
 
 bool lasting(const Expr& e) {
     if (e.op == Op::load || e.op == Op::atomic || e.op == Op::invoke || e.op == Op::print ||
-        effect_of(e) != Effect::none)
+        e.op == Op::select || effect_of(e) != Effect::none)
         return false;
     return std::all_of(e.args.begin(), e.args.end(), [](const ExprP& a) { return lasting(*a); });
 }

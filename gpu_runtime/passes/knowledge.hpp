@@ -36,7 +36,8 @@ inline Knowledge unreached(Knowledge k) {
 }
 void forget(Knowledge& k, ir::VarId v);  // what is known of expressions that read it
 bool assigns(const ir::Stmt& s, ir::VarId v);
-/// Means the same until a variable that it reads is assigned to.
+/// Means the same until a variable that it reads is assigned to; and is no choice, whose own condition would be asked for
+/// what is known of it.
 bool lasting(const ir::Expr& e);
 
 struct Query {

@@ -252,7 +252,8 @@ struct Narrower {
         const Interval a = sums ? ranges.of(e->args[0]) : only(0);
         const Interval b = ranges.of(e->args[sums ? 1 : 0]);
         const Interval r = e->op == Op::add ? plus(a, b) : e->op == Op::mul ? times(a, b) : minus(a, b);
-        return !r.within(promoted ? int32_numbers : numbers_of(e->type.dtype));
+        const bool turned = e->op == Op::neg;  // ptxas turns a short one over as an int
+        return !r.within(promoted && !turned ? int32_numbers : numbers_of(e->type.dtype));
     }
 
     ExprP unsigned_of(const ExprP& e) {

@@ -118,6 +118,23 @@ TEST(Ranges, WhatIsKnownOfAnExpressionEndsWhereItsVariableIsAssigned) {
     EXPECT_EQ(b.ever(b.w), numbers_of(DType::i64));
 }
 
+TEST(Ranges, AChoiceInAConditionOfAChoiceIsNoEndlessQuestion) {
+    Ranged b;
+    const VarId p = b.parameter("p", integer()), q = b.parameter("q", integer());
+    const ExprP either = make(Op::logic_or, scalar(DType::b1),
+                              {compare(Op::eq, b.read(p), n(3)), compare(Op::eq, b.read(q), n(4))});
+    const ExprP inner = make(Op::select, integer(), {either, b.read(p), b.read(q)});
+    const ExprP test =
+        make(Op::logic_or, scalar(DType::b1), {compare(Op::gt, inner, n(1)), compare(Op::lt, inner, n(-9))});
+    const ExprP outer = make(Op::select, integer(), {test, inner, n(7)});
+    Body inside;
+    inside.push_back(b.set(b.v, op(Op::bit_and, outer, n(15))));
+    b.f.body.push_back(branch(
+        make(Op::logic_or, scalar(DType::b1), {compare(Op::gt, outer, n(0)), compare(Op::lt, outer, inner)}),
+        std::move(inside)));
+    EXPECT_EQ(b.ever(b.v), (Interval{0, 15}));
+}
+
 TEST(ProveRanges, AKnownLengthProvesAndWhatIsBehindATestIsProvenToo) {
     Ranged b;
     const VarId p = b.parameter("p", integer());
