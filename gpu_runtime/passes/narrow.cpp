@@ -68,11 +68,10 @@ struct Narrower {
                fits_unsigned(e->args[1]);
     }
 
-    // No cheaper without a sign: a shift or a mask, and what NVRTC itself sees to be small, which it would divide in 16 bits
-    // and take twice as long.
-    bool signed_is_fine(const ExprP& e) const {
+    // Emitted as a shift or a mask: no cheaper without a sign.
+    static bool shifts(const ExprP& e) {
         const std::int64_t by = integer_of(e->args[1]).value_or(0);
-        return (by > 0 && (by & (by - 1)) == 0) || ranges.of(e->args[0]).high < 65536;
+        return by > 0 && (by & (by - 1)) == 0;
     }
 
     ExprP variable(const ExprP& e) const {
@@ -121,7 +120,7 @@ struct Narrower {
             }
             case Op::floordiv:
             case Op::mod:
-                if (divides_unsigned(e) && !(both_fit() && signed_is_fine(e)))
+                if (divides_unsigned(e) && !(both_fit() && shifts(e)))
                     return converted(low_of_operation(e), i32);
                 if (!both_fit()) break;
                 return make_like(*e, i32, {exact(e->args[0]), exact(e->args[1])});
