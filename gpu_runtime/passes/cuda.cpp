@@ -122,7 +122,9 @@ Module for_cuda(Module module, const CudaOptions& options) {
         module.hardware_axis = chosen.order;
         if (chosen.elements > 1) {
             vectorise(f, axis_along_x(chosen.order), chosen.elements, chosen.rows);
-            if (chosen.rows > 1) add_cuda_polls(f, {module.narrow_index, options.narrow_grid});
+            const RangeOptions ranges{module.narrow_index, options.narrow_grid};
+            if (chosen.rows > 1) add_cuda_polls(f, ranges);
+            narrow_loops(f, ranges);
             verify(module, Stage::cpu, "passes/cuda");
             return module;
         }

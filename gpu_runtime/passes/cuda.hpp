@@ -14,7 +14,7 @@ struct CudaOptions {
     // For automatic launches: instead of our choice, where the kernel allows it at all.
     std::optional<std::array<int, 3>> order;
     std::optional<int> elements;
-    std::optional<int> rows;  // of a thread's tile; absent: 1
+    std::optional<int> rows;                           // of a thread's tile; absent: 1
     std::optional<std::array<std::int64_t, 3>> block;  // of every launch of the text
     bool narrow_grid =
         true;  // every launch has fewer than 2^31 threads along each axis, with room for a step

@@ -335,4 +335,14 @@ void narrow_integers(Function& f, const RangeOptions& options, const std::vector
     for (std::size_t v = 0; v < types.size(); ++v) f.vars[v].type = types[v];
 }
 
+void narrow_loops(Function& f, const RangeOptions& options) {
+    std::vector<Type> types;
+    for (const Var& v : f.vars) types.push_back(v.type);
+    Ranges ranges(f, options);
+    Narrower narrower{f, ranges, options.narrow, types};
+    ranges.run(f.body, [&](Stmt& s) {
+        if (s.kind == Stmt::Kind::loop_range) narrower.loop(s);
+    });
+}
+
 }  // namespace xcuda::passes

@@ -14,4 +14,7 @@ constexpr std::int64_t largest_narrow_step = 1 << 15;  // of a loop that counts 
 XCUDA_API void narrow_integers(ir::Function& function, const RangeOptions& options,
                                const std::vector<Interval>& known = {});
 
+/// The loops alone.
+void narrow_loops(ir::Function& function, const RangeOptions& options);
+
 }  // namespace xcuda::passes
