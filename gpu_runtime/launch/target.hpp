@@ -27,8 +27,4 @@ XCUDA_API Targeted compile_for(const Program& program, const Lowered& lowered,
 XCUDA_API std::string ptx_for(const Program& program, const Lowered& lowered,
                               const std::string& architecture);
 
-/// Its PTX there, as a launch that names its shape would have it.
-XCUDA_API std::string ptx_for(const Program& program, const Lowered& lowered,
-                              const std::string& architecture);
-
 }  // namespace xcuda::launch

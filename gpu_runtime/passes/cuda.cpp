@@ -123,8 +123,10 @@ Module for_cuda(Module module, const CudaOptions& options) {
         if (chosen.elements > 1) {
             vectorise(f, axis_along_x(chosen.order), chosen.elements, chosen.rows);
             const RangeOptions ranges{module.narrow_index, options.narrow_grid};
-            if (chosen.rows > 1) add_cuda_polls(f, ranges);
-            narrow_loops(f, ranges);
+            if (chosen.rows > 1) {
+                add_cuda_polls(f, ranges);
+                narrow_loops(f, ranges);
+            }
             verify(module, Stage::cpu, "passes/cuda");
             return module;
         }

@@ -43,11 +43,6 @@ launch::Signature signature_from(nb::handle types) {
             signature.push_back(launch::key(whole) | launch::wide_key);
             continue;
         }
-        if (nb::cast<std::string>(kind) == "pointer") {  // an array of a length that nobody knows
-            ir::Type whole = ir::array(dtype, 1);
-            signature.push_back(launch::key(whole) | launch::wide_key);
-            continue;
-        }
         const auto name = nb::cast<std::string>(nb::object(type[3]));
         const auto layout = name == "contiguous" ? ir::Layout::contiguous
                             : name == "inner"    ? ir::Layout::inner
