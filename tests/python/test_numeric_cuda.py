@@ -37,5 +37,5 @@ def test_fused_kernels_and_folds_compile(architecture):
     names = {name for name, _, _ in compiled}
     assert "sum(a)" in names
     assert all(registers and registers < 256 for _, _, registers in compiled)
-    (chain,) = [text for name, text, _ in compiled if name.startswith("sqrt(((sin(a) * cos(a)")]
-    assert "xc_vload<f32x4>" in chain  # 16 bytes a load
+    chains = [text for name, text, _ in compiled if name.startswith("sqrt(((sin(a) * cos(a)")]
+    assert any("xc_vload<f32x4>" in text for text in chains)  # 16 bytes a load
