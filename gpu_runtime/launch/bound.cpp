@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "device/ranges.hpp"
 #include "launch/arguments.hpp"
 
 namespace xcuda::launch {
@@ -29,6 +30,7 @@ Started start(const Bound& bound, device::Stream* stream) {
     event.stream = reinterpret_cast<std::uintptr_t>(stream);
     device::Shape launched = bound.shape;
     launched.dynamic_shared_bytes += bound.kernel->text.moved_shared_bytes;
+    const device::Range range(bound.kernel->facts->name);
     started.timing = bound.kernel->device->launch(bound.kernel->function, launched, bound.packed, stream);
     if (!started.timing) return started;
     event.timing = started.timing;

@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/settings.hpp"
+#include "device/ranges.hpp"
 #include "launch/arguments.hpp"
 #include "launch/evaluate.hpp"
 #include "launch/printed.hpp"
@@ -216,6 +217,7 @@ Started start(const std::shared_ptr<const Specialisation>& kernel, const device:
     event.stream = reinterpret_cast<std::uintptr_t>(stream);
     device::Shape launched = shape;
     launched.dynamic_shared_bytes += kernel->text.moved_shared_bytes;
+    const device::Range range(kernel->facts->name);
     started.timing = kernel->device->launch(kernel->function, launched, {packed, layout.bytes}, stream);
     if (!started.timing) return started;
     event.timing = started.timing;

@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "device/activity.hpp"
 #include "device/counters.hpp"
+#include "device/ranges.hpp"
 #include "launch/event.hpp"
 #include "profile/activity.hpp"
 #include "profile/figure.hpp"
@@ -28,15 +29,20 @@ using launch::Event;
 
 bool running(const Event& e) { return e.timing && !e.timing->done.load(std::memory_order_acquire); }
 
-/// Waits until no launch of the slice runs, for `seconds` at most.
-void settle(const launch::Slice& slice, double seconds) {
+/// Waits until no launch of the slice runs, for `seconds` at most. False where none did: the slice is as it was.
+bool settle(const launch::Slice& slice, double seconds) {
     const double until = now() + seconds;
     const auto under_way = [&] { return std::any_of(slice.events.begin(), slice.events.end(), running); };
-    while (under_way()) {
+    const auto without_end = [](const Event& e) {
+        return e.kind == Event::Kind::launch && e.timing && e.end == 0;
+    };
+    if (std::none_of(slice.events.begin(), slice.events.end(), without_end)) return false;
+    do {
         device::look_at_launches();
-        if (!under_way() || now() > until) return;
+        if (!under_way() || now() > until) break;
         std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
+    } while (under_way());
+    return true;
 }
 
 nlohmann::json collection_of(launch::Slice& slice, device::Watch* watch, const device::Counting* counting,
@@ -65,8 +71,7 @@ std::optional<std::string> report_since(std::uint64_t mark, const std::string& k
     auto slice = launch::events_since(mark);
     if (slice.events.empty() && !watch) return std::nullopt;
     const double end = now();
-    settle(slice, wait);
-    slice = launch::events_since(mark);  // launches have their times now
+    if (settle(slice, wait)) slice = launch::events_since(mark);  // launches have their times now
     auto collection = collection_of(slice, watch, counting, wait);
     if (slice.events.empty()) return std::nullopt;
     const auto devices = profile::states_of(slice, measure);
@@ -125,6 +130,9 @@ void bind_profile(nb::module_& m) {
     nb::class_<device::Counting>(m, "Counting", "While it lives, launches have hardware counters read.")
         .def("__init__", &make_counting, nb::arg("counters"), nb::arg("launches"))
         .def_prop_ro("problem", &device::Counting::problem);
+    m.attr("ranges_wanted") = device::ranges_wanted;
+    m.def("push_range", &device::push_range, "Begins a span for a profiler that listens to NVTX.");
+    m.def("pop_range", &device::pop_range, "Ends the last span.");
     m.def("known_counters", &device::known_counters, nb::arg("chip"), nb::arg("names"),
           "Which of the profiling library's counters a chip (\"GH100\") has; needs no GPU.");
     m.def("launch_times", &launch_times, nb::arg("mark"),

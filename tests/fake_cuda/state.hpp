@@ -110,6 +110,7 @@ struct State {
     std::map<Context*, std::unique_ptr<Stream>> default_streams;
     std::string launches;  // one line a launch
     std::int64_t launch_count = 0;
+    std::string ranges;  // NVTX: +name or -, one line each
 
     // Work of all streams, in the order of the calls.
     struct Work {

@@ -25,6 +25,7 @@ from xcuda import profiler
 from xcuda.profiler.recording import Recording
 
 WARM, CALLS = 2, 5
+LEAST_REGISTERS = 16  # that the hardware gives a thread: ncu tells no fewer
 BIG = 1 << 26
 SIDE = 8192
 
@@ -312,8 +313,10 @@ def compare(mine: dict, other: dict) -> tuple[list[str], list[str]]:
             off.append(f"time by {key} {us:.2f} us")
         return f"{us:.2f}"
 
+    big = other["read"] + other["written"] > 1 << 22  # below, what other work leaves in the caches is as much
+
     def bytes_of(key, most, bound):
-        if mine[key] is None:
+        if mine[key] is None or not big:
             return "–"
         true = other["read"] + other["written"]
         ratio = mine[key] / true if true else float("nan")
@@ -321,16 +324,15 @@ def compare(mine: dict, other: dict) -> tuple[list[str], list[str]]:
             off.append(f"bytes {key} {ratio:.3f}")
         return f"{ratio:.3f}"
 
-    big = other["read"] + other["written"] > 1 << 22  # below, what other work leaves in the caches is as much
     cells = [f"{other['time'] * 1e-3:.2f}", time("events"), time("activity"), time("counters")]
-    cells += [f"{(other['read'] + other['written']) / 1e6:.1f}", bytes_of("dram", 0.05, big)]
+    cells += [f"{(other['read'] + other['written']) / 1e6:.1f}", bytes_of("dram", 0.05, True)]
     cells += [
         bytes_of("modelled", 0.15, mine["regular"])
         if mine["regular"]
         else f"({bytes_of('modelled', 1, False)})"
     ]
     registers = f"{mine['registers']:.0f}"
-    if mine["registers"] != other["registers"]:
+    if max(mine["registers"], LEAST_REGISTERS) != other["registers"]:
         off.append("registers")
         registers += f" ({other['registers']:.0f})"
     occupancy = f"{100 * mine['occupancy']:.1f}"

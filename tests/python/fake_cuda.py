@@ -108,6 +108,7 @@ class Driver:
         made = ctypes.CDLL(os.environ["XCUDA_DRIVER"])
         made.fake_cuda_get.restype = ctypes.c_longlong
         made.fake_cuda_launches.restype = ctypes.c_char_p
+        made.fake_cuda_ranges.restype = ctypes.c_char_p
         return made
 
     def set(self, **options):
@@ -139,6 +140,10 @@ class Driver:
             n = [int(number) for number in numbers]
             rows.append((name, tuple(n[:3]), tuple(n[3:6]), n[6], bytes.fromhex(parameters)))
         return rows
+
+    def ranges(self):
+        """NVTX's spans as begun ("+name") and ended ("-")."""
+        return self.c.fake_cuda_ranges().decode().split("\n")[:-1]
 
     def on_launch(self, call):
         """`call(kernel, grid, block, parameters as a ctypes buffer)` for each launch, in stream order."""

@@ -100,6 +100,18 @@ std::vector<Candidate> candidates(const std::string& stem) {
     return found;
 }
 
+std::vector<fs::path> nvtx_files() {
+    std::vector<fs::path> found;
+    std::vector<fs::path> folders;
+    for (const fs::path& path : settings().python_paths) folders.push_back(path / "nvidia/nvtx/lib");
+    for (const Place& place : library_places("nvtx")) folders.push_back(place.folder);
+    folders.emplace_back();  // the loader's path
+    for (const char* name : {"libnvtx3interop.so.1", "libnvToolsExt.so.1"})
+        for (const fs::path& folder : folders)
+            if (folder.empty() || is_file(folder / name)) found.push_back(folder / name);
+    return found;
+}
+
 Candidate driver_file() {
     constexpr const char* name = "libcuda.so.1";
     const std::string named = environment("XCUDA_DRIVER");

@@ -23,6 +23,9 @@ std::vector<Candidate> candidates(const std::string& stem);
 /// The environment's variable that names the library: "XCUDA_NVRTC".
 std::string variable(const std::string& stem);
 
+/// Where NVTX's functions may be: CUDA 13's libnvtx3interop, CUDA 12's libnvToolsExt, last as the loader finds them.
+std::vector<std::filesystem::path> nvtx_files();
+
 /// The driver: the environment's XCUDA_DRIVER (a file or its folder), else libcuda.so.1 as the loader finds it.
 Candidate driver_file();
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 
@@ -10,6 +11,7 @@ from xcuda.profiler.modes import show_reports
 from xcuda.profiler.recording import Recording
 
 _open: list[Recording] = []
+_ranges: list = []  # the runtime, for each span that has begun and not ended
 _begun = False  # any cell, ever
 _prepared = False
 
@@ -19,6 +21,8 @@ def cell_begin(text: str, execution_count: int) -> None:
     global _begun
     _begun = True
     _open.clear()  # a cell that was interrupted before its end leaves nothing behind
+    _end_range()
+    _begin_range(f"In [{execution_count}]")
     watch = "overlapping" if show_reports() == "full" else None
     _open.append(Recording("cell", f"In [{execution_count}]", load=False, watch=watch))
     if (limits := sys.modules.get("xcuda.core.time_limit")) is not None:
@@ -32,6 +36,7 @@ def cell_end(failed: bool = False) -> dict | None:
     its own.
     """
     global _begun
+    _end_range()
     if (limits := sys.modules.get("xcuda.core.time_limit")) is not None:
         limits.end_cell()
     _prepare_reports()
@@ -60,6 +65,22 @@ def _prepare_reports() -> None:
         _prepared = True
         if (prepare := getattr(xcuda, "_prepare", None)) is not None:
             threading.Thread(target=prepare, name="xcuda-reports", daemon=True).start()
+
+
+def _begin_range(name: str) -> None:
+    """A span round the cell, where an outside profiler listens: only then is the runtime loaded for it."""
+    if not os.environ.get("NVTX_INJECTION64_PATH") and not os.environ.get("XCUDA_NVTX"):
+        return
+    from xcuda import _runtime
+
+    if _runtime.ranges_wanted:
+        _runtime.push_range(name)
+        _ranges.append(_runtime)
+
+
+def _end_range() -> None:
+    while _ranges:
+        _ranges.pop().pop_range()
 
 
 def leave_out() -> None:
