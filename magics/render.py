@@ -132,6 +132,10 @@ def collected(document: dict) -> list[str]:
         told.append(
             f"There are no hardware counters: {counters['absent']}. Bytes and operations are modelled."
         )
+    elif counters.get("calls") == 0:
+        told.append(
+            "No launch was counted: graphs, kernels that print and those on pinned memory are left out."
+        )
     elif "calls" in counters:
         told.append("While counters are read, other libraries' kernels are not seen.")
     if activity.get("overlapping") is False and len({e["stream"] for e in _launched(document)}) > 1:

@@ -98,6 +98,30 @@ def test_a_kernel_that_prints_is_not_run_again_and_again():
     assert driver.get("calls:cuptiRangeProfilerStart") == 0
 
 
+@on_fake()
+def test_a_kernel_on_pinned_memory_is_not_run_again_and_again():
+    """What it writes there would not be put back between the passes."""
+    scale = scale_kernel()
+    pinned = cuda.pinned_array(1000, "float32")
+
+    class Mapped:
+        """As another library gives it: the GPU writes into the host's memory."""
+
+        __cuda_array_interface__ = {
+            "shape": (1000,),
+            "typestr": "<f4",
+            "data": (pinned.ctypes.data, False),
+            "strides": None,
+            "version": 3,
+        }
+
+    with profiler.profile(counters=True) as p:
+        scale[4, 256](Mapped(), 2.0)
+        scale[4, 256](ones(), 2.0)
+    assert driver.get("calls:cuptiRangeProfilerStart") == 1
+    assert p.report.document["collection"]["counters"] == {"calls": 1}
+
+
 @pytest.mark.parametrize(
     ("function", "result", "words"),
     [

@@ -4,6 +4,8 @@
 #include <cuda.h>
 
 #include <atomic>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,23 @@
 namespace xcuda::device::cuda {
 
 inline std::atomic<bool> counting{false};
+
+/// While one lives, this thread's launches are not counted where `arguments` names host memory: replays don't put it back.
+class SparedHostMemory {
+public:
+    explicit SparedHostMemory(std::span<const std::byte> arguments) {
+        if (counting.load(std::memory_order_relaxed)) [[unlikely]]
+            spared_ = names_host_memory(arguments);
+    }
+    ~SparedHostMemory() { spared_ = false; }
+    SparedHostMemory(const SparedHostMemory&) = delete;
+    SparedHostMemory& operator=(const SparedHostMemory&) = delete;
+    static bool spared() { return spared_; }
+
+private:
+    static bool names_host_memory(std::span<const std::byte> arguments);
+    static inline constinit thread_local bool spared_ = false;
+};
 
 /// Around the driver's call that starts a kernel: its counters are read where that is asked for. The context is current.
 class CountedLaunch {

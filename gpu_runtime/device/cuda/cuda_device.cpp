@@ -7,6 +7,7 @@
 #include "device/cuda/compile.hpp"
 #include "device/cuda/context.hpp"
 #include "device/cuda/copies.hpp"
+#include "device/cuda/counters.hpp"
 #include "device/cuda/describe.hpp"
 #include "device/cuda/event.hpp"
 #include "device/cuda/foreign.hpp"
@@ -212,6 +213,7 @@ public:
             capture->launch(kernel->handle(), function, shape, packed);
             return nullptr;
         }
+        const SparedHostMemory spared(arguments);
         return queue_of(stream, use.gpu)->launch(kernel->handle(), function, shape, packed);
     }
 
