@@ -31,6 +31,12 @@ void add_bits(FunctionTable& t) {
         t.add({d}, d, "(" + cpp(d) + ")__builtin_popcountll(" + x + ")",
               "(" + cpp(d) + ")" + (is_long(d) ? "__popcll(" : "__popc(") + x + ")", "");
     }
+    t.begin("bit_count", {"numpy.bitwise_count"}, "numpy.bitwise_count",
+            "How many bits of |x| are set, as uint8; x.bit_count() gives it as an int.");
+    for (const DType d : integers) {
+        const std::string x = is_signed(d) ? "($0 < 0 ? 0 - (u64)$0 : (u64)$0)" : "(u64)$0";
+        t.add({d}, DType::u8, "(u8)__builtin_popcountll(" + x + ")", "(u8)__popcll(" + x + ")", "");
+    }
     t.begin("brev", {"cuda.brev"}, "", "x's 32 or 64 bits in reverse order, unsigned.");
     for (const DType d : words)
         t.add({d}, unsigned_of(d), is_long(d) ? "__builtin_bitreverse64($0)" : "__builtin_bitreverse32($0)",

@@ -78,6 +78,20 @@ void add_rounding(FunctionTable& t) {
     t.add({DType::f32}, DType::f32, "__builtin_fabsf($0)", "fabsf($0)", "__builtin_elementwise_abs($0)");
     t.add({DType::f64}, DType::f64, "__builtin_fabs($0)", "fabs($0)", "__builtin_elementwise_abs($0)");
 
+    const DType floats[] = {DType::f32, DType::f64};
+    t.begin("frexp", {"math.frexp", "numpy.frexp"}, "numpy.frexp",
+            "(m, e) with x = m * 2 ** e and 0.5 <= |m| < 1; e is 0 of 0, infinities and nan.");
+    for (const DType d : floats) t.add({d}, d, "xc_frexp($0)", "");
+    t.begin("frexp_exponent", {}, "", "The exponent that frexp gives.");
+    for (const DType d : floats) t.add({d}, DType::i32, "xc_exponent_of($0)", "");
+    t.begin("modf", {"math.modf", "numpy.modf"}, "numpy.modf",
+            "(fraction, whole part), both with x's sign, in floating point.");
+    for (const DType d : floats) t.add({d}, d, "xc_modf($0)", "");
+    t.begin("remainder", {"math.remainder"}, "",
+            "x - n * y with n the whole number nearest to x / y, ties to even.");
+    t.add({DType::f32, DType::f32}, DType::f32, "__builtin_remainderf($0, $1)", "remainderf($0, $1)", "");
+    t.add({DType::f64, DType::f64}, DType::f64, "__builtin_remainder($0, $1)", "remainder($0, $1)", "");
+
     t.begin("ldexp", {"math.ldexp", "numpy.ldexp"}, "numpy.ldexp", "x * 2**n.");
     t.add({DType::f32, DType::i32}, DType::f32, "__builtin_ldexpf($0, $1)", "ldexpf($0, $1)", "");
     t.add({DType::f64, DType::i32}, DType::f64, "__builtin_ldexp($0, $1)", "ldexp($0, $1)", "");

@@ -167,12 +167,16 @@ ir::Module lower(const Source& source, const std::vector<ir::Type>& types, bool 
                  const TileUnit& tile) {
     if (!source.function) throw bug("a kernel without its syntax tree");
     if (source.function->kind != "FunctionDef") refuse_node(*source.function);
-    const std::vector<std::string> names = parameter_names(source);
+    std::vector<std::string> names = parameter_names(source);
     Unit unit;
     unit.checked = checked;
     unit.tile = tile;
     unit.names = names_from_json(source.names);
     unit.sources = unit.names.sources;
+    // Device arrays that the function names outside itself come after its own parameters.
+    const std::size_t own = names.size();
+    for (std::size_t i = own; i < unit.names.forms.size(); ++i)
+        names.push_back(captured_name(static_cast<int>(i - own)) + unit.names.forms[i].name);
     if (!unit.names.forms.empty()) return lower_formed(source, types, unit, names);
     if (names.size() != types.size())
         throw Error(Fault::user, "TypeError",

@@ -99,6 +99,13 @@ Value Lowering::call(const Node& node) {
             if (base.kind == Value::Kind::records && attr == "reshape") return reshaped(base, node);
             if (base.has_elements())
                 if (auto made = array_method(base, attr, node)) return *made;
+            if (base.is_scalar() && attr == "bit_count") {
+                bind(node, attr, {}, 0);
+                return scalar_value(python_cast(
+                    DType::i64, true,
+                    table_apply(internal_function("bit_count"), "bit_count", {base.expr}, node.place),
+                    node.place));
+            }
             if (base.is_scalar() && (attr == "conjugate" || attr == "conj")) {
                 bind(node, attr, {}, 0);
                 return part("conjugate", base.expr, node.place);
@@ -204,7 +211,7 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
         const std::vector<Value> sides = operands(bind(node, name, {"a", "b"}, 2));
         return product(sides[0], sides[1], node.place);
     }
-    if (module == "numpy" || module == "operator")
+    if (module == "numpy" || module == "operator" || module == "math")
         if (const auto made = operator_ufunc(module, name, node.place)) return ufunc(*made, node);
     *known = false;
     return {};

@@ -121,6 +121,7 @@ Value Lowering::invoke_closure(const Value& closure, const Node& node) {
     }
     for (const auto& [name, v] : captured_by(closure, node.place))
         typed.emplace_back(name, argument_from(v, flat, node.place));
+    pass_captured(typed, flat, node.place);
     return invoke_function({closure.text, *closure.node, *closure.names, no_names, false}, std::move(typed),
                            std::move(flat), node);
 }

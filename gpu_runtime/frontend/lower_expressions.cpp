@@ -266,6 +266,10 @@ Value Lowering::from_meaning(const Meaning& meaning, const std::string& written,
             for (std::size_t i = 0; i < meaning.items.size(); ++i)
                 v.items.push_back(from_meaning(meaning.items[i], fmt::format("{}[{}]", written, i), place));
             return v;
+        case Meaning::Kind::captured:
+            for (const auto& [parameter, array] : parameters)
+                if (parameter.starts_with(captured_name(meaning.helper))) return array;
+            refuse_meaning(meaning, written, place);
         case Meaning::Kind::undefined:
         case Meaning::Kind::missing: refuse_meaning(meaning, written, place);
         case Meaning::Kind::intrinsic:
@@ -418,6 +422,22 @@ Value Lowering::tuple_item(const Value& base, const Value& at, const Node& node)
     return scalar_value(chosen);
 }
 
+// Color["red"]: a member of an Enum by its name.
+Value Lowering::enum_member(const Value& base, const Node& node) {
+    const Node& slice = node.one("slice");
+    const Value at = value(slice);
+    if (at.kind != Value::Kind::string)
+        throw refused(slice.place, "a member of " + base.text + " is named by a string, found " + spoken(at),
+                      "write " + base.text + "[\"" + base.meaning->fields[0] + "\"]");
+    const std::vector<std::string>& names = base.meaning->fields;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (names[i] == at.text) return from_meaning(base.meaning->items[i], base.text, node.place);
+    const std::string close = nearest(at.text, {names.begin(), names.end()});
+    throw refused(
+        slice.place, base.text + " has no member '" + at.text + "'",
+        close.empty() ? fmt::format("it has {}", fmt::join(names, ", ")) : "did you mean '" + close + "'?");
+}
+
 Value Lowering::subscript(const Node& node) {
     const Value base = value(node.one("value"));
     if (base.only_fields)
@@ -426,6 +446,9 @@ Value Lowering::subscript(const Node& node) {
     if (base.is_indexed()) return element_or_row(base, node);
     if (base.kind == Value::Kind::expression) return expression_subscript(base, node);
     if (base.kind == Value::Kind::records) return record_subscript(base, node);
+    if (base.kind == Value::Kind::meaning && base.meaning->kind == Meaning::Kind::class_ &&
+        !base.meaning->fields.empty())
+        return enum_member(base, node);
     if (!base.is_tuple()) {
         if (base.kind == Value::Kind::meaning)
             refuse_meaning(*base.meaning, base.text, node.one("value").place);

@@ -24,9 +24,16 @@ bool returns_early(const ir::Body& body) {
     return found;
 }
 
+// Of a parameter as users know it.
+std::string shown(const std::string& name) {
+    return is_captured(name) ? name.substr(name.find(' ', name.find(' ') + 1) + 1) : name;
+}
+
 constexpr int most_passes = 60;  // types only rise, in a lattice of 12 steps; nested loops add a few
 
 }  // namespace
+
+bool is_captured(const std::string& parameter) { return parameter.starts_with("captured "); }
 
 Lowering::Lowering(Unit& u, const FunctionSource& s, std::vector<std::pair<std::string, Argument>> a)
     : unit(u),
@@ -187,7 +194,7 @@ Value Lowering::parameter(const std::string& name, const Argument& argument) {
         default: break;
     }
     const ir::VarId id =
-        fn.add({name, argument.type, ir::Var::Role::parameter, source.function.place, false});
+        fn.add({shown(name), argument.type, ir::Var::Role::parameter, source.function.place, false});
     fn.params.push_back(id);
     const ExprP var = ir::var(id, argument.type, source.function.place);
     if (argument.kind == Argument::Kind::view) {

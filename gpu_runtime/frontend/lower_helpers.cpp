@@ -209,6 +209,7 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
             typed.emplace_back(parameters[i],
                                argument_from(values[i], flat, bound[i] ? bound[i]->place : node.place));
         literals_stay = false;
+        pass_captured(typed, flat, node.place);
         return invoke_function({helper.name, *helper.function, helper.names, helper.defaults, false},
                                std::move(typed), std::move(flat), node);
     };
@@ -224,6 +225,13 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
     if (declared && declared->returns && result.kind == Value::Kind::scalar)
         result = scalar_value(python_cast(*declared->returns, false, result.expr, node.place));
     return result;
+}
+
+// Device arrays outside the kernel, which its helpers may name too.
+void Lowering::pass_captured(std::vector<std::pair<std::string, Argument>>& typed, std::vector<ExprP>& flat,
+                             const Place& place) {
+    for (const auto& [name, v] : parameters)
+        if (is_captured(name)) typed.emplace_back(name, argument_from(v, flat, place));
 }
 
 Value Lowering::invoke_function(const FunctionSource& source_of_it,

@@ -64,6 +64,7 @@ std::string how_many(std::size_t n, const char* what) {
 std::optional<Lowering::Ufunc> Lowering::operator_ufunc(const std::string& module, const std::string& name,
                                                         const Place& place) {
     const bool numpy = module == "numpy";
+    if (module == "math" && name != "frexp" && name != "modf") return std::nullopt;
     const auto one = [&](auto step) {
         return Ufunc{name, 1, 1, [step](const Items& x) { return Items{step(x[0])}; }, numpy};
     };
@@ -91,6 +92,26 @@ std::optional<Lowering::Ufunc> Lowering::operator_ufunc(const std::string& modul
                          return Items{arithmetic(Op::floordiv, x[0], x[1], place),
                                       arithmetic(Op::mod, x[0], x[1], place)};
                      }};
+    if (name == "frexp" || name == "modf") {
+        const std::string spelling = module + "." + name;
+        return Ufunc{
+            name,
+            1,
+            2,
+            [this, spelling, python = !numpy, fraction = name == "modf", place](const Items& x) {
+                const ExprP first = table_apply(*find_function(spelling), spelling, {x[0]}, place);
+                if (first->type.is_none()) return Items{first, first};
+                const char* other = fraction ? "numpy.trunc" : "frexp_exponent";
+                const KernelFunction& function = fraction ? *find_function(other) : internal_function(other);
+                const ExprP whole = table_apply(
+                    function, other, {convert(x[0], ir::scalar(first->type.dtype, x[0]->type.weak))}, place);
+                return Items{first,
+                             python && !fraction ? python_cast(DType::i64, true, whole, place) : whole};
+            },
+            numpy,
+            numpy};
+    }
+    if (!numpy) return std::nullopt;
     if (name != "logical_and" && name != "logical_or" && name != "logical_xor") return std::nullopt;
     const Op op = name == "logical_and" ? Op::bit_and : name == "logical_or" ? Op::bit_or : Op::bit_xor;
     return two([this, op, place](const ExprP& a, const ExprP& b) {
@@ -153,7 +174,7 @@ Value Lowering::ufunc(const Ufunc& f, const Node& node) {
     if (!outs.empty() && outs.size() != f.outputs)
         throw refused(node.place, fmt::format("{}() gives {}, found {} for out", f.name,
                                               how_many(f.outputs, "array"), outs.size()));
-    const bool arrays = std::any_of(inputs.begin(), inputs.end(), many);
+    const bool arrays = f.of_arrays && std::any_of(inputs.begin(), inputs.end(), many);
     if (outs.empty() && f.outputs == 1 && seen_among(inputs))
         return seen_map(
             std::move(inputs), [apply = f.apply](const Items& x) { return apply(x)[0]; }, node.place);

@@ -194,6 +194,7 @@ private:
     Value binary(const Node& node);
     Value unary(const Node& node);
     Value subscript(const Node& node);
+    Value enum_member(const Value& base, const Node& node);
     Value tuple_item(const Value& base, const Value& at, const Node& node);
     Value tuple_slice(const Value& base, const Value& slice, const Place& place) const;
     Value from_meaning(const Meaning& meaning, const std::string& written, const Place& place);
@@ -295,7 +296,7 @@ private:
         std::string name;
         std::size_t inputs, outputs;
         std::function<Items(const Items&)> apply;  // of numbers
-        bool takes_out = true;
+        bool takes_out = true, of_arrays = true;
     };
     static bool takes_arrays(const std::string& spelling);
     std::optional<Ufunc> operator_ufunc(const std::string& module, const std::string& name,
@@ -451,6 +452,8 @@ private:
     Value invoke(const Meaning& meaning, const Node& node);
     bool literals_stay = false;  // argument_from: a literal is a constant of the helper, no argument
     Argument argument_from(const Value& value, std::vector<ExprP>& flat, const Place& place);
+    void pass_captured(std::vector<std::pair<std::string, Argument>>& typed, std::vector<ExprP>& flat,
+                       const Place& place);
     Value invoke_function(const FunctionSource& callee,
                           std::vector<std::pair<std::string, Argument>> arguments, std::vector<ExprP> flat,
                           const Node& node);
@@ -585,6 +588,10 @@ private:
     std::optional<Place> block_part;     // of a helper's first barrier or shared array
     std::vector<const Node*> capturing;  // closures whose captured names are being found
 };
+
+/// What the names of parameters begin with that stand for a device array outside the kernel.
+inline std::string captured_name(int number) { return "captured " + std::to_string(number) + " "; }
+bool is_captured(const std::string& parameter);
 
 /// Operands may be read again without harm: small, no effect, no call.
 bool repeatable(const ir::Expr& e);

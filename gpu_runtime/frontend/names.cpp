@@ -24,6 +24,7 @@ constexpr KindName kinds[] = {
     {"class", Kind::class_},        {"host", Kind::host},
     {"undefined", Kind::undefined}, {"missing", Kind::missing},
     {"array", Kind::array},         {"record_dtype", Kind::record_dtype},
+    {"captured", Kind::captured},
 };
 
 Kind kind_from(const std::string& name) {
@@ -128,6 +129,7 @@ Helper helper_from(const json& j) {
 
 Form form_from(const json& j) {
     Form f;
+    f.name = j.value("name", "");
     const auto kind = j.at("kind").get<std::string>();
     if (kind == "constant") {
         f.kind = Form::Kind::constant;

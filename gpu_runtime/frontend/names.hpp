@@ -24,6 +24,7 @@ struct Meaning {
         array,      // a global NumPy array: `bytes` of `dtype` and `shape`; of records: `items` by `record`
         record_dtype,  // a structured dtype: `fields`, `items` (dtypes, each with the `shape` of an array field)
         record,  // a NamedTuple or dataclass type, called to make a struct: `fields`, the last ones' defaults in `items`
+        captured,  // a device array outside the kernel, which becomes an argument: `helper` is its number
         module,
         exception,
         class_,

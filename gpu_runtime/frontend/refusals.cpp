@@ -145,6 +145,7 @@ void refuse_meaning(const Meaning& m, const std::string& written, const Place& p
     switch (m.kind) {
         case Meaning::Kind::undefined: throw refused(place, "name '" + written + "' is not defined", close);
         case Meaning::Kind::missing: throw refused(place, m.of + " has no '" + m.text + "'", close);
+        case Meaning::Kind::captured:
         case Meaning::Kind::host:
             throw refused(place, "'" + written + "' is " + m.text + ", made outside the kernel",
                           "pass it as an argument");

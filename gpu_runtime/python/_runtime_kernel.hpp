@@ -39,7 +39,8 @@ struct KernelState {
         only_on;  // a device's kind or label, "cpu", "cuda": it runs nowhere else; empty: wherever its arguments are
     std::vector<Declared> declared;      // see _runtime_declared
     std::vector<bool> fixed_parameters;  // those whose values are constants of a variant each; empty: none
-    bool routed = false;  // about.route(values, has a shape) gives the kernel that runs instead
+    bool carries = false;  // names device arrays outside itself: each call is a variant that takes them too
+    bool routed = false;   // about.route(values, has a shape) gives the kernel that runs instead
 
     std::shared_ptr<launch::Program> program;  // null until the first call, and after a captured name changed
     launch::Steady steady;                     // of options.tuning.adaptive

@@ -67,6 +67,14 @@ std::unique_ptr<Arguments, GiveBack> take_arguments() {
     throw Error(Fault::user, "TypeError", fmt::format("{}({}) {}", k.name, parameters, message));
 }
 
+// Thrown where a kernel turns out to name device arrays outside itself: its calls go another way.
+struct CarriesArrays : Error {
+    explicit CarriesArrays(const std::string& kernel)
+        : Error(Fault::user, "TypeError",
+                kernel + " uses device arrays from outside, which are known when it is called", std::nullopt,
+                "call it, or pass them as arguments") {}
+};
+
 // What a variant has of its kernel; constants belong to the kernel's own parameters.
 void like(KernelState& variant, const KernelState& k) {
     variant.options = k.options;
@@ -86,6 +94,12 @@ void read_arguments(KernelState& k, Arguments& to, PyObject* const* values, std:
     const std::size_t wanted = k.parameters.size();
     const std::size_t named = names ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : 0;
     const auto read_all = [&](PyObject* const* all) {
+        if (k.carries && !k.routed) [[unlikely]] {
+            structured = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(wanted)));
+            for (std::size_t j = 0; j < wanted; ++j)
+                PyTuple_SET_ITEM(structured.ptr(), static_cast<Py_ssize_t>(j), Py_NewRef(all[j]));
+            return;
+        }
         for (std::size_t i = 0; i < wanted; ++i) {
             const bool fixed = i < k.fixed_parameters.size() && k.fixed_parameters[i];
             if (!k.routed && !fixed && to.read(all[i], k.parameters[i])) continue;
@@ -145,6 +159,10 @@ launch::Program& KernelState::current_program() {
     last_lowered.reset();
     steady = {};
     const nb::object captured = about.attr("capture")();
+    if (nb::cast<bool>(nb::object(captured.attr("carries")))) {
+        carries = true;
+        throw CarriesArrays(name);
+    }
     frontend::Source source;
     source.name = nb::cast<std::string>(nb::object(captured.attr("name")));
     source.file = nb::cast<std::string>(nb::object(captured.attr("file")));
@@ -349,8 +367,10 @@ std::shared_ptr<device::Device> device_for(const KernelState& k) {
     return k.only_on.empty() ? current_device() : held_to(k, nullptr, nullptr);
 }
 
-std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& where, PyObject* const* values,
-                                        std::size_t count, PyObject* keyword_names, bool wait) {
+namespace {
+
+std::shared_ptr<InFlight> launch_once(KernelState& k, const Configuration& where, PyObject* const* values,
+                                      std::size_t count, PyObject* keyword_names, bool wait) {
     const Stream* stream = where.stream.is_valid() ? nb::inst_ptr<Stream>(where.stream) : current_stream();
     auto arguments = take_arguments();
     if (stream) arguments->expect(stream->device, stream->stream.get());
@@ -410,6 +430,17 @@ std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& whe
         in_flight(work);
     }
     return work;
+}
+
+}  // namespace
+
+std::shared_ptr<InFlight> launch_kernel(KernelState& k, const Configuration& where, PyObject* const* values,
+                                        std::size_t count, PyObject* keyword_names, bool wait) {
+    try {
+        return launch_once(k, where, values, count, keyword_names, wait);
+    } catch (const CarriesArrays&) {
+        return launch_once(k, where, values, count, keyword_names, wait);
+    }
 }
 
 BoundLaunch bind_launch(const nb::object& kernel, const Configuration& where,

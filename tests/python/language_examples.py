@@ -84,5 +84,9 @@ EXPRESSIONS = [
     ),
     ("Conversions", "b[0] = int(b[1]) + float(n) + bool(n) + np.int8(n) + np.float64(1)"),
     ("`abs`, `round`, `divmod`, `pow`", "q, r = divmod(n, 3)\nb[0] = abs(q) + round(b[1]) + pow(r, 2)"),
+    (
+        "`math.frexp`, `math.modf` and their like, which give two numbers",
+        "m, e = math.frexp(b[0])\nb[0], b[1] = math.modf(b[2] + m * e)",
+    ),
     ("Lambdas", "square = lambda x: x * x\nb[0] = square(b[1])"),
 ]

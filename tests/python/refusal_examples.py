@@ -4,6 +4,7 @@ docs/REFUSALS.md is generated from them (./run docs), so that what it says is wh
 """
 
 import dataclasses
+import enum
 import linecache
 import re
 from collections import namedtuple
@@ -33,10 +34,18 @@ class FFI:
 
 FFI.__module__ = "cffi.api"
 POINT = np.dtype([("x", "f4"), ("y", "f4")])
+
+
+class Color(enum.Enum):
+    red = 1
+    green = 2
+
+
 NAMES = {
     **tests.OUTSIDE,
     "Pair": Pair,
     "Body": Body,
+    "Color": Color,
     "point": POINT,
     "words": np.dtype([("word", "S3")]),
     "mixed": np.dtype([("word", "S3"), ("x", "f4")]),
@@ -124,6 +133,8 @@ MORE = [
     "np.mean(A, out=cuda.local.array(1, np.int32)[0, ...])",
     "c = cuda.local.array((2, 2, 2), np.float32)\nx = c @ c",
     "x = b.astype(n)",
+    "x = Color['pink']",
+    "x = Color[n]",
     "raise ValueError('a', 'b')",
     "x = (1, 2)\nx = (1, 2, 3)",
     "x = cuda.ballot_sync(1.5, True)",

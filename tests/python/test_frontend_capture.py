@@ -75,7 +75,15 @@ def test_names_of_a_file():
             {"kind": "host", "type": "ndarray", "text": "a object array of shape (2, 3)"},
         ),
         (1j, {"kind": "constant", "type": "complex", "real": (0.0).hex(), "imag": (1.0).hex()}),
-        (Mode, {"kind": "class", "name": "Mode"}),
+        (
+            Mode,
+            {
+                "kind": "class",
+                "name": "Mode",
+                "fields": ["FAST"],
+                "items": [{"kind": "constant", "type": "int", "value": "3"}],
+            },
+        ),
     ],
 )
 def test_the_meaning_of_an_object(value, meaning):

@@ -16,7 +16,7 @@ OF_ARRAYS = {  # have no overloads: test_kernel_reductions
     if not rows
 }
 TWO = {"atan2", "hypot", "maximum", "minimum", "fmax", "fmin", "nextafter", "fmod", "copysign", "logaddexp"}
-OWN_TESTS = {"round", "where", "clip", "ldexp", "isnat"}
+OWN_TESTS = {"round", "where", "clip", "ldexp", "frexp", "modf", "bit_count", "isnat"}
 COUNT = 300
 
 

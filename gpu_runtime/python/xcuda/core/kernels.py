@@ -196,7 +196,7 @@ def _check(function):
     """Refuses at once what no kernel can have; a source that can't be read is told at the first call."""
     import json
 
-    from xcuda.core.source import encode, parse
+    from xcuda.core.source_tree import encode, parse
 
     if function.__code__.co_name == "<lambda>":
         return
@@ -246,9 +246,20 @@ class About(NumbaNames):
 
     def variant(self, values):
         """The kernel for a call with tuples, structs or constants, and the arguments it takes in their place."""
-        from xcuda.core.structured import MOST_VARIANTS, flatten
+        from xcuda.core.structured import MOST_VARIANTS, Flat, flatten
 
         flat = flatten(tuple(self.kernel.__signature__.parameters), values, self.constants)
+        carried = self._arrays_outside()
+        if carried is not None:
+            names, arrays = zip(*carried.arrays, strict=True)
+            forms = tuple(("captured", name) for name in names)
+            flat = Flat(
+                (*flat.key, carried.uses),
+                (*flat.names, *names),
+                (*flat.values, *arrays),
+                (*flat.owners, *arrays),
+                (*flat.forms, *forms),
+            )
         found = self.variants.get(flat.key)
         if found is None:
             about = self.with_forms(flat.forms)
@@ -259,6 +270,15 @@ class About(NumbaNames):
                 del self.variants[next(iter(self.variants))]
             self.variants[flat.key] = found
         return found, flat.values, flat.owners
+
+    def _arrays_outside(self):
+        """What was captured, where device arrays are among it; read anew when a captured name changed."""
+        from xcuda.core.source import capture, unchanged
+
+        known = self.captured
+        if known is None or not all(unchanged(*c) for c in known.captures):
+            known = self.captured = capture(self.py_func)
+        return known if known.arrays else None
 
     def async_call(self, *args, **kwargs):
         """Starts the kernel on the current stream and gives an awaitable for what it writes.

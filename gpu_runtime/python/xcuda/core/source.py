@@ -12,7 +12,6 @@ import builtins
 import dataclasses
 import difflib
 import enum
-import inspect
 import json
 import math
 import sys
@@ -25,7 +24,7 @@ from xcuda.core.language import Intrinsic, Namespace
 from xcuda.core.records import dtype_meaning
 from xcuda.core.source_dtypes import dtype_name, is_numpy_scalar, is_record_dtype, numpy_scalar
 from xcuda.core.source_dtypes import loaded_numpy as _numpy
-from xcuda.core.source_lines import lines_of
+from xcuda.core.source_tree import arguments_of, constant_of, encode, parse
 
 _MISSING = object()
 
@@ -36,7 +35,9 @@ class Captured:
 
     name, file: as tracebacks name them. text, first_line: the function's own lines. ast_json, names_json: what
     `_runtime` lowers (`names_json` holds the helpers' sources too). captures: (holder, name, value) of every global,
-    closure cell and helper read; a holder is a namespace dict, a cell or a function (its code).
+    closure cell and helper read; a holder is a namespace dict, a cell or a function (its code). arrays: (name, array)
+    of the device arrays among them, which become arguments; uses: which of them each name means, in their order;
+    carries: there are some, and no forms that take them.
     """
 
     name: str
@@ -46,6 +47,9 @@ class Captured:
     ast_json: str
     names_json: str
     captures: list[tuple[Any, str, Any]] = field(default_factory=list)
+    arrays: list[tuple[str, Any]] = field(default_factory=list)
+    uses: tuple[int, ...] = ()
+    carries: bool = False
 
     def changed(self) -> bool:
         """True if a captured name means another object than at capture: then capture again."""
@@ -74,6 +78,7 @@ def capture(function: types.FunctionType, forms: tuple[tuple, ...] | None = None
     names = collector.names_of(function, tree)
     shapes = None if forms is None else [collector.form(form) for form in forms]
     collector.finish()
+    takes = forms is not None and any(form[0] == "captured" for form in forms)
     linked = getattr(function, "__xcuda_link__", [])
     known = {"names": names, "helpers": collector.helpers, "forms": shapes, "sources": linked}
     return Captured(
@@ -83,141 +88,11 @@ def capture(function: types.FunctionType, forms: tuple[tuple, ...] | None = None
         text="".join(lines),
         ast_json=json.dumps(encode(tree)),
         names_json=json.dumps(known),
-        captures=collector.captures,
+        captures=[c for c in collector.captures if not is_carried(c[2])] if takes else collector.captures,
+        arrays=collector.arrays,
+        uses=tuple(collector.uses),
+        carries=bool(collector.arrays) and not takes,
     )
-
-
-# ---- the text and its tree ------------------------------------------------------------------------------------------
-
-
-def parse(function: types.FunctionType) -> tuple[ast.FunctionDef, list[str], int]:
-    """The function's FunctionDef (absolute lines, true columns), its source lines and the first one's number."""
-    code = function.__code__
-    name, file, first = function.__name__, code.co_filename, code.co_firstlineno
-    lines = lines_of(file, function.__globals__)
-    if len(lines) < first:
-        raise OSError(
-            f"no source text for {name}(): Python has no lines of {file!r}. Define it in a notebook cell or in a file"
-            " (text run by exec() needs an entry in linecache)"
-        )
-    if code.co_name == "<lambda>":
-        tree = _lambda(lines, code)
-        return tree, lines[first - 1 : tree.end_lineno], first
-    block = inspect.getblock(lines[first - 1 :])
-    tree = _definition(block, first, code.co_name)
-    if tree is None or [a.arg for a in _arguments(tree)] != _argument_names(code):
-        raise OSError(
-            f"the source of {name}() in {file!r} changed since it was defined: run the definition again"
-        )
-    return tree, block, first
-
-
-def _definition(block: list[str], first: int, name: str) -> ast.FunctionDef | None:
-    indented = block[0][:1].isspace()
-    # `if 1:` keeps an indented definition's columns as they are; it costs one line.
-    text = ("if 1:\n" if indented else "") + "".join(block)
-    try:
-        module = ast.parse(text)
-    except SyntaxError:
-        return None
-    ast.increment_lineno(module, first - (2 if indented else 1))
-    body = module.body[0].body if indented else module.body
-    found = body[0] if body else None
-    if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)) and found.name == name:
-        return found
-    return None
-
-
-def _compiles_to(node: ast.Lambda, code: types.CodeType) -> bool:
-    """Whether a lambda of the source is the same code: then it does not matter which of two it was."""
-    alone = compile(ast.Expression(node), "<lambda>", "eval").co_consts
-    made = next(c for c in alone if isinstance(c, types.CodeType))
-    return node.lineno == code.co_firstlineno and (made.co_code, made.co_consts) == (
-        code.co_code,
-        code.co_consts,
-    )
-
-
-def _lambda(lines: list[str], code: types.CodeType) -> ast.Lambda:
-    """The lambda that `code` was compiled from, told from others of its line by where its body stands."""
-    try:
-        module = ast.parse("".join(lines))
-    except SyntaxError:
-        module = ast.Module([], [])
-    candidates = [
-        node
-        for node in ast.walk(module)
-        if isinstance(node, ast.Lambda) and [a.arg for a in _arguments(node)] == _argument_names(code)
-    ]
-    spots = [p for p in code.co_positions() if None not in p and (p[0], p[2]) != (p[1], p[3])]
-    found = []
-    for node in candidates:
-        begin, end = (
-            (node.body.lineno, node.body.col_offset),
-            (node.body.end_lineno, node.body.end_col_offset),
-        )
-        if spots and all(begin <= (p[0], p[2]) and (p[1], p[3]) <= end for p in spots):
-            found.append(node)
-    if not spots:  # CPython 3.12 keeps no places of a lambda that only gives a constant
-        found = [node for node in candidates if _compiles_to(node, code)][:1]
-    found = [node for node in found if not any(node is not other and _holds(node, other) for other in found)]
-    if len(found) != 1:
-        raise OSError("the source of this lambda can't be told: give it a name with def")
-    return found[0]
-
-
-def _holds(node: ast.AST, other: ast.AST) -> bool:
-    return any(inner is other for inner in ast.walk(node))
-
-
-def _arguments(tree: ast.FunctionDef) -> list[ast.arg]:
-    a = tree.args
-    return [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, [a.vararg, a.kwarg])]
-
-
-def _argument_names(code: types.CodeType) -> list[str]:
-    count = code.co_argcount + code.co_kwonlyargcount
-    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
-    return list(code.co_varnames[:count])
-
-
-_SKIPPED_FIELDS = {"ctx", "decorator_list", "type_comment", "type_params", "kind", "annotation", "returns"}
-
-
-def encode(node: Any) -> Any:
-    """A tree as JSON: a node is [kind, [line, column, end line, end column], {field: ...}]; operators are words."""
-    if isinstance(node, ast.AST):
-        if isinstance(node, (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)):
-            return type(node).__name__
-        fields = {}
-        for name, value in ast.iter_fields(node):
-            if name in _SKIPPED_FIELDS or value is None and not isinstance(node, ast.Constant):
-                continue
-            fields[name] = _constant(value) if isinstance(node, ast.Constant) else encode(value)
-        place = []
-        if hasattr(node, "lineno"):
-            place = [node.lineno, node.col_offset, node.end_lineno, node.end_col_offset]
-        return [type(node).__name__, place, fields]
-    if isinstance(node, list):
-        return [encode(item) for item in node]
-    return node
-
-
-def _constant(value: Any) -> dict[str, Any]:
-    """A literal: {"type": ..., "value": ...}; ints as text, floats as hex, so that nothing is rounded."""
-    if value is None or value is Ellipsis:
-        return {"type": "None" if value is None else "ellipsis"}
-    if isinstance(value, bool):
-        return {"type": "bool", "value": value}
-    if isinstance(value, int):
-        return {"type": "int", "value": str(value) if value.bit_length() < 1000 else "9" * 300}
-    if isinstance(value, float):
-        return {"type": "float", "value": value.hex()}
-    if isinstance(value, complex):
-        return {"type": "complex", "real": value.real.hex(), "imag": value.imag.hex()}
-    if isinstance(value, str):
-        return {"type": "str", "value": value}
-    return {"type": type(value).__name__}
 
 
 # ---- names ----------------------------------------------------------------------------------------------------------
@@ -229,6 +104,8 @@ class _Collector:
     def __init__(self):
         self.helpers: list[dict[str, Any]] = []
         self.captures: list[tuple[Any, str, Any]] = []
+        self.arrays: list[tuple[str, Any]] = []
+        self.uses: list[int] = []
         self._ids: dict[int, int] = {}
         self._functions: list[types.FunctionType | None] = []
         self._seen: set[tuple[int, str]] = set()
@@ -274,7 +151,7 @@ class _Collector:
                 "only_fields": only_fields,
                 "items": items,
             }
-        return {"kind": "leaf"}
+        return {"kind": "leaf", "name": form[1] if form[0] == "captured" else ""}
 
     def remember(self, holder: Any, name: str, value: Any) -> None:
         if (id(holder), name) not in self._seen:
@@ -288,7 +165,7 @@ class _Collector:
             known = [*function.__globals__, *dir(builtins), *bound, *function.__code__.co_freevars]
             names[head] = {"kind": "undefined", "close": difflib.get_close_matches(head, known, 1, 0.75)}
             return
-        names[head] = self.meaning(value)
+        names[head] = self.meaning(value, head)
         for end in range(2, len(path) + 1):
             if not _has_members(value):
                 return
@@ -301,7 +178,7 @@ class _Collector:
                 return
             if isinstance(holder, types.ModuleType) and not _is_library(holder):
                 self.remember(vars(holder), part, vars(holder).get(part, _MISSING))
-            names[dotted] = self.meaning(value)
+            names[dotted] = self.meaning(value, part)
 
     def _lookup(self, function: types.FunctionType, name: str) -> Any:
         code = function.__code__
@@ -324,7 +201,7 @@ class _Collector:
         defaults.update(function.__kwdefaults__ or {})
         return {name: self.meaning(value) for name, value in defaults.items()}
 
-    def meaning(self, value: Any) -> dict[str, Any]:
+    def meaning(self, value: Any, written: str = "") -> dict[str, Any]:
         """What an object is to the compiler."""
         record = _record(value)
         if record is not None:
@@ -353,7 +230,16 @@ class _Collector:
             frozen = Frozen(value)
             self.remember(frozen, "content", frozen.content)
             return array
+        if is_carried(value):
+            return self._carried(value, written)
         return {"kind": "host", "type": type(value).__name__, "text": describe(value)}
+
+    def _carried(self, value: Any, written: str) -> dict[str, Any]:
+        known = [i for i, (_, array) in enumerate(self.arrays) if array is value]
+        if not known:
+            self.arrays.append((written or "array", value))
+        self.uses.append(known[0] if known else len(self.arrays) - 1)
+        return {"kind": "captured", "helper": self.uses[-1], "text": describe(value)}
 
     def _foreign(self, declared: Any) -> int:
         if id(declared) not in self._ids:
@@ -373,6 +259,16 @@ class _Collector:
         return len(self.helpers) - 1
 
 
+def is_carried(value: Any) -> bool:
+    """Whether it is an array in a device's memory, ours or another library's: kernels take it as an argument."""
+    if isinstance(value, type) or is_numpy_scalar(value):
+        return False
+    numpy = _numpy()
+    if numpy is not None and isinstance(value, numpy.ndarray):
+        return False
+    return hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack_device__")
+
+
 def _callable_in_kernels(value: Any) -> Any:
     """The plain function of a kernel, which other kernels may call, or of what says that it is one."""
     if isinstance(value, type):
@@ -386,7 +282,7 @@ class _FreeNames(ast.NodeVisitor):
     """The dotted names that a function reads and does not bind itself; annotations and decorators left aside."""
 
     def __init__(self, tree: ast.FunctionDef):
-        self.bound = {a.arg for a in _arguments(tree)}
+        self.bound = {a.arg for a in arguments_of(tree)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
                 self.bound.add(node.id)
@@ -457,7 +353,7 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
             if isinstance(value, base):
                 plain = value if base is bool else base(value)
                 break
-        constant = _constant(plain)
+        constant = constant_of(plain)
         return {"kind": "constant", **constant}
     if isinstance(value, types.MethodType) and _is_ffi(value.__self__) and value.__name__ == "from_buffer":
         return {"kind": "intrinsic", "name": "from_buffer"}
@@ -480,14 +376,19 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
         known = numpy_scalar(value)
         if known is None:
             return {"kind": "host", "type": type(value).__name__, "text": describe(value)}
-        return {"kind": "scalar", "dtype": known[0], **_constant(known[1])}
+        return {"kind": "scalar", "dtype": known[0], **constant_of(known[1])}
     if isinstance(value, type):
         builtin = getattr(builtins, value.__name__, None) is value
         if builtin and issubclass(value, BaseException):
             return {"kind": "exception", "name": value.__name__}
         if builtin:
             return {"kind": "function", "name": f"builtins.{value.__name__}"}
-        return {"kind": "class", "name": value.__name__}
+        found = {"kind": "class", "name": value.__name__}
+        if issubclass(value, enum.Enum):  # its members have names
+            items = [_simple_meaning(member) for member in value]
+            if items and all(items):
+                found |= {"fields": [member.name for member in value], "items": items}
+        return found
     spelling = _spelling(value)
     return None if spelling is None else {"kind": "function", "name": spelling}
 
@@ -532,6 +433,11 @@ def _has_members(value: Any) -> bool:
 
 def _is_ffi(value: Any) -> bool:  # cffi's FFI, of which kernels know from_buffer
     return type(value).__name__ == "FFI" and type(value).__module__.partition(".")[0] == "cffi"
+
+
+def unchanged(holder: Any, name: str, value: Any) -> bool:
+    """Whether a captured name still means the same object."""
+    return _read(holder, name) is value
 
 
 def _read(holder: Any, name: str) -> Any:

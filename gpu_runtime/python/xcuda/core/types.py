@@ -63,6 +63,13 @@ class Scalar(Type):
         """Bits of a value."""
         return self.dtype.itemsize * 8
 
+    @property
+    def underlying_float(self):
+        """Of a complex type the type of its parts."""
+        if self.dtype.kind != "c":
+            raise AttributeError(f"{self.name} is no complex type")
+        return Scalar(f"float{self.bitwidth // 2}")
+
     def __call__(self, *arguments):
         if len(arguments) == 1 and not is_type(arguments[0]):
             import numpy

@@ -35,11 +35,23 @@ class CUDATestCase(TestCase):
 
 
 class ForeignArray:
-    """An array that shows nothing but the CUDA array interface."""
+    """An array that shows nothing but the CUDA array interface; on the CPU device, which has none, DLPack's."""
 
     def __init__(self, arr):
         self._arr = arr
-        self.__cuda_array_interface__ = arr.__cuda_array_interface__
+        interface = getattr(arr, "__cuda_array_interface__", None)
+        if interface is not None:
+            self.__cuda_array_interface__ = interface
+        else:
+            self.__class__ = _WithDlpack
+
+
+class _WithDlpack(ForeignArray):
+    def __dlpack__(self, **options):
+        return self._arr.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._arr.__dlpack_device__()
 
 
 def _always(reason):
