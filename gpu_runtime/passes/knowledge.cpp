@@ -51,7 +51,7 @@ bool is_discrete(DType dtype) { return is_integer(dtype) || dtype == DType::b1; 
 Interval small_numbers(DType dtype) { return meet(numbers_of(dtype), {-longest_narrow, longest_narrow}); }
 
 void forget(Knowledge& k, VarId v) {
-    std::erase_if(k.facts, [&](const Known& fact) { return reads(*fact.value, v); });
+    std::erase_if(k.facts, [&](const Fact& fact) { return reads(*fact.value, v); });
 }
 
 bool assigns(const Stmt& s, VarId v) {
@@ -83,7 +83,7 @@ Interval Query::range(const ExprP& e, const Knowledge& k) const {
     if (!k.reached) return numbers_of(e->type.dtype);
     Interval r = of_node(e, k);
     if (e->op == Op::var || e->op == Op::constant || e->op == Op::cast) return r;
-    for (const Known& fact : k.facts)
+    for (const Fact& fact : k.facts)
         if (same(*fact.value, *e)) r = meet(r, fact.range);
     return r;
 }
@@ -213,7 +213,7 @@ void Query::refine(Knowledge& k, const ExprP& e, const Interval& to) const {
         default: break;
     }
     if (!k.reached || !lasting(*e)) return;
-    for (Known& fact : k.facts)
+    for (Fact& fact : k.facts)
         if (same(*fact.value, *e)) {
             fact.range = meet(fact.range, now);
             return;
@@ -303,7 +303,7 @@ Knowledge Query::joined(const Knowledge& a, const Knowledge& b) const {
     if (!b.reached) return a;
     Knowledge r{true, a.vars, {}};
     for (std::size_t v = 0; v < r.vars.size(); ++v) r.vars[v] = hull(a.vars[v], b.vars[v]);
-    for (const Known& fact : a.facts) {
+    for (const Fact& fact : a.facts) {
         const Interval both = hull(fact.range, range(fact.value, b));
         if (both != of_node(fact.value, r)) r.facts.push_back({fact.value, both});
     }
@@ -312,7 +312,7 @@ Knowledge Query::joined(const Knowledge& a, const Knowledge& b) const {
 
 bool Query::same_facts(const Knowledge& a, const Knowledge& b) const {
     return a.facts.size() == b.facts.size() &&
-           std::equal(a.facts.begin(), a.facts.end(), b.facts.begin(), [](const Known& x, const Known& y) {
+           std::equal(a.facts.begin(), a.facts.end(), b.facts.begin(), [](const Fact& x, const Fact& y) {
                return x.range == y.range && same(*x.value, *y.value);
            });
 }

@@ -10,7 +10,7 @@
 
 namespace xcuda::passes {
 
-struct Known {
+struct Fact {
     ir::ExprP value;  // neither a variable nor anything that reads memory
     Interval range;
 };
@@ -18,7 +18,7 @@ struct Known {
 struct Knowledge {
     bool reached = true;
     std::vector<Interval> vars;  // by VarId, of integers and bools; empty: not assigned yet
-    std::vector<Known> facts;
+    std::vector<Fact> facts;
 };
 
 struct RangeOptions {

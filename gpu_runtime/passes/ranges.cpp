@@ -221,8 +221,8 @@ Knowledge Ranges::widened(const Knowledge& before, Knowledge after, int round) c
             now.high = careful && next != thresholds_.end() ? std::min(*next, type.high) : type.high;
         }
     }
-    std::erase_if(after.facts, [&](const Known& fact) {
-        return std::none_of(before.facts.begin(), before.facts.end(), [&](const Known& old) {
+    std::erase_if(after.facts, [&](const Fact& fact) {
+        return std::none_of(before.facts.begin(), before.facts.end(), [&](const Fact& old) {
             return old.range == fact.range && same(*old.value, *fact.value);
         });
     });
