@@ -71,6 +71,9 @@ DeviceArray device_view(NumericArray& a) {
 }
 
 nb::object from_device_array(const DeviceArray& a) {
+    if (a.view.dtype > DType::c128)  // float8 and times: codes from there on are Python's numbers
+        wrong("TypeError", "numeric has no arrays of " + std::string(info(a.view.dtype).name),
+              "copy_to_host() gives NumPy's array");
     View view;
     view.ndim = a.view.ndim;
     for (std::size_t i = 0; i < static_cast<std::size_t>(view.ndim); ++i) {

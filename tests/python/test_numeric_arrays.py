@@ -7,6 +7,7 @@ import warnings
 import numpy
 import pytest
 import xcuda.numeric as np
+from xcuda import core as cuda
 
 
 def test_attributes_and_views():
@@ -167,3 +168,9 @@ def test_the_articles_programs(tmp_path):
     theirs = numpy.fft.ifft2(numpy.where(numpy.abs(f) > threshold, f, 0)).real
     numpy.testing.assert_allclose(result.get(), theirs, atol=1e-12)
     np.forget_gpu_memory()
+
+
+@pytest.mark.parametrize("values", [numpy.array(["2026-12-01"], "M8[D]"), numpy.array([3], "m8[s]")])
+def test_device_arrays_of_times_are_refused(values):
+    with pytest.raises(TypeError, match="numeric has no arrays of (datetime|timedelta)64"):
+        np.asarray(cuda.to_device(values))
