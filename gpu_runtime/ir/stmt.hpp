@@ -57,7 +57,7 @@ struct Stmt {
     int site = -1;
     Hint hint = Hint::none;
     TileOp tile;
-    std::string text;  // machine
+    std::string text;     // machine
     bool narrow = false;  // loop_range, after passes/narrow: counts in 32 bits
 };
 
