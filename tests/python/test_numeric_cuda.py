@@ -1,38 +1,48 @@
 """The kernels that programs become, compiled for GPUs that need not be here."""
 
-import numpy
+import json
+import subprocess
+import sys
+
 import pytest
+
+pytest.importorskip("nvidia.cu13", reason="no NVRTC wheel")
+
+# In a process of its own, whose kernels are these alone.
+PROGRAM = """
+import json, sys
+import numpy
 import xcuda.numeric as np
 from xcuda import _runtime
 
-pytest.importorskip("nvidia.cu13", reason="no NVRTC wheel")
+rng = numpy.random.default_rng(0)
+x, z = np.array(rng.random((70, 90))), np.array(rng.random(300) + 1j)
+f = x.astype("float32")
+np.flush()
+(np.sqrt(np.sin(f) * np.cos(f) + np.exp(-(f**2)) + np.log(f + 1))).get()
+np.where(x.T > 0.5, x.T, x[:1].T).get()
+(x[::2, ::-1] * np.arange(90)).get()
+(z * z.conj() + np.exp(z)).get()
+(f.astype("float16") % 3 + (f > 0.5)).get()
+made = [x.sum(), x.sum(0), f.max(1), f.mean(), (x > 0.5).any(1), x.astype("int32").prod(0), z.sum(), x[:, ::3].min()]
+for each in made:
+    each.get()
+x[3:40, 1::7] = f[3:40, 1::7]
+x.get()
+print(json.dumps(_runtime.numeric_compile_for(sys.argv[1])))
+"""
 
 
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 def test_fused_kernels_and_folds_compile(architecture):
-    rng = numpy.random.default_rng(0)
-    x, z = np.array(rng.random((70, 90))), np.array(rng.random(300) + 1j)
-    f = x.astype("float32")
-    np.flush()
-    (np.sqrt(np.sin(f) * np.cos(f) + np.exp(-(f**2)) + np.log(f + 1))).get()
-    np.where(x.T > 0.5, x.T, x[:1].T).get()
-    (x[::2, ::-1] * np.arange(90)).get()
-    (z * z.conj() + np.exp(z)).get()
-    (f.astype("float16") % 3 + (f > 0.5)).get()
-    for made in (
-        x.sum(),
-        x.sum(0),
-        f.max(1),
-        f.mean(),
-        (x > 0.5).any(1),
-        x.astype("int32").prod(0),
-        z.sum(),
-        x[:, ::3].min(),
-    ):
-        made.get()
-    x[3:40, 1::7] = f[3:40, 1::7]
-    x.get()
-    compiled = _runtime.numeric_compile_for(architecture)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM, architecture],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    compiled = json.loads(done.stdout)
     assert len(compiled) >= 12
     names = {name for name, _, _ in compiled}
     assert "sum(a)" in names
