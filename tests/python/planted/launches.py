@@ -55,11 +55,13 @@ def many_values_few_registers(dst, src):
         a, b, c, d = src[i], src[i + n], src[i + 2 * n], src[i + 3 * n]
         e, f, g, h = src[i + 4 * n], src[i + 5 * n], src[i + 6 * n], src[i + 7 * n]
         p, q, r, s = src[i + 8 * n], src[i + 9 * n], src[i + 10 * n], src[i + 11 * n]
+        u, v, w, x = src[i + 12 * n], src[i + 13 * n], src[i + 14 * n], src[i + 15 * n]
         for k in range(n // 64):
             a, b, c, d = b * c, c * d, d * e, e * f
             e, f, g, h = f * g, g * h, h * p, p * q
-            p, q, r, s = q * r, r * s, s * a, a * b
-        dst[i] = (a + b + c + d) * (e + f + g + h) * (p + q + r + s)
+            p, q, r, s = q * r, r * s, s * u, u * v
+            u, v, w, x = v * w, w * x, x * a, a * b
+        dst[i] = (a + b + c + d) * (e + f + g + h) * (p + q + r + s) * (u + v + w + x)
 
 
 @cuda.kernel
@@ -70,11 +72,13 @@ def many_values(dst, src):
         a, b, c, d = src[i], src[i + n], src[i + 2 * n], src[i + 3 * n]
         e, f, g, h = src[i + 4 * n], src[i + 5 * n], src[i + 6 * n], src[i + 7 * n]
         p, q, r, s = src[i + 8 * n], src[i + 9 * n], src[i + 10 * n], src[i + 11 * n]
+        u, v, w, x = src[i + 12 * n], src[i + 13 * n], src[i + 14 * n], src[i + 15 * n]
         for k in range(n // 64):
             a, b, c, d = b * c, c * d, d * e, e * f
             e, f, g, h = f * g, g * h, h * p, p * q
-            p, q, r, s = q * r, r * s, s * a, a * b
-        dst[i] = (a + b + c + d) * (e + f + g + h) * (p + q + r + s)
+            p, q, r, s = q * r, r * s, s * u, u * v
+            u, v, w, x = v * w, w * x, x * a, a * b
+        dst[i] = (a + b + c + d) * (e + f + g + h) * (p + q + r + s) * (u + v + w + x)
 
 
 def lines(n, m=None):
@@ -115,7 +119,7 @@ PAIRS = {
         None,
     ),
     "few registers": Pair(
-        many_values_few_registers, many_values, lines(1024, 12 * 1024), None, "register-spills", None
+        many_values_few_registers, many_values, lines(1024, 16 * 1024), None, "register-spills", None
     ),
     "few blocks": Pair(
         copied,

@@ -43,6 +43,8 @@ def resolve(name, codes):
         dtype = numpy.result_type(*(WEAK[c](0) if c in WEAK else DTYPES[c] for c in codes[1:]))
         return (("bool", dtype.name, dtype.name), dtype.name) if held(dtype) else None
     ufunc = UFUNCS[name]
+    if ufunc.nout != 1:
+        return None  # a loop has one result; the ufunc itself puts several together
     found = ufunc.resolve_dtypes((*map(of_code, codes), *(None,) * ufunc.nout))
     if not all(held(dtype) for dtype in found):
         return None

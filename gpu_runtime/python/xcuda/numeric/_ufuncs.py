@@ -113,8 +113,11 @@ class ufunc:
             from ._array import array
 
             numbers[0] = array(numbers[0], inputs[0])
+        parts = _PARTS.get(self.__name__, (self.__name__,))
+        if len(parts) != len(results):
+            return None
         made = []
-        for part, result in zip(_PARTS.get(self.__name__, (self.__name__,)), results, strict=True):
+        for part, result in zip(parts, results, strict=True):
             one = _runtime.numeric_apply(part, [d.name for d in inputs], result.name, tuple(numbers))
             if one is None:
                 return None
