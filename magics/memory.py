@@ -65,11 +65,9 @@ def free(shell, names: list[str], unused: bool, everything: bool) -> str:
         raise UsageError(
             f"there is no variable {unknown[0]!r}; %cuda_mem lists those that hold device memory"
         )
-    devices = [device_named(device.label) for device in cuda.devices()]
+    devices = cuda.devices()
     before = {device.label: (device.memory()["used"], device.memory()["pooled"]) for device in devices}
-    arrays = [value for value in (shell.user_ns[name] for name in names)]
-    for name in names:
-        del shell.user_ns[name]
+    arrays = [shell.user_ns.pop(name) for name in names]
     if everything:
         for name in [n for n, value in shell.user_ns.items() if holds_array(value) and not is_history(n)]:
             arrays.append(shell.user_ns.pop(name))

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <string>
 
 #include "math/cuda_work.hpp"
@@ -27,13 +26,6 @@ struct Handle {
     BlasHandle handle = nullptr;
 };
 
-Handle& handle_of(int ordinal) {
-    static std::mutex mutex;
-    static auto& handles = *new std::map<int, Handle>();  // not ended at exit: the driver may be gone by then
-    const std::scoped_lock lock(mutex);
-    return handles[ordinal];
-}
-
 }  // namespace
 
 Cublas::Cublas() : library(name) {
@@ -42,9 +34,6 @@ Cublas::Cublas() : library(name) {
     status = library.symbol<const char*(int)>("cublasGetStatusString");
     gemm = library.symbol<std::remove_pointer_t<decltype(gemm)>>("cublasGemmStridedBatchedEx_64");
     find_four(library, trsm, "cublas{}trsm_v2_64");
-    find_four(library, getrf, "cublas{}getrfBatched");
-    find_four(library, getri, "cublas{}getriBatched");
-    find_four(library, getrs, "cublas{}getrsBatched");
     constexpr const char* rank_k[] = {"cublasSsyrk_v2_64", "cublasDsyrk_v2_64", "cublasCherk_v2_64",
                                       "cublasZherk_v2_64"};
     for (int i = 0; i < 4; ++i) rank[i] = library.symbol<std::remove_pointer_t<Rank>>(rank_k[i]);
@@ -57,8 +46,8 @@ const Cublas& cublas() {
 
 BlasUse::BlasUse(device::Device& device, device::Stream* stream)
     : current_(device, "cuBLAS"),
-      one_at_a_time_(handle_of(device.info().ordinal).mutex) {
-    Handle& h = handle_of(device.info().ordinal);
+      one_at_a_time_(one_a_gpu<Handle>(device.info().ordinal).mutex) {
+    Handle& h = one_a_gpu<Handle>(device.info().ordinal);
     const Cublas& library = cublas();
     if (!h.handle) check(library.create(&h.handle), "starting cuBLAS");
     handle_ = h.handle;

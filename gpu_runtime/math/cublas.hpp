@@ -32,17 +32,8 @@ struct Cublas {
                          const void* a, std::int64_t lda, const void* beta, void* c, std::int64_t ldc);
     using Trsm = int (*)(BlasHandle, Side, Fill, Op, int unit, std::int64_t m, std::int64_t n,
                          const void* alpha, const void* a, std::int64_t lda, void* b, std::int64_t ldb);
-    using BatchedFactor = int (*)(BlasHandle, int n, void* const a[], int lda, int* pivots, int* info,
-                                  int batch);
-    using BatchedInverse = int (*)(BlasHandle, int n, const void* const a[], int lda, const int* pivots,
-                                   void* const c[], int ldc, int* info, int batch);
-    using BatchedSolve = int (*)(BlasHandle, Op, int n, int columns, const void* const a[], int lda,
-                                 const int* pivots, void* const b[], int ldb, int* info, int batch);
     Rank rank[4];
     Trsm trsm[4];
-    BatchedFactor getrf[4];
-    BatchedInverse getri[4];
-    BatchedSolve getrs[4];
 };
 
 /// Throws missing() where there is none; tried again at the next call.

@@ -27,6 +27,18 @@ int cuda_data_type(DType dtype, const char* library) {
                 std::nullopt, "convert the array with astype first");
 }
 
+std::size_t letter(DType dtype, const char* lacking) {
+    switch (dtype) {
+        case DType::f32: return 0;
+        case DType::f64: return 1;
+        case DType::c64: return 2;
+        case DType::c128: return 3;
+        default:
+            throw Error(Fault::user, "TypeError", fmt::format("{} {}", lacking, info(dtype).name),
+                        std::nullopt, "convert the array to float32 or float64");
+    }
+}
+
 Scalar scalar_of(DType dtype, double value) {
     Scalar out{};
     const auto put = [&](auto typed) { std::memcpy(out.bytes, &typed, sizeof typed); };

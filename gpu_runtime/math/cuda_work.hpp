@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "base/dtype.hpp"
@@ -33,6 +35,18 @@ private:
     device::Stream* stream_;
     void* address_;
 };
+
+/// What a library keeps for each GPU; not ended at exit, since the driver may be gone by then.
+template <typename Kept>
+Kept& one_a_gpu(int ordinal) {
+    static std::mutex mutex;
+    static auto& all = *new std::map<int, Kept>();
+    const std::scoped_lock lock(mutex);
+    return all[ordinal];
+}
+
+/// Where a dtype stands among S, D, C and Z; throws a TypeError for others: "`lacking` float16".
+std::size_t letter(DType dtype, const char* lacking);
 
 /// cudaDataType of library_types.h; throws a TypeError for a dtype that it lacks.
 int cuda_data_type(DType dtype, const char* library);

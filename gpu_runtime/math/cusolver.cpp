@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <string>
 
 #include "math/cuda_work.hpp"
@@ -40,13 +39,6 @@ struct Handle {
     SolverHandle handle = nullptr;
     SolverParams params = nullptr;
 };
-
-Handle& handle_of(int ordinal) {
-    static std::mutex mutex;
-    static auto& handles = *new std::map<int, Handle>();  // not ended at exit: the driver may be gone by then
-    const std::scoped_lock lock(mutex);
-    return handles[ordinal];
-}
 
 // cusolverStatus_t, as its header words it.
 const char* words(int status) {
@@ -96,8 +88,8 @@ const Cusolver& cusolver() {
 
 SolverUse::SolverUse(device::Device& device, device::Stream* stream)
     : current_(device, "cuSOLVER"),
-      one_at_a_time_(handle_of(device.info().ordinal).mutex) {
-    Handle& h = handle_of(device.info().ordinal);
+      one_at_a_time_(one_a_gpu<Handle>(device.info().ordinal).mutex) {
+    Handle& h = one_a_gpu<Handle>(device.info().ordinal);
     const Cusolver& library = cusolver();
     if (!h.handle) check_solver(library.create(&h.handle), "starting cuSOLVER");
     if (!h.params) check_solver(library.create_params(&h.params), "starting cuSOLVER");

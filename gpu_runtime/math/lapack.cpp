@@ -33,19 +33,6 @@ int* info_of(const Argument& info) {
     return static_cast<int*>(info.address);
 }
 
-std::size_t letter(DType dtype) {
-    switch (dtype) {
-        case DType::f32: return 0;
-        case DType::f64: return 1;
-        case DType::c64: return 2;
-        case DType::c128: return 3;
-        default:
-            throw Error(Fault::user, "TypeError",
-                        fmt::format("cuSOLVER has no {}", ::xcuda::info(dtype).name), std::nullopt,
-                        "convert the array to float32 or float64");
-    }
-}
-
 int narrow(Count n) {
     if (n > 2147483647) throw Error(Fault::user, "ValueError", "the matrix is too long for cuSOLVER");
     return static_cast<int>(n);
@@ -118,7 +105,7 @@ void qr_factor(const Where& at, const Argument& a, const Argument& tau, const Ar
 void qr_form(const Where& at, const Argument& a, const Argument& tau, const Argument& info) {
     constexpr const char* doing = "forming Q";
     const Matrix m = matrix(a);
-    const std::size_t which = letter(a.dtype);
+    const std::size_t which = letter(a.dtype, "cuSOLVER has no");
     const int rows = narrow(m.rows), columns = narrow(m.columns), k = narrow(tau.lengths[0]);
     const SolverUse solver(at.device, at.stream);
     int elements = 0;
@@ -136,7 +123,7 @@ void qr_apply_adjoint(const Where& at, const Argument& a, const Argument& tau, c
                       const Argument& info) {
     constexpr const char* doing = "multiplying by Q";
     const Matrix m = matrix(a), x = matrix(c);
-    const std::size_t which = letter(a.dtype);
+    const std::size_t which = letter(a.dtype, "cuSOLVER has no");
     const int left = 0, op = is_complex(a.dtype) ? 2 : 1, k = narrow(tau.lengths[0]);
     const int rows = narrow(x.rows), columns = narrow(x.columns);
     const SolverUse solver(at.device, at.stream);

@@ -154,24 +154,6 @@ void matmul(device::Device& device, device::Stream* stream, const Argument& a0, 
     }
 }
 
-namespace {
-
-/// Of the tables of four.
-std::size_t letter(DType dtype, const char* what) {
-    switch (dtype) {
-        case DType::f32: return 0;
-        case DType::f64: return 1;
-        case DType::c64: return 2;
-        case DType::c128: return 3;
-        default:
-            throw Error(Fault::user, "TypeError",
-                        fmt::format("cuBLAS has no {} of {}", what, info(dtype).name), std::nullopt,
-                        "convert the array to float32 or float64");
-    }
-}
-
-}  // namespace
-
 void self_product(device::Device& device, device::Stream* stream, const Argument& a, const Argument& out,
                   double alpha, double beta) {
     expect_readable(a, "the matrix");
@@ -179,7 +161,7 @@ void self_product(device::Device& device, device::Stream* stream, const Argument
     if (!lying(out).by_rows) throw bug("self_product writes a row-major result");
     const std::int64_t n = a.lengths[0], k = a.lengths[1];
     if (n == 0) return;
-    const std::size_t which = letter(out.dtype, "symmetric product");
+    const std::size_t which = letter(out.dtype, "cuBLAS has no symmetric product of");
     const Lying l = lying(a);
     // The factors of alpha and beta are real for the Hermitian product too.
     const DType real = out.dtype == DType::c64    ? DType::f32
@@ -200,7 +182,7 @@ void solve_triangular(device::Device& device, device::Stream* stream, const Argu
     const std::int64_t n = b.lengths[0], columns = b.lengths[1];
     if (n == 0 || columns == 0) return;
     if (lying(b).by_rows && n > 1 && columns > 1) throw bug("triangular solves want column-major arrays");
-    const std::size_t which = letter(t.dtype, "triangular solve");
+    const std::size_t which = letter(t.dtype, "cuBLAS has no triangular solve of");
     const Scalar one = scalar_of(t.dtype, 1);
     const Op op = how.conjugated ? Op::conjugate : how.transposed ? Op::transpose : Op::none;
     const BlasUse blas(device, stream);

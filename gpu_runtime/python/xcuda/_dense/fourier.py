@@ -41,9 +41,8 @@ def complex_to_real(a, n, first, rank):
     shape[first + rank - 1] = n
     if on_host(a):
         axes = range(first, first + rank)
-        scale = float(numpy.prod([shape[i] for i in axes]))
         values = numpy.fft.irfftn(host(a), s=[shape[i] for i in axes], axes=list(axes), norm="forward")
-        return from_host(values, a) if scale else empty(shape, values.dtype, a)
+        return from_host(values, a)
     *before, (at, some) = _threes(first, rank)
     for each, few in before:
         made = empty(a.shape, a.dtype, a)

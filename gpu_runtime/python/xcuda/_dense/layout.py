@@ -2,6 +2,8 @@
 
 import functools
 
+import numpy
+
 from xcuda import core as cuda
 
 
@@ -40,6 +42,13 @@ def _converted(out, a):
         out[i] = a[i]
 
 
+@cuda.kernel
+def _mirrored(a):
+    i, j = cuda.grid(2)
+    if i < a.shape[0] and j < a.shape[1] and j > i:
+        a[i, j] = a[j, i].conjugate()
+
+
 def on_host(array):
     """True where NumPy may work on the array's own memory."""
     return array._host_accessible
@@ -55,8 +64,6 @@ def gpu():
 
 def host(array):
     """The array as NumPy sees it in place; what was asked of it is done by then."""
-    import numpy
-
     return numpy.asarray(array)
 
 
@@ -68,8 +75,6 @@ def empty(shape, dtype, like):
 
 def from_host(values, like):
     """NumPy's values as a new array on the device of `like`."""
-    import numpy
-
     made = empty(values.shape, values.dtype, like)
     if on_host(made):
         host(made)[...] = values
@@ -110,6 +115,11 @@ def diagonal(stack):
     return made
 
 
+def mirror(matrix):
+    """Fills the upper triangle from the lower one: of a Hermitian matrix."""
+    _mirrored(matrix)
+
+
 def identity(count, n, like):
     """A stack of identity matrices."""
     made = empty((count, n, n), like.dtype, like)
@@ -130,10 +140,3 @@ def each_column_major(stack):
     """Of a stack whose matrices lie transposed: each matrix, column-major, sharing memory."""
     for i in range(stack.shape[0]):
         yield stack[i].T
-
-
-@cuda.kernel
-def _mirrored(a):
-    i, j = cuda.grid(2)
-    if i < a.shape[0] and j < a.shape[1] and j > i:
-        a[i, j] = a[j, i].conjugate()

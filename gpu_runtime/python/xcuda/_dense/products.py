@@ -2,7 +2,7 @@
 
 import numpy
 
-from xcuda._dense.layout import empty, gpu, host, on_host
+from xcuda._dense.layout import empty, gpu, host, mirror, on_host
 
 
 def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, tf32=False):
@@ -37,8 +37,6 @@ def _on_the_host(a, b, out, alpha, beta):
 
 def self_product(a, alpha=1.0):
     """a @ a.T (a.conj().T where complex) of one matrix: half the work, both triangles filled."""
-    from xcuda._dense.layout import _mirrored
-
     out = empty((a.shape[0], a.shape[0]), a.dtype, a)
     if not out.size:
         return out
@@ -53,5 +51,5 @@ def self_product(a, alpha=1.0):
         out._fill_bytes(0)
     else:
         gpu().self_product(a, out, alpha, 0.0)
-        _mirrored(out)
+        mirror(out)
     return out

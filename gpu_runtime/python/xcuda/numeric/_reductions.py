@@ -100,6 +100,11 @@ def _mean_dtypes(a, dtype):
     return numpy.dtype(wide), result
 
 
+def squared_size(a):
+    """The squares of the elements' absolute values."""
+    return _f["square"](a.real) + _f["square"](a.imag) if a.dtype.kind == "c" else _f["square"](a)
+
+
 def _warn_empty(what):
     import warnings
 
@@ -152,12 +157,9 @@ def var(
     )
     away = a - middle
     if away.dtype.kind == "c":
-        away = _f["square"](away.real) + _f["square"](away.imag)
         result = result.type(0).real.dtype
         wide = wide.type(0).real.dtype
-    else:
-        away = _f["square"](away)
-    total = _f["add"].reduce(away, axes, wide, None, keepdims, _NoValue, where)
+    total = _f["add"].reduce(squared_size(away), axes, wide, None, keepdims, _NoValue, where)
     left = max(n - ddof, 0) if isinstance(n, int) else _f["maximum"](n - ddof, 0)
     return _given((total / left).astype(result, copy=False), out)
 
@@ -281,7 +283,7 @@ def nanvar(
     wide, result = _mean_dtypes(a, dtype)
     middle = nanmean(a, axis, wide, None, True, where=where) if mean is _NoValue else mean
     away = choose(good, a - middle, 0)
-    away = _f["square"](away.real) + _f["square"](away.imag) if away.dtype.kind == "c" else _f["square"](away)
+    away = squared_size(away)
     n = sum(good, axis, keepdims=keepdims) - ddof
     made = sum(away, axis, wide.type(0).real.dtype, keepdims=keepdims) / choose(
         n > 0, n, numpy.float64("nan")

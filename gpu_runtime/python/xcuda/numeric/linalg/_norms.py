@@ -10,6 +10,7 @@ from numpy.linalg import LinAlgError
 
 from .._array import asarray
 from .._products import dot, matmul
+from .._reductions import squared_size
 from .._registry import TABLE, native
 from .._stacks import arrays
 from ._solvers import eigvalsh, expect_matrices, expect_square, inv, real_of, svd, working_dtype
@@ -44,8 +45,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
 
 
 def _root_of_squares(x, axis, keepdims=False):
-    squares = x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
-    return TABLE["sqrt"].function(squares.sum(axis=axis, keepdims=keepdims))
+    return TABLE["sqrt"].function(squared_size(x).sum(axis=axis, keepdims=keepdims))
 
 
 def _vectors(x, ord, axis, keepdims):
@@ -149,6 +149,12 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     return TABLE["count_nonzero"].function(s > tol, axis=-1)
 
 
+def _inverted(s, large):
+    """1 / s where `large` holds, else 0."""
+    choose = TABLE["where"].function
+    return choose(large, 1 / choose(large, s, 1), 0).astype(s.dtype)
+
+
 @native("linalg.pinv")
 def pinv(a, rcond=None, hermitian=False, *, rtol=numpy._NoValue):
     """numpy.linalg.pinv, by singular values."""
@@ -163,7 +169,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=numpy._NoValue):
     u, s, vh = svd(a.conj() if a.dtype.kind == "c" else a, False, hermitian=hermitian)
     limit = asarray(rcond)[..., None] * s.max(axis=-1, keepdims=True)
     large = s > limit
-    inverse = TABLE["where"].function(large, 1 / TABLE["where"].function(large, s, 1), 0).astype(s.dtype)
+    inverse = _inverted(s, large)
     return matmul(vh.swapaxes(-1, -2), inverse[..., None] * u.swapaxes(-1, -2))
 
 
@@ -191,14 +197,14 @@ def lstsq(a, b, rcond=None):
     else:
         u, s, vh = svd(a, False)
         large = s > rcond * s[0]
-        inverse = TABLE["where"].function(large, 1 / TABLE["where"].function(large, s, 1), 0).astype(real)
+        inverse = _inverted(s, large)
         adjoint = lambda z: (z.conj() if z.dtype.kind == "c" else z).T  # noqa: E731
         x = matmul(adjoint(vh), inverse[:, None] * matmul(adjoint(u), columns))
         rank = int(large.sum())
     residuals = TABLE["zeros"].function(0, real)
     if rank == n and m > n:
         rest = columns - matmul(a, x)
-        residuals = (rest.real**2 + rest.imag**2 if kind.kind == "c" else rest * rest).sum(axis=0)
+        residuals = squared_size(rest).sum(axis=0)
     return (x[:, 0] if vector else x), residuals, rank, s
 
 
