@@ -46,26 +46,10 @@ for _name in (*_NATIVE, *_OTHER):
 ndarray.conj = ndarray.conjugate
 
 
-def _sort(self, axis=-1, kind=None, order=None, *, stable=None):
-    """Sorts in place."""
-    from xcuda import numeric
-
-    self[...] = numeric.sort(self, axis, kind)
-
-
-def _partition(self, kth, axis=-1, kind="introselect", order=None):
-    """Partitions in place."""
-    from xcuda import numeric
-
-    self[...] = numeric.partition(self, kth, axis)
-
-
 def _flatten(self, order="C"):
     """A copy with one axis."""
     made = TABLE["ravel"].function(self, order)
     return made.copy() if made._same_memory(self) else made
 
 
-ndarray.sort = _sort
-ndarray.partition = _partition
 ndarray.flatten = _flatten

@@ -6,11 +6,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Native:
-    """A function that does its work on the device; `partly` names what of it still goes by NumPy."""
+    """A function that does its work on the device; `partly` names what of it still goes by NumPy.
+
+    cpu: what does it on the CPU device, where that isn't the same as on a GPU.
+    """
 
     function: Any
     module: str
     partly: str = ""
+    cpu: str = ""
 
 
 TABLE: dict[str, Native] = {}
@@ -27,9 +31,9 @@ def native(*names, partly=""):
     return register
 
 
-def register(name, function, module, partly=""):
+def register(name, function, module, partly="", cpu=""):
     """The same for what no decorator can stand over: ufuncs, classes."""
-    TABLE[name] = Native(function, module, partly)
+    TABLE[name] = Native(function, module, partly, cpu)
     return function
 
 

@@ -25,8 +25,8 @@ def reshape(a, /, shape, order="C", *, copy=None):
         size *= n if n >= 0 else 1
     if unknown and size and a.size % size == 0:
         lengths[unknown[0]] = a.size // size
-        size = a.size
-    if size != a.size or unknown and not size:
+        size, unknown = a.size, []
+    if size != a.size or unknown:
         shown = str(tuple(_lengths(shape))).replace(" ", "")
         raise ValueError(f"cannot reshape array of size {a.size} into shape {shown}")
     if order == "A":
