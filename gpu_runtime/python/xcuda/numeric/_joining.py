@@ -7,6 +7,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ._array import asarray, ndarray
 from ._creation import empty
+from ._fallback import to_host
 from ._gather import ramp
 from ._paths import ByNumpy, as_numpy_raises, held_array, native_twice
 from ._registry import TABLE
@@ -118,6 +119,8 @@ def column_stack(tup):
 def block(arrays):
     """An array of nested lists of blocks."""
     depth = _depth(arrays)
+    if depth is None:
+        numpy.block(to_host(arrays))  # raises as NumPy does
     ndim = max(depth, _most_axes(arrays))
     return _blocks(arrays, depth, ndim)
 
@@ -133,8 +136,8 @@ def _depth(value):
     if not value:
         raise ValueError("List at arrays cannot be empty")
     depths = [_depth(v) for v in value]
-    if any(d != depths[0] for d in depths):
-        raise ByNumpy  # which tells where
+    if depths[0] is None or any(d != depths[0] for d in depths):
+        return None
     return 1 + depths[0]
 
 
@@ -273,15 +276,15 @@ def repeat(a, repeats, axis=None):
     axes = normalize_axis_tuple(axis, a.ndim)
     axis = axes[0]
     n = a.shape[axis]
-    if hasattr(repeats, "__index__") and not isinstance(repeats, (ndarray, numpy.ndarray)):
-        times = operator.index(repeats)
+    if isinstance(repeats, (bool, int, float, numpy.integer)):
+        times = int(repeats)
         if times < 0:
-            raise ValueError("repeats may not contain negative values.")
+            raise ValueError("negative dimensions are not allowed")
         return TABLE["take"].function(a, ramp(n * times) // max(times, 1), axis)
-    times = asarray(repeats)
-    if not isinstance(times, ndarray) or times.dtype.kind not in "biu" or times.dtype == numpy.uint64:
+    times = asarray(repeats) if isinstance(repeats, (ndarray, numpy.ndarray)) else asarray(repeats, "int64")
+    if times.dtype.kind not in "biu" or times.dtype == numpy.uint64:
         raise TypeError(
-            f"Cannot cast array data from {times.dtype!r} to dtype('int64') according to the rule 'safe'"
+            f"Cannot cast {'array data' if times.ndim else 'scalar'} from {times.dtype!r} to dtype('int64') according to the rule 'safe'"
         )
     times = times.astype("int64", copy=False)
     if times.ndim > 1:
