@@ -283,8 +283,9 @@ def repeat(a, repeats, axis=None):
         return TABLE["take"].function(a, ramp(n * times) // max(times, 1), axis)
     times = asarray(repeats) if isinstance(repeats, (ndarray, numpy.ndarray)) else asarray(repeats, "int64")
     if times.dtype.kind not in "biu" or times.dtype == numpy.uint64:
+        what = "array data" if times.ndim else "scalar"
         raise TypeError(
-            f"Cannot cast {'array data' if times.ndim else 'scalar'} from {times.dtype!r} to dtype('int64') according to the rule 'safe'"
+            f"Cannot cast {what} from {times.dtype!r} to dtype('int64') according to the rule 'safe'"
         )
     times = times.astype("int64", copy=False)
     if times.ndim > 1:

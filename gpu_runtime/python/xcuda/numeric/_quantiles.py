@@ -56,10 +56,7 @@ def _neighbours(method, n, q, xp):
 
 def _rows(a, axis, keepdims):
     """(a as rows along the axes, what the results' shape is, without q's)."""
-    if axis is None:
-        axes = tuple(range(a.ndim))
-    else:
-        axes = normalize_axis_tuple(axis, a.ndim)
+    axes = tuple(range(a.ndim)) if axis is None else normalize_axis_tuple(axis, a.ndim)
     kept = [k for k in range(a.ndim) if k not in axes]
     moved = TABLE["transpose"].function(a, (*kept, *axes))
     n = 1

@@ -12,8 +12,12 @@ from ._array import asarray, ndarray
 from ._fallback import on_host
 from ._index_plan import plan
 from ._indexing import _plain
+from ._joining import concatenate, joined
+from ._nonzero import flat_places
 from ._paths import by_numpy, held_array, on_host_memory
+from ._registry import TABLE, register
 from ._scans import folded_parts, known, scanned
+from ._sort_kernels import stable_order
 from ._ufuncs import _into, ufunc
 
 
@@ -102,6 +106,30 @@ def reduceat(self, array, indices, axis=0, dtype=None, out=None):
     return made if out is None else _into([made], (_only(out),), True, self)
 
 
+def reduce_otherwise(self, array, axes, how, out):
+    """reduce where the graph has no fold: of functions with no identity, and of complex extremes."""
+    if out is not None:
+        how["out"] = out
+    if on_host_memory(array):
+        return by_numpy(self._numpy.reduce, (array,), how)
+    if isinstance(array, ndarray) and len(axes) > 1:
+        self._numpy.reduce(numpy.ones((1,) * array.ndim, array.dtype), axes)  # raises where the order counts
+    loop = None
+    if isinstance(array, ndarray) and len(axes) == 1 and "where" not in how and array.shape[axes[0]]:
+        loop = _loop_dtype(self, array, how.get("dtype"), "accumulate")
+    if loop is None or not _dtypes.held(loop) or not known(self.__name__, (loop, array.dtype)):
+        return on_host(f"{self.__name__}.reduce", self._numpy.reduce, (array,), how)
+    planes = _as_planes(array, axes[0])
+    if how.get("initial") is not None:
+        first = TABLE["full"].function((planes.shape[0], 1, planes.shape[2]), how["initial"], loop)
+        planes = joined([first, planes], 1, loop)
+    ends = asarray(numpy.array([0])), asarray(numpy.array([planes.shape[1]]))
+    made = folded_parts(self.__name__, planes, *ends, loop)
+    axis, shape = axes[0], array.shape
+    made = made.reshape(shape[:axis] + ((1,) if how.get("keepdims") else ()) + shape[axis + 1 :])
+    return made if out is None else _into([made], (out,), True, self)
+
+
 def _only(out):
     return out[0] if isinstance(out, tuple) else out
 
@@ -166,8 +194,6 @@ def at(self, a, indices, b=None, /):
         self._numpy.at(host, *(x.get() if isinstance(x, ndarray) else x for x in given[1:]))
         a[...] = host
         return None
-    from ._sort_kernels import stable_order
-
     key = _plain(indices)
     wanted = plan(a, key if isinstance(key, tuple) else (key,))
     places = wanted.all_places()
@@ -221,14 +247,11 @@ _UNARY = {
 
 def runs(ordered):
     """(first places, places after the last) of the runs of equal elements in a 1-d array."""
-    from ._nonzero import flat_places
-    from ._registry import TABLE
-
-    joined = TABLE["concatenate"].function
-    heads = flat_places(joined((numpy.ones(1, bool), ordered[1:] != ordered[:-1])))
-    return heads, joined((heads[1:], numpy.array([ordered.size])))
+    heads = flat_places(concatenate((numpy.ones(1, bool), ordered[1:] != ordered[:-1])))
+    return heads, concatenate((heads[1:], numpy.array([ordered.size])))
 
 
+register("_reduce", reduce_otherwise, __name__)
 ufunc.accumulate = accumulate
 ufunc.reduceat = reduceat
 ufunc.outer = outer

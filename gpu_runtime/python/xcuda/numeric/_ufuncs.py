@@ -141,14 +141,10 @@ class ufunc:
         axes = _axes(axis, array.ndim)
         made = self._fold(array, axes, dtype, bool(keepdims), initial, where)
         if made is None:
-            how = {"axis": axis, "dtype": dtype, "keepdims": keepdims, "initial": initial, "where": where}
-            how = {
-                k: v for k, v in how.items() if v is not None and v is not True and v is not numpy._NoValue
-            }
-            how.setdefault("axis", axis)
-            if out is not None:
-                how["out"] = out
-            return on_host(f"{self.__name__}.reduce", self._numpy.reduce, (array,), how)
+            how = {"dtype": dtype, "initial": initial, "where": None if where is True else where}
+            how = {k: v for k, v in how.items() if v is not None and v is not numpy._NoValue}
+            how.update(axis=axis, keepdims=keepdims)
+            return TABLE["_reduce"].function(self, array, axes, how, out)
         if out is not None:
             return _into([made], (out,), True, self)
         return made
