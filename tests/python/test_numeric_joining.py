@@ -163,6 +163,21 @@ CASES = [
     ("count_nonzero", (T % 3, 1)),
     ("count_nonzero", (T % 3, (0, 2)), {"keepdims": True}),
     ("ptp", (T, 1)),
+    ("average", (A, 0, [1, 2, 3])),
+    ("average", (T, (2, 0), numpy.arange(8.0).reshape(4, 2))),
+    ("average", (A, 1, numpy.arange(4.0), True)),
+    ("average", (A, None, [1, 2, 3])),
+    ("average", (A, 1, [1, 2, 3])),
+    ("average", (A, 1, [0, 0, 0, 0])),
+    ("average", (V, None, None, True)),
+    ("nanmax", (F, 0)),
+    ("nanmin", (C, 0)),
+    ("nanmax", (E,)),
+    ("nansum", (F, 1)),
+    ("nanprod", (F,)),
+    ("nanmean", (F, 0)),
+    ("nanvar", (F, 1), {"ddof": 1}),
+    ("nanstd", (F,)),
 ]
 
 
