@@ -1,5 +1,7 @@
 """Indexing by arrays: reading and writing what a Plan selects."""
 
+import operator
+
 import numpy
 
 from ._array import adopt, asarray, ndarray
@@ -120,7 +122,7 @@ def _plain_item(key):
     ):
         return int(key)
     if isinstance(key, slice):
-        return slice(*(None if x is None else x.__index__() for x in (key.start, key.stop, key.step)))
+        return slice(*(None if x is None else operator.index(x) for x in (key.start, key.stop, key.step)))
     if isinstance(key, (bool, int, type(None), type(...), ndarray, numpy.ndarray, numpy.bool_, list, tuple)):
         return key
     if hasattr(key, "__index__"):

@@ -46,10 +46,26 @@ for _name in (*_NATIVE, *_OTHER):
 ndarray.conj = ndarray.conjugate
 
 
+def _sort(self, axis=-1, kind=None, order=None, *, stable=None):
+    """Sorts in place."""
+    from ._sorting import sort_in_place
+
+    sort_in_place(self, axis, kind, order, stable)
+
+
+def _partition(self, kth, axis=-1, kind="introselect", order=None):
+    """Partitions in place."""
+    from ._sorting import partition_in_place
+
+    partition_in_place(self, kth, axis, kind, order)
+
+
 def _flatten(self, order="C"):
     """A copy with one axis."""
     made = TABLE["ravel"].function(self, order)
     return made.copy() if made._same_memory(self) else made
 
 
+ndarray.sort = _sort
+ndarray.partition = _partition
 ndarray.flatten = _flatten

@@ -67,8 +67,9 @@ def native_twice(*names, reference, writes=None, partly=""):
             except ByNumpy:
                 return on_host(name, reference, args, kwargs)
 
+        call.on_cpu = "NumPy"  # for tables of what runs where
         for each in names or (kernels.__name__,):
-            register(each, call, kernels.__module__, partly, cpu="NumPy")
+            register(each, call, kernels.__module__, partly)
         return call
 
     return make

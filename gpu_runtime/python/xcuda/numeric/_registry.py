@@ -6,15 +6,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Native:
-    """A function that does its work on the device; `partly` names what of it still goes by NumPy.
-
-    cpu: what does it on the CPU device, where that isn't the same as on a GPU.
-    """
+    """A function that does its work on the device; `partly` names what of it still goes by NumPy."""
 
     function: Any
     module: str
     partly: str = ""
-    cpu: str = ""
 
 
 TABLE: dict[str, Native] = {}
@@ -31,9 +27,9 @@ def native(*names, partly=""):
     return register
 
 
-def register(name, function, module, partly="", cpu=""):
+def register(name, function, module, partly=""):
     """The same for what no decorator can stand over: ufuncs, classes."""
-    TABLE[name] = Native(function, module, partly, cpu)
+    TABLE[name] = Native(function, module, partly)
     return function
 
 

@@ -127,21 +127,17 @@ def in_order(a, order):
     return gathered(memory, places, 0, order.shape)
 
 
-def _sort_in_place(self, axis=-1, kind=None, order=None, *, stable=None):
-    """Sorts in place."""
-    if on_host_memory(self) and self.ndim <= 8:
-        self._host().sort(axis, kind, order, stable=stable)
+def sort_in_place(a, axis, kind, order, stable):
+    """What ndarray.sort does."""
+    if on_host_memory(a) and a.ndim <= 8:
+        a._host().sort(axis, kind, order, stable=stable)
     else:
-        self[...] = sort(self, axis, kind, order, stable=stable)
+        a[...] = sort(a, axis, kind, order, stable=stable)
 
 
-def _partition_in_place(self, kth, axis=-1, kind="introselect", order=None):
-    """Partitions in place."""
-    if on_host_memory(self) and self.ndim <= 8:
-        self._host().partition(kth.get() if isinstance(kth, ndarray) else kth, axis, kind, order)
+def partition_in_place(a, kth, axis, kind, order):
+    """What ndarray.partition does."""
+    if on_host_memory(a) and a.ndim <= 8:
+        a._host().partition(kth.get() if isinstance(kth, ndarray) else kth, axis, kind, order)
     else:
-        self[...] = partition(self, kth, axis, kind, order)
-
-
-ndarray.sort = _sort_in_place
-ndarray.partition = _partition_in_place
+        a[...] = partition(a, kth, axis, kind, order)
