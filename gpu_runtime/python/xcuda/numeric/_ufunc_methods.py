@@ -1,4 +1,4 @@
-"""ufunc's methods beside reduce: accumulate, reduceat, outer, at."""
+"""ufunc's methods accumulate, reduceat and at, and folds that the graph has not."""
 
 import functools
 
@@ -134,18 +134,6 @@ def _only(out):
     return out[0] if isinstance(out, tuple) else out
 
 
-def outer(self, a, b, /, **kwargs):
-    """The function of every pair."""
-    if self.nin != 2:
-        raise ValueError("outer product only supported for binary functions")
-    a, b = (asarray(x) if not isinstance(x, (bool, int, float, complex)) else x for x in (a, b))
-    if isinstance(a, ndarray):
-        a = a.reshape(a.shape + (1,) * numpy.ndim(b))
-    elif isinstance(a, numpy.ndarray):
-        a = a[(...,) + (None,) * numpy.ndim(b)]
-    return self(a, b, **kwargs)
-
-
 @functools.cache
 def _at_kernel(name, out, loop, nin):
     op, T, E = getattr(numpy, name), loop.type, out.type
@@ -254,5 +242,4 @@ def runs(ordered):
 register("_reduce", reduce_otherwise, __name__)
 ufunc.accumulate = accumulate
 ufunc.reduceat = reduceat
-ufunc.outer = outer
 ufunc.at = at

@@ -235,6 +235,15 @@ class ufunc:
             return int(numpy.iinfo(dtype).min if low else numpy.iinfo(dtype).max)
         return None
 
+    def outer(self, a, b, /, **kwargs):
+        """The function of every pair."""
+        from ._array import asarray
+
+        if self.nin != 2:
+            raise ValueError("outer product only supported for binary functions")
+        a, b = asarray(a), asarray(b)
+        return self(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
+
 
 _COMPARISONS = {"less", "less_equal", "equal", "not_equal", "greater", "greater_equal"}
 _LOGICAL = {"logical_and", "logical_or", "logical_xor"}
