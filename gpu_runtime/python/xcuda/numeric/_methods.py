@@ -19,7 +19,6 @@ _OTHER = (
         "argsort",
         "argpartition",
         "choose",
-        "compress",
         "cumprod",
         "cumsum",
         "dot",

@@ -143,6 +143,14 @@ def extract(condition, arr):
     return take(held_array(arr).reshape(-1), flat_places(held_array(condition)), 0)
 
 
+def _compress(self, condition, axis=None, out=None):
+    """The slices along an axis where the condition holds."""
+    return compress(condition, self, axis, out)
+
+
+ndarray.compress = _compress
+
+
 @native()
 def ix_(*args):
     """A key that selects the product of the index arrays."""
