@@ -159,10 +159,10 @@ def _distances(varargs, f, axes):
     return made
 
 
-@native()
+@native_twice(reference=numpy.gradient)
 def gradient(f, *varargs, axis=None, edge_order=1):
     """Derivatives by differences of second order inside, and of order 1 or 2 at the edges, an array an axis."""
-    f = asarray(f)
+    f = held_array(f)
     axes = tuple(range(f.ndim)) if axis is None else normalize_axis_tuple(axis, f.ndim)
     distances = _distances(varargs, f, axes)
     if edge_order > 2:

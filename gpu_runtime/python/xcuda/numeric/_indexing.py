@@ -4,12 +4,12 @@ import operator
 
 import numpy
 
-from ._array import adopt, asarray, ndarray
+from ._array import asarray, ndarray
 from ._fallback import to_host
 from ._functions import where
 from ._gather import gathered, scatter
 from ._index_plan import plan
-from ._paths import on_host_memory
+from ._paths import adopted, on_host_memory
 from ._registry import register
 from ._ufuncs import _operand
 
@@ -32,7 +32,7 @@ def getitem(a, key):
 
 def _adopted(host):
     """NumPy's result of advanced indexing, whose memory is its own."""
-    return adopt(host) if isinstance(host, numpy.ndarray) else asarray(host)
+    return adopted(host if isinstance(host, numpy.ndarray) else numpy.array(host))
 
 
 def setitem(a, key, value):

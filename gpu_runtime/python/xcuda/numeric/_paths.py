@@ -83,6 +83,7 @@ def by_numpy(function, args, kwargs, writes=None):
     else:
         host_kwargs = {k: _host(v) for k, v in kwargs.items()}
         result = function(*hosts, **host_kwargs)
+        hosts += host_kwargs.values()
         out = kwargs.get("out")
         if out is not None:
             if isinstance(out, tuple) and len(out) == 1:
@@ -94,13 +95,15 @@ def by_numpy(function, args, kwargs, writes=None):
         _written(args[writes], hosts[writes])
     if result is None:
         return None
-    for a, h in zip(args, hosts, strict=True):  # an `out` by its place
-        if h is result:
-            if not isinstance(a, ndarray):
-                return array(result)
-            _written(a, h)
-            return a
-    return _ours(result)
+    if isinstance(result, numpy.ndarray):
+        for k, h in enumerate(hosts):  # an `out` by its place
+            if h is result:
+                a = args[k] if k < len(args) else None
+                if not isinstance(a, ndarray):
+                    return array(result)
+                _written(a, h)
+                return a
+    return _ours(result, hosts)
 
 
 def _only(value):
@@ -118,18 +121,37 @@ def _written(ours, host):
         ours[...] = array(host)
 
 
-def _ours(value):
+def _ours(value, hosts):
     if type(value) is numpy.ndarray:
         if not held(value.dtype):
             return value
-        return adopt(value) if value.base is None and value.flags.owndata else array(value)
+        # Results are NumPy's own, or views of what NumPy made, unless they are of what it was given.
+        own = value.flags.writeable and (value.base is None or not _shares(value, hosts))
+        return adopted(value) if own else array(value)
     if isinstance(value, numpy.generic):
-        return array(value) if held(value.dtype) else value
+        return adopted(numpy.array(value)) if held(value.dtype) else value
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(_ours, value))
+        return type(value)(*(_ours(v, hosts) for v in value))
     if type(value) in (list, tuple):
-        return type(value)(map(_ours, value))
+        return type(value)([_ours(v, hosts) for v in value])
     return value
+
+
+def _shares(value, hosts):
+    for host in hosts:
+        if isinstance(host, numpy.ndarray):
+            if numpy.may_share_memory(value, host):
+                return True
+        elif type(host) in (list, tuple) and _shares(value, host):
+            return True
+    return False
+
+
+def adopted(host):
+    """numeric's array over the memory of a host array that nobody else has."""
+    if host.size and host.dtype.kind != "V" and host.ndim <= 8 and _runtime.current_device_label() == "cpu":
+        return _runtime.numeric_from_device(DeviceArray(host))
+    return adopt(host)
 
 
 def held_array(value, dtype=None):

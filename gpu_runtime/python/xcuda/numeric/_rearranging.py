@@ -1,17 +1,16 @@
-"""roll, and other orders of the same elements."""
+"""roll."""
 
 import numpy
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ._array import asarray
 from ._joining import joined
-from ._registry import native
+from ._paths import held_array, native_twice
 
 
-@native()
+@native_twice(reference=numpy.roll)
 def roll(a, shift, axis=None):
     """Elements moved along axes; what leaves at one end comes back at the other."""
-    a = asarray(a)
+    a = held_array(a)
     if axis is None:
         return roll(a.reshape(-1), shift, 0).reshape(a.shape)
     axes = normalize_axis_tuple(axis, a.ndim, allow_duplicate=True)
