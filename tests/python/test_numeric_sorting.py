@@ -51,6 +51,7 @@ CASES = [
     ("digitize", (numpy.array([0.2, 6.4, 3.0, 1.6]), numpy.array([0.0, 1.0, 2.5, 4.0, 10.0]))),
     ("digitize", (numpy.array([0.2, 6.4, 4.0]), numpy.array([10.0, 4.0, 2.5, 1.0]), True)),
     ("digitize", (numpy.array([0.2]), numpy.array([1.0, 0.0, 2.0]))),
+    ("digitize", (numpy.array([1.0]), numpy.array([1j, 2.0]))),
     ("digitize", (numpy.array([1j]), numpy.array([1.0, 2.0]))),
     ("unique", (LONG,)),
     ("unique", (LONG, True, True, True)),

@@ -7,7 +7,7 @@ from ._fallback import to_host
 from ._functions import where as choose_where
 from ._gather import ramp
 from ._nonzero import flat_places
-from ._paths import given, held_array, native_twice
+from ._paths import ByNumpy, given, held_array, native_twice
 from ._registry import TABLE, native
 
 
@@ -68,6 +68,8 @@ def select(condlist, choicelist, default=0):
 
 
 def _expect_array(value, name):
+    if isinstance(value, numpy.ndarray):
+        raise ByNumpy
     if not isinstance(value, ndarray):
         raise TypeError(f"{name} must be numpy.ndarray, not {type(value).__name__}")
 

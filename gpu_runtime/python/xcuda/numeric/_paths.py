@@ -7,7 +7,7 @@ import numpy
 
 from xcuda import _runtime
 
-from ._array import DeviceArray, adopt, array, asarray, ndarray
+from ._array import DeviceArray, adopt, array, ndarray
 from ._dtypes import held
 from ._fallback import on_host, to_host
 from ._registry import register
@@ -154,9 +154,9 @@ def adopted(host):
     return adopt(host)
 
 
-def held_array(value, dtype=None):
+def held_array(value):
     """The value as numeric's array; ByNumpy where it can't be one."""
-    made = value if isinstance(value, ndarray) and dtype is None else asarray(value, dtype)
+    made = value if isinstance(value, ndarray) else array(value, copy=False)
     if not isinstance(made, ndarray):
         raise ByNumpy
     return made

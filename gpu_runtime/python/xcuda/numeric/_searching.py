@@ -73,6 +73,10 @@ def digitize(x, bins, right=False):
     x, bins = held_array(x), held_array(bins)
     if numpy.issubdtype(x.dtype, numpy.complexfloating):
         raise TypeError("x may not be complex")
+    if bins.dtype.kind == "c":
+        raise TypeError(
+            f"Cannot cast array data from {bins.dtype!r} to dtype('float64') according to the rule 'safe'"
+        )
     if bins.ndim != 1:
         raise ValueError(
             "object of too small depth for desired array"

@@ -66,6 +66,8 @@ def take(a, indices, axis=None, out=None, mode="raise"):
 @native_twice(reference=numpy.put, writes=0)
 def put(a, ind, v, mode="raise"):
     """Elements for places in C order; values are repeated."""
+    if isinstance(a, numpy.ndarray):
+        raise ByNumpy
     if not isinstance(a, ndarray):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
     index, values = _index(ind).reshape(-1), held_array(v).reshape(-1)
