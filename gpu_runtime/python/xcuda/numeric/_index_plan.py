@@ -129,6 +129,15 @@ def plan(a, key):
     return Plan(memory, places, tuple(axes), _position(around), repeats)
 
 
+def along(a, axis, index):
+    """The Plan of an index array that is known to be within the axis."""
+    memory, first = memory_of(a)
+    steps = steps_of(a)
+    axes = tuple((n, steps[k]) for k, n in enumerate(a.shape) if k != axis)
+    places = index if steps[axis] == 1 and not first else index * steps[axis] + first
+    return Plan(memory, places, axes, axis, True)
+
+
 _NO_AXIS, _ELLIPSIS = "a mask of no axes", "an ellipsis"
 
 

@@ -8,7 +8,8 @@ from ._array import asarray, ndarray
 from ._fallback import to_host
 from ._functions import where
 from ._gather import gathered, scatter
-from ._index_plan import plan
+from ._index_plan import along, plan
+from ._nonzero import flat_places
 from ._paths import adopted, on_host_memory
 from ._registry import register
 from ._ufuncs import _operand
@@ -24,10 +25,21 @@ def getitem(a, key):
     key = _plain(key)
     if _basic(key):
         return a[key]
-    wanted = plan(a, key)
+    if isinstance(key, ndarray) and key.dtype.kind == "b" and key.shape == a.shape and a._c_contiguous:
+        return taken(a.reshape(-1), flat_places(key), 0)
+    return selected(plan(a, key))
+
+
+def selected(wanted):
+    """The elements that a Plan selects."""
     blocks = wanted.blocks()
     places = wanted.places if blocks else wanted.all_places()
     return gathered(wanted.memory, places, 0, wanted.shape, blocks)
+
+
+def taken(a, index, axis):
+    """The elements at an index array along an axis, which is known to be within it."""
+    return selected(along(a, axis, index))
 
 
 def _adopted(host):

@@ -9,6 +9,7 @@ from ._array import asarray, ndarray
 from ._creation import empty
 from ._fallback import to_host
 from ._gather import ramp
+from ._indexing import taken
 from ._paths import as_numpy_raises, held_array, native_twice
 from ._registry import TABLE
 
@@ -173,7 +174,7 @@ def delete(arr, obj, axis=None):
     # What is left is found on the host, from an array of `n` places at most.
     index = obj.get() if isinstance(obj, ndarray) else obj
     left = numpy.delete(numpy.arange(n), index) if axis == 0 else _left_along(axis, arr.ndim, n, index)
-    return TABLE["take"].function(arr, left, axis)
+    return taken(arr, asarray(left), axis)
 
 
 def _left_along(axis, ndim, n, index):
@@ -281,7 +282,7 @@ def repeat(a, repeats, axis=None):
         times = int(repeats)
         if times < 0:
             raise ValueError("negative dimensions are not allowed")
-        return TABLE["take"].function(a, ramp(n * times) // max(times, 1), axis)
+        return taken(a, ramp(n * times) // max(times, 1), axis)
     times = asarray(repeats) if isinstance(repeats, (ndarray, numpy.ndarray)) else asarray(repeats, "int64")
     if times.dtype.kind not in "biu" or times.dtype == numpy.uint64:
         what = "array data" if times.ndim else "scalar"
@@ -301,4 +302,4 @@ def repeat(a, repeats, axis=None):
     ends = TABLE["cumsum"].function(times)
     total = int(ends[-1]) if n else 0
     which = TABLE["searchsorted"].function(ends, ramp(total), "right")
-    return TABLE["take"].function(a, which, axis)
+    return taken(a, which, axis)

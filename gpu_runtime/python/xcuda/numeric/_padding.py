@@ -5,6 +5,7 @@ import numpy
 from ._array import asarray
 from ._creation import full
 from ._gather import ramp
+from ._indexing import taken
 from ._joining import joined
 from ._paths import ByNumpy, as_numpy_raises, held_array, native_twice
 from ._registry import TABLE
@@ -55,7 +56,7 @@ def _padded(a, k, low, high, mode, how):
     n = a.shape[k]
     if mode in _BY_PLACE:
         # NumPy pads the places: the elements follow.
-        return TABLE["take"].function(a, numpy.pad(numpy.arange(n), (low, high), mode), k)
+        return taken(a, asarray(numpy.pad(numpy.arange(n), (low, high), mode)), k)
     shapes = [[*a.shape], [*a.shape]]
     shapes[0][k], shapes[1][k] = low, high
     if mode in ("constant", "empty"):

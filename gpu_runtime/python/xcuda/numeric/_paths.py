@@ -1,7 +1,7 @@
 """Which of a function's two native ways runs: NumPy over the same memory on the CPU device, kernels elsewhere."""
 
 import functools
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import numpy
 
@@ -49,6 +49,14 @@ def on_host_memory(*values):
     return _runtime.current_device_label() == "cpu" if found is None else found._host_accessible
 
 
+def _device_of(args, kwargs):
+    """Makes the arrays' device the current one: what kernels write to is made there."""
+    found = _first_array((*args, *kwargs.values()))
+    if found is None or found._device_label == _runtime.current_device_label():
+        return nullcontext()
+    return found.device
+
+
 def native_twice(*names, reference, writes=None, partly=""):
     """Registers the kernels' way below under the names; on the CPU device `reference` of NumPy's does the work.
 
@@ -63,7 +71,8 @@ def native_twice(*names, reference, writes=None, partly=""):
             if on_host_memory(args, *kwargs.values()):
                 return by_numpy(reference, args, kwargs, writes)
             try:
-                return kernels(*args, **kwargs)
+                with _device_of(args, kwargs):
+                    return kernels(*args, **kwargs)
             except ByNumpy:
                 return on_host(name, reference, args, kwargs)
 

@@ -7,6 +7,7 @@ from ._array import array, asarray, ndarray
 from ._fallback import to_host
 from ._functions import where
 from ._gather import ramp
+from ._indexing import taken
 from ._nonzero import flat_places, unravelled
 from ._paths import ByNumpy, as_numpy_raises, given, held_array, native_twice, stand_in
 from ._registry import TABLE, native
@@ -57,9 +58,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         as_numpy_raises(numpy.take, a, index.get(), axis)
 
     index = _within(index, a.shape[axis], mode, refuse) if index.size else index
-    made = a[(*(slice(None),) * axis, index)] if index.ndim else a[(*(slice(None),) * axis, index.reshape(1))]
-    if not index.ndim:
-        made = made.reshape(made.shape[:axis] + made.shape[axis + 1 :])
+    made = taken(a, index, axis)
     return given(made, out)
 
 
@@ -136,13 +135,20 @@ def compress(condition, a, axis=None, out=None):
     condition = held_array(condition)
     if condition.ndim != 1:
         raise ValueError("condition must be a 1-d array")
-    return take(held_array(a), flat_places(condition), axis, out)
+    a = held_array(a)
+    a, axis = (a.reshape(-1), 0) if axis is None else (a, normalize_axis_index(axis, a.ndim))
+    places = flat_places(condition)
+    if condition.size > a.shape[axis]:
+        return take(a, places, axis, out)
+    return given(taken(a, places, axis), out)
 
 
 @native_twice(reference=numpy.extract)
 def extract(condition, arr):
     """The elements where the condition is not zero."""
-    return take(held_array(arr).reshape(-1), flat_places(held_array(condition)), 0)
+    arr, condition = held_array(arr).reshape(-1), held_array(condition)
+    places = flat_places(condition)
+    return taken(arr, places, 0) if condition.size <= arr.size else take(arr, places, 0)
 
 
 def _compress(self, condition, axis=None, out=None):
