@@ -10,7 +10,7 @@ from ._functions import where
 from ._gather import gathered, scatter
 from ._index_plan import along, plan
 from ._nonzero import flat_places
-from ._paths import adopted, on_host_memory
+from ._paths import adopted, device_of, on_host_memory
 from ._registry import register
 from ._ufuncs import _operand
 
@@ -25,9 +25,10 @@ def getitem(a, key):
     key = _plain(key)
     if _basic(key):
         return a[key]
-    if isinstance(key, ndarray) and key.dtype.kind == "b" and key.shape == a.shape and a._c_contiguous:
-        return taken(a.reshape(-1), flat_places(key), 0)
-    return selected(plan(a, key))
+    with device_of(a):
+        if isinstance(key, ndarray) and key.dtype.kind == "b" and key.shape == a.shape and a._c_contiguous:
+            return taken(a.reshape(-1), flat_places(key), 0)
+        return selected(plan(a, key))
 
 
 def selected(wanted):
@@ -64,8 +65,8 @@ def setitem(a, key, value):
     if on_host_memory(a) and a.ndim <= 8:
         a._host()[to_host(key)] = to_host(value)
         return
-    wanted = plan(a, key)
-    assign(a, wanted, _as_elements(a, value), mask is not None and mask.ndim == a.ndim)
+    with device_of(a):
+        assign(a, plan(a, key), _as_elements(a, value), mask is not None and mask.ndim == a.ndim)
 
 
 def assign(a, wanted, value, by_mask=False):

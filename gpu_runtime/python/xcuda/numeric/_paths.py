@@ -49,9 +49,9 @@ def on_host_memory(*values):
     return _runtime.current_device_label() == "cpu" if found is None else found._host_accessible
 
 
-def _device_of(args, kwargs):
+def device_of(*values):
     """Makes the arrays' device the current one: what kernels write to is made there."""
-    found = _first_array((*args, *kwargs.values()))
+    found = _first_array(values)
     if found is None or found._device_label == _runtime.current_device_label():
         return nullcontext()
     return found.device
@@ -71,7 +71,7 @@ def native_twice(*names, reference, writes=None, partly=""):
             if on_host_memory(args, *kwargs.values()):
                 return by_numpy(reference, args, kwargs, writes)
             try:
-                with _device_of(args, kwargs):
+                with device_of(*args, *kwargs.values()):
                     return kernels(*args, **kwargs)
             except ByNumpy:
                 return on_host(name, reference, args, kwargs)

@@ -11,10 +11,10 @@ from . import _dtypes
 from ._array import asarray, ndarray
 from ._fallback import on_host
 from ._index_plan import plan
-from ._indexing import _plain
+from ._indexing import _plain, taken
 from ._joining import concatenate, joined
 from ._nonzero import flat_places
-from ._paths import by_numpy, held_array, on_host_memory
+from ._paths import by_numpy, device_of, held_array, on_host_memory
 from ._registry import TABLE, register
 from ._scans import folded_parts, known, scanned
 from ._sort_kernels import stable_order
@@ -79,7 +79,8 @@ def accumulate(self, array, axis=0, dtype=None, out=None):
     loop = _loop_dtype(self, a, dtype, "accumulate") if isinstance(a, ndarray) else None
     if loop is None or not _dtypes.held(loop) or not known(self.__name__, (loop, a.dtype)):
         return on_host(f"{self.__name__}.accumulate", self._numpy.accumulate, (array,), how)
-    made = scanned(self.__name__, _as_planes(a, axis), loop).reshape(a.shape)
+    with device_of(a):
+        made = scanned(self.__name__, _as_planes(a, axis), loop).reshape(a.shape)
     return made if out is None else _into([made], (_only(out),), True, self)
 
 
@@ -100,8 +101,9 @@ def reduceat(self, array, indices, axis=0, dtype=None, out=None):
         return self._numpy.reduceat(numpy.broadcast_to(numpy.zeros((), a.dtype), n), starts)
     stops = numpy.append(starts[1:], n)
     stops = numpy.where(stops > starts, stops, starts + 1)
-    planes = _as_planes(a, axis)
-    made = folded_parts(self.__name__, planes, asarray(starts.astype("int64")), asarray(stops), loop)
+    with device_of(a):
+        parts = asarray(starts.astype("int64")), asarray(stops)
+        made = folded_parts(self.__name__, _as_planes(a, axis), *parts, loop)
     made = made.reshape(a.shape[:axis] + (starts.size,) + a.shape[axis + 1 :])
     return made if out is None else _into([made], (_only(out),), True, self)
 
@@ -182,23 +184,26 @@ def at(self, a, indices, b=None, /):
         self._numpy.at(host, *(x.get() if isinstance(x, ndarray) else x for x in given[1:]))
         a[...] = host
         return None
-    key = _plain(indices)
+    with device_of(a):
+        _apply_at(self, a, _plain(indices), b, loops)
+    return None
+
+
+def _apply_at(self, a, key, b, loop):
     wanted = plan(a, key if isinstance(key, tuple) else (key,))
     places = wanted.all_places()
     if not places.size:
-        return None
+        return
     places = places.reshape(-1)
     order = stable_order(places.reshape(1, -1)).reshape(-1)
-    heads, ends = runs(places[order])
+    heads, ends = runs(taken(places, order, 0))
     more = ()
     if b is not None:
-        b = held_array(b)
-        fitted = b._broadcast(wanted.shape)
+        fitted = held_array(b)._broadcast(wanted.shape)
         if fitted is None:
             raise ValueError("array is not broadcastable to correct shape")
         more = (fitted.copy().reshape(-1),)
-    _at_kernel(self.__name__, a.dtype, loops, self.nin)(wanted.memory, places, order, heads, ends, *more)
-    return None
+    _at_kernel(self.__name__, a.dtype, loop, self.nin)(wanted.memory, places, order, heads, ends, *more)
 
 
 def _at_loops(self, a, b):
