@@ -29,8 +29,10 @@ def cell_begin(text: str, execution_count: int) -> None:
         limits.begin_cell()
 
 
-def cell_end(failed: bool = False) -> dict | None:
+def cell_end(failed: bool = False, execution_count: int | None = None) -> dict | None:
     """The report of the cell, or None where it used no device.
+
+    `execution_count`: the cell's, where it was not yet known at its begin.
 
     An end without a begin, if it is the first, is taken for the cell that loaded the runtime: all events are
     its own.
@@ -53,11 +55,23 @@ def cell_end(failed: bool = False) -> dict | None:
         return None
     full = mode == "full"
     if _open:
-        return _open.pop().report(failed=failed, timeline=full)
+        recording = _open.pop()
+        if execution_count is not None:
+            recording.label = f"In [{execution_count}]"
+        return _remembered(recording.report(failed=failed, timeline=full))
     if _begun:
         return None
     _begun = True
-    return Recording("cell", "this cell", load=False, from_start=True).report(failed=failed, timeline=full)
+    whole = Recording("cell", "this cell", load=False, from_start=True)
+    return _remembered(whole.report(failed=failed, timeline=full))
+
+
+def _remembered(report: dict | None) -> dict | None:
+    if report is not None:
+        from xcuda.profiler.history import remember
+
+        remember(report)
+    return report
 
 
 def _prepare_reports() -> None:
