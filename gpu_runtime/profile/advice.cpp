@@ -139,7 +139,7 @@ Say many_short_launches(const KernelRow& r, const Surroundings&) {
     if (r.timed < 200 || r.total / r.timed > 10e-6) return {};
     return fmt::format(
         "{} launches took {} each on the device; at that length starting them costs as much as running "
-        "them. One launch over more elements is faster.",
+        "them. One launch over more elements, or a graph of the launches (cuda.graph()), is faster.",
         r.timed, in_unit(r.total / r.timed, "s"));
 }
 

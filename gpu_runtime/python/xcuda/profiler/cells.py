@@ -11,6 +11,7 @@ from xcuda.profiler.modes import show_reports
 from xcuda.profiler.recording import Recording
 
 _open: list[Recording] = []
+_text = ""  # of the cell that runs
 _ranges: list = []  # the runtime, for each span that has begun and not ended
 _begun = False  # any cell, ever
 _prepared = False
@@ -18,8 +19,8 @@ _prepared = False
 
 def cell_begin(text: str, execution_count: int) -> None:
     """Marks the begin of a cell. Loads nothing: without a runtime, the log starts with the cell."""
-    global _begun
-    _begun = True
+    global _begun, _text
+    _begun, _text = True, text
     _open.clear()  # a cell that was interrupted before its end leaves nothing behind
     _end_range()
     _begin_range(f"In [{execution_count}]")
@@ -58,19 +59,21 @@ def cell_end(failed: bool = False, execution_count: int | None = None) -> dict |
         recording = _open.pop()
         if execution_count is not None:
             recording.label = f"In [{execution_count}]"
-        return _remembered(recording.report(failed=failed, timeline=full))
+        return _completed(recording.report(failed=failed, timeline=full))
     if _begun:
         return None
     _begun = True
     whole = Recording("cell", "this cell", load=False, from_start=True)
-    return _remembered(whole.report(failed=failed, timeline=full))
+    return _completed(whole.report(failed=failed, timeline=full))
 
 
-def _remembered(report: dict | None) -> dict | None:
+def _completed(report: dict | None) -> dict | None:
     if report is not None:
         from xcuda.profiler.history import remember
+        from xcuda.profiler.loops import point_at_loops
 
         remember(report)
+        point_at_loops(report, _text)
     return report
 
 
