@@ -58,7 +58,10 @@ EXPRESSIONS = [
         "    b[0] = (t - np.datetime64(0, 's')) / np.timedelta64(1, 'D')",
     ),
     ("Comparisons, chained", "b[0] = 0 <= n < 10"),
-    ("`and`, `or`, `not`, short-circuit, giving operands", "b[0] = n and b[1] or not n"),
+    (
+        "`and`, `or`, `not`, short-circuit, giving an operand: as it is where the compiler knows which, else of one type for all",
+        "b[0] = n and b[1] or not n",
+    ),
     ("Conditional expression", "b[0] = 1 if n > 2 else b[1]"),
     ("`in` a tuple or a range", "b[0] = n in (1, 2, 3) or n in range(10, 20)"),
     ("Walrus", "if (x := b[1]) > 0:\n    b[0] = x"),
