@@ -293,16 +293,18 @@ std::string atomic(Writer& w, const Expr& e) {
         return array.layout == Layout::bytes ? "(u64)(" + at + ")" : "(u64)(&" + at + ")";
     }
     const bool local = array.space == Space::local, complex = is_complex(e.type.dtype);
+    static constexpr const char* parts[] = {"", ".re", ".im"};
     std::string values;
     for (std::size_t i = 1 + static_cast<std::size_t>(array.ndim); i < e.args.size(); ++i)
         values +=
             fmt::format(", ({}){}", w.type(e.type), w.expr(*e.args[i]));  // told: a literal's C++ type is int
     for (const AtomicName& row : atomic_names)
         if (row.kind == a.kind)
-            return fmt::format("{}(&{}{})",
+            return fmt::format("{}(&{}{}{})",
                                complex && !local ? complex_atomic(a.kind)
                                                  : (local ? "xc_local" : "xc_atomic") + std::string(row.text),
-                               w.element(*e.args[0], &e.args[1], a.access, Writer::Touch::atomic), values);
+                               w.element(*e.args[0], &e.args[1], a.access, Writer::Touch::atomic),
+                               parts[static_cast<int>(a.part)], values);
     return {};
 }
 

@@ -22,7 +22,7 @@ bool safe(DType from, DType to) { return promote(from, to) == to; }
 Lowering::Call Lowering::call_of(const Node& node) const {
     Call c;
     for (const ast::NodeP& a : node.list("args")) {
-        if (a->kind == "Starred") refuse_node(*a);
+        if (a->kind == "Starred") refuse_node(*a);  // call() has put the items in its place
         c.positional.push_back(a.get());
     }
     for (const ast::NodeP& k : node.list("keywords")) {
@@ -84,7 +84,9 @@ std::vector<const ast::Node*> Lowering::bind(const Node& node, const std::string
     return bound;
 }
 
-Value Lowering::call(const Node& node) {
+Value Lowering::call(const Node& given) {
+    const ast::NodeP spread = spread_call(given);
+    const Node& node = spread ? *spread : given;
     const Node& function = node.one("func");
     if (function.kind == "Attribute") {  // a method: arrays and numbers have none here
         std::string written;

@@ -81,6 +81,7 @@ Value Lowering::value(const Node& node) {
         Row{"IfExp", &Lowering::conditional},   Row{"Tuple", &Lowering::tuple},
         Row{"Slice", &Lowering::slice},         Row{"GeneratorExp", &Lowering::generator},
         Row{"NamedExpr", &Lowering::walrus},    Row{"Lambda", &Lowering::closure},
+        Row{"Given", &Lowering::given_value},
     };
     Value v;
     if (node.kind == "BoolOp") {
@@ -341,9 +342,8 @@ Value Lowering::walrus(const Node& node) {
 }
 
 Value Lowering::tuple(const Node& node) {
-    std::vector<const Node*> nodes;
-    for (const ast::NodeP& e : node.list("elts")) nodes.push_back(e.get());
-    return evaluated(tuple_value(operands(nodes)));
+    std::vector<ast::NodeP> nodes;
+    return evaluated(tuple_value(spread_items(node.list("elts"), nodes)));
 }
 
 Value Lowering::binary(const Node& node) {

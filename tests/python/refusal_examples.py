@@ -259,7 +259,10 @@ TILES = [
 SOURCES = [
     ("def f(*a):\n    pass\n", ""),
     ("def h(x):\n    return h(x - 1)\n\ndef f(a):\n    a[0] = h(3)\n", "float32[1]"),
-    ("def h(*x):\n    return 1\n\ndef f(a):\n    a[0] = h(3)\n", "float32[1]"),
+    ("def h(**x):\n    return 1\n\ndef f(a):\n    a[0] = h(x=3)\n", "float32[1]"),
+    ("def h(x, y):\n    return x\n\ndef f(a):\n    a[0] = h(*a)\n", "float32[1]"),
+    ("def f(a):\n    a[0] = cuda.float32x4(1, 2, 3).x\n", "float32[1]"),
+    ("def f(a):\n    a[0] = cuda.float32x2(x=1, y=2).x\n", "float32[1]"),
     ("def h(x):\n    return x\n\ndef f(a):\n    a[0] = h()\n", "float32[1]"),
     ("def h(x):\n    return x\n\ndef f(a):\n    a[0] = h(y=2)\n", "float32[1]"),
     ("def h(x, *, y=1):\n    return x + y\n\ndef f(a):\n    a[0] = h(1, 2)\n", "float32[1]"),

@@ -174,7 +174,7 @@ def test_refusal(body, found, hint, under):
             "h() calls itself: recursion",
             "h(x - 1)",
         ),
-        ("def h(*x): return 1\ndef f(a):\n    a[0] = h(3)\n", "h() takes *args", "h(3)"),
+        ("def h(**x): return 1\ndef f(a):\n    a[0] = h(x=3)\n", "h() takes **kwargs", "h(x=3)"),
         ("def h(x): return x\ndef f(a):\n    a[0] = h()\n", "h() needs its argument 'x'", "h()"),
         ("def h(x): return x\ndef f(a):\n    a[0] = h(1, 2)\n", "h() takes 1 argument, found 2", "h(1, 2)"),
         ("def h(x): return x\ndef f(a):\n    a[0] = h(y=2)\n", "h() has no argument 'y'", "2"),

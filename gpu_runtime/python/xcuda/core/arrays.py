@@ -34,6 +34,14 @@ class DeviceArray(_runtime.ArrayBase):
         return DeviceMemory(self._address, self.nbytes)
 
     @property
+    def alloc_size(self):
+        """Bytes from its first element to the end of its last one; numba's name."""
+        if not self.size:
+            return 0
+        steps = zip(self.shape, self.strides, strict=True)
+        return self.itemsize + sum((n - 1) * abs(stride) for n, stride in steps)
+
+    @property
     def T(self):
         """The array with its axes in reverse order, sharing memory."""
         return self.transpose()

@@ -26,6 +26,8 @@ from xcuda.core.source_dtypes import dtype_name, is_numpy_scalar, is_record_dtyp
 from xcuda.core.source_dtypes import loaded_numpy as _numpy
 from xcuda.core.source_tree import arguments_of, constant_of, encode, parse
 
+from ._raise import user_kind
+
 _MISSING = object()
 
 
@@ -365,6 +367,8 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
         return {"kind": "module", "name": f"cuda.{value.name}"}
     if isinstance(value, types.ModuleType):
         return {"kind": "module", "name": value.__name__}
+    if hasattr(value, "__xcuda_vector__"):
+        return {"kind": "intrinsic", "name": f"vector.{value.__xcuda_vector__}"}
     if isinstance(value, type) and value in (bool, int, float, complex):
         return {"kind": "function", "name": f"builtins.{value.__name__}"}
     if is_record_dtype(value):
@@ -383,6 +387,8 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
             return {"kind": "exception", "name": value.__name__}
         if builtin:
             return {"kind": "function", "name": f"builtins.{value.__name__}"}
+        if issubclass(value, Exception):
+            return {"kind": "exception", "name": user_kind(value)}
         found = {"kind": "class", "name": value.__name__}
         if issubclass(value, enum.Enum):  # its members have names
             items = [_simple_meaning(member) for member in value]
