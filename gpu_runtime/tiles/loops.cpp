@@ -169,7 +169,7 @@ struct Loops {
 
     // Sums along the last axis in as many lanes as four vector registers have: they stay vectors, and four are on their
     // way at once.
-    Body reduce_row(TileOp::Fold fold, const ExprP& e, const Frame& frame, std::size_t axis, VarId result) {
+    Body reduce_row(const Folding& fold, const ExprP& e, const Frame& frame, std::size_t axis, VarId result) {
         const std::int64_t n = frame.extents[axis];
         const DType dtype = e->type.dtype;
         const std::int64_t lanes =
@@ -214,7 +214,7 @@ struct Loops {
                 extents,
                 [&](const Frame& frame) {
                     const VarId sum = hidden(scalar(type_of(to).dtype), "fold");
-                    Body body = reduce_row(s.tile.fold, e, frame, axis, sum);
+                    Body body = reduce_row(folding_of(s), e, frame, axis, sum);
                     body.push_back(put(to, linear_index(frame.at, kept), read(sum)));
                     return body;
                 },
@@ -227,7 +227,7 @@ struct Loops {
                     Frame out = frame;
                     out.at[axis] = int_constant(0);
                     const ExprP index = linear_index(out.at, kept), value = value_at(e, frame);
-                    return Body{put(to, index, first ? value : folded(s.tile.fold, load(to, index), value))};
+                    return Body{put(to, index, first ? value : folded(folding_of(s), load(to, index), value))};
                 },
                 s.tile.axis, place);
         };
@@ -277,7 +277,7 @@ struct Loops {
         }
         const Frame frame{{int_constant(0)}, {n}};
         if (!is_index(s.tile.fold)) {
-            append(out, reduce_row(s.tile.fold, row, frame, 0, s.var));
+            append(out, reduce_row(folding_of(s), row, frame, 0, s.var));
             return out;
         }
         const VarId one = f.add({"t", tile(DType::i64, {1}), Var::Role::hidden, {}});
@@ -306,8 +306,8 @@ struct Loops {
                     if (first) return Body{put(to, index, value)};
                     Frame before = frame;
                     before.at[axis] = place(passes::sub(i, int_constant(1)));
-                    return Body{put(to, index,
-                                    folded(s.tile.fold, load(to, linear_index(before.at, extents)), value))};
+                    return Body{put(
+                        to, index, folded(folding_of(s), load(to, linear_index(before.at, extents)), value))};
                 },
                 s.tile.axis, place(i));
         };
