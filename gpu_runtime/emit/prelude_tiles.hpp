@@ -10,22 +10,27 @@ struct xc_tile_vector {
     typedef T type __attribute__((ext_vector_type(N)));
 };
 
-// acc[ROWS][COLUMNS * lanes] += a[ROWS][K] * b[K][...], all of it in registers.
-template <class T, int ROWS, int COLUMNS, int N, int K, class A, class B>
+// What vectors are made of.
+template <class T>
+struct xc_tile_is_number {
+    static constexpr bool value = __is_arithmetic(T);
+};
+
+// acc[ROWS][COLUMNS * LANES] += a[ROWS][K] * b[K][...], all of it in registers; LDB: elements from a row of b to the next.
+template <class T, int LANES, int ROWS, int COLUMNS, int N, int K, int LDB, class A, class B>
 XC_DEVICE void xc_tile_block(T* acc, const A* a, const B* b) {
-    constexpr int lanes = XC_TILE_BYTES / sizeof(T);
-    typedef typename xc_tile_vector<T, lanes>::type V;
-    typedef typename xc_tile_vector<B, lanes>::type W;
+    typedef typename xc_tile_vector<T, LANES>::type V;
+    typedef typename xc_tile_vector<B, LANES>::type W;
     V sum[ROWS][COLUMNS];
 #pragma clang loop unroll(full)
     for (int i = 0; i < ROWS; ++i)
 #pragma clang loop unroll(full)
-        for (int j = 0; j < COLUMNS; ++j) sum[i][j] = xc_vload<V>(acc + i * N + j * lanes);
+        for (int j = 0; j < COLUMNS; ++j) sum[i][j] = xc_vload<V>(acc + i * N + j * LANES);
     for (int k = 0; k < K; ++k) {
         V row[COLUMNS];
 #pragma clang loop unroll(full)
         for (int j = 0; j < COLUMNS; ++j)
-            row[j] = __builtin_convertvector(xc_vload<W>(b + k * N + j * lanes), V);
+            row[j] = __builtin_convertvector(xc_vload<W>(b + k * LDB + j * LANES), V);
 #pragma clang loop unroll(full)
         for (int i = 0; i < ROWS; ++i) {
             const V x = (V)(T)a[i * K + k];
@@ -36,25 +41,56 @@ XC_DEVICE void xc_tile_block(T* acc, const A* a, const B* b) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < ROWS; ++i)
 #pragma clang loop unroll(full)
-        for (int j = 0; j < COLUMNS; ++j) xc_vstore(acc + i * N + j * lanes, sum[i][j]);
+        for (int j = 0; j < COLUMNS; ++j) xc_vstore(acc + i * N + j * LANES, sum[i][j]);
 }
 
-// acc (M, N) += a (M, K) @ b (K, N), each contiguous.
+// One column: each row's dot product, in lanes along K.
+template <class T, int M, int K, class A, class B>
+XC_DEVICE void xc_tile_dots(T* acc, const A* a, const B* b) {
+    constexpr int most = XC_TILE_BYTES / sizeof(T), lanes = K < most ? K : most;
+    typedef typename xc_tile_vector<T, lanes>::type V;
+    for (int i = 0; i < M; ++i) {
+        V sum = (V)(T)0;
+        for (int k = 0; k < K; k += lanes)
+            sum +=
+                __builtin_convertvector(xc_vload<typename xc_tile_vector<A, lanes>::type>(a + i * K + k), V) *
+                __builtin_convertvector(xc_vload<typename xc_tile_vector<B, lanes>::type>(b + k), V);
+        T all = sum[0];
+        for (int l = 1; l < lanes; ++l) all += sum[l];
+        acc[i] += all;
+    }
+}
+
+// acc (M, N) += a (M, K) @ b (K, N), each contiguous, its lengths powers of two.
 template <class T, int M, int N, int K, class A, class B>
 XC_DEVICE void xc_tile_product(T* acc, const A* a, const B* b) {
-    constexpr int lanes = XC_TILE_BYTES / sizeof(T);
-    if constexpr (N % lanes == 0) {
-        constexpr int columns = N % (2 * lanes) == 0 ? 2 : 1;
-        constexpr int most = XC_TILE_BYTES == 64 ? 8 : 4;
-        constexpr int rows = M < most ? M : most;
-        for (int j = 0; j < N; j += columns * lanes)
-            for (int i = 0; i < M; i += rows)
-                xc_tile_block<T, rows, columns, N, K>(acc + i * N + j, a + i * K, b + j);
+    constexpr int most_lanes = XC_TILE_BYTES / sizeof(T), lanes = N < most_lanes ? N : most_lanes;
+    if constexpr (xc_tile_is_number<T>::value) {
+        if constexpr (N == 1 && K > 1) {
+            xc_tile_dots<T, M, K>(acc, a, b);
+        } else {
+            constexpr int columns = N % (2 * lanes) == 0 ? 2 : 1, width = columns * lanes;
+            constexpr int most = XC_TILE_BYTES == 64 ? 8 : 4, rows = M < most ? M : most;
+            // Rows far apart lie in few sets of the cache: columns that are read many times are brought together.
+            constexpr bool packed = N > width && K * width * sizeof(B) <= 32768 && M >= 4 * rows;
+            alignas(XC_TILE_BYTES) B panel[packed ? K * width : 1];
+            for (int j = 0; j < N; j += width) {
+                if constexpr (packed)
+                    for (int k = 0; k < K; ++k)
+                        __builtin_memcpy(panel + k * width, b + k * N + j, width * sizeof(B));
+                for (int i = 0; i < M; i += rows)
+                    if constexpr (packed)
+                        xc_tile_block<T, lanes, rows, columns, N, K, width>(acc + i * N + j, a + i * K,
+                                                                            panel);
+                    else
+                        xc_tile_block<T, lanes, rows, columns, N, K, N>(acc + i * N + j, a + i * K, b + j);
+            }
+        }
     } else {
         for (int i = 0; i < M; ++i)
             for (int k = 0; k < K; ++k) {
                 const T x = (T)a[i * K + k];
-                for (int j = 0; j < N; ++j) acc[i * N + j] += x * (T)b[k * N + j];
+                for (int j = 0; j < N; ++j) acc[i * N + j] = acc[i * N + j] + x * (T)b[k * N + j];
             }
     }
 }

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "tiles/fold.hpp"
 #include "tiles/frame.hpp"
 #include "tiles/layout.hpp"
 #include "tiles/plan.hpp"
@@ -71,7 +72,7 @@ struct Threads {
     ir::Body reduce_all(const ir::Stmt& s);
     ir::Body reduce_lines(const ir::Stmt& s);
     ir::Body scan(const ir::Stmt& s);
-    ir::Body across_lanes(ir::TileOp::Fold fold, ir::VarId value, std::int64_t lanes);
+    ir::Body across_lanes(const Folding& fold, ir::VarId value, std::int64_t lanes);
 
     // thread_pipelines.cpp
     std::optional<ir::Body> pipelined(const ir::Stmt& loop);
