@@ -9,6 +9,7 @@
 #include "device/ranges.hpp"
 #include "launch/arguments.hpp"
 #include "launch/evaluate.hpp"
+#include "launch/named_values.hpp"
 #include "launch/printed.hpp"
 #include "launch/shape.hpp"
 #include "passes/cost.hpp"
@@ -175,7 +176,14 @@ std::optional<Error> Started::error() const {
         shapes.back().assign(next, next + type.ndim);
         next += type.ndim;
     }
-    return fault_error(timing->fault, kernel->sites, shapes);
+    Error error = fault_error(timing->fault, kernel->sites, shapes);
+    // A launch whose shape is ours may lay axes out anew on a GPU, and give a thread several elements.
+    const bool as_written = !kernel->automatic || kernel->device->info().kind == "cpu";
+    const std::string values =
+        named_values(timing->fault, kernel->lowered->module, as_written ? &event->shape : nullptr, shapes);
+    if (values.empty()) return error;
+    return Error(error.fault, error.python_type, std::string(error.what()) + ", where " + values, error.place,
+                 error.hint);
 }
 
 device::Shape whole_shape(const Lowered& lowered, device::Shape shape) {

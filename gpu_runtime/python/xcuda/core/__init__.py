@@ -186,6 +186,9 @@ __all__ = [
     "CUSource",
     "carray",
     "farray",
+    "check",
+    "checking",
+    "debug",
     "memory_info",
     "trim_memory",
     "DeviceMemoryError",
@@ -237,6 +240,10 @@ def __getattr__(name):
         import xcuda
 
         return xcuda.profiler if name == "profiler" else xcuda.jit.compile_kernel
+    if name in ("check", "checking", "debug"):
+        import xcuda
+
+        return getattr(xcuda.check, name)
     if name == "gpus":
         return devices()
     if name in ("bf16", "fp16", "fp8"):

@@ -23,6 +23,7 @@ class LiveArray:
     shape: tuple
     dtype: str
     where: str  # "line 2 of <cell 3>": where it was made; may be empty
+    age: float = 0.0  # seconds since then
 
     def __str__(self):
         made = f", made at {self.where}" if self.where else ""
@@ -78,14 +79,14 @@ def live_arrays(label) -> list[LiveArray]:
     for array in _runtime.arrays_among(gc.get_objects()):
         if array._device_label != label:
             continue
-        key, nbytes, site = array._memory
+        key, nbytes, site, age = array._memory
         if nbytes and (key not in found or array.nbytes > found[key][0].nbytes):
-            found[key] = (array, nbytes, site)
+            found[key] = (array, nbytes, site, age)
     names = _names()
     rows = []
-    for key, (array, nbytes, site) in found.items():
+    for key, (array, nbytes, site, age) in found.items():
         where = f"line {site[1]} of {name_cell(site[0])}" if site else ""
-        rows.append(LiveArray(names.get(key, ""), nbytes, array.shape, array._dtype_name, where))
+        rows.append(LiveArray(names.get(key, ""), nbytes, array.shape, array._dtype_name, where, age))
     return sorted(rows, key=lambda row: -row.nbytes)
 
 
@@ -126,6 +127,14 @@ def human(nbytes) -> str:
     return f"{nbytes} bytes" if units[0] == "bytes" else f"{value:.1f} {units[0]}"
 
 
+def human_time(seconds) -> str:
+    """ "2.5 min"."""
+    for unit, size in (("h", 3600), ("min", 60), ("s", 1)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e3:.0f} ms"
+
+
 def relieve() -> None:
     """What a device asks for before it is out of memory."""
     release_failed()
@@ -143,7 +152,7 @@ def _names():
     best = {}
     for space in spaces:
         for name, array in _named(space):
-            key, nbytes, _ = array._memory
+            key, nbytes, _, _ = array._memory
             rank = (name.startswith("_"), name.startswith("Out["), array.nbytes < nbytes, len(name))
             if key not in best or rank < best[key][0]:
                 best[key] = (rank, name)
