@@ -1,6 +1,7 @@
 // Special functions, scalar, of float32 and float64. Where CUDA's library has one it is taken; the CPU device has glibc's
 // Bessel functions and error functions, and what is written here.
 #ifdef XC_CPU
+#define XC_SPECIAL __attribute__((noinline)) static  // long, and taken lane by lane: once a kernel is enough
 extern "C" {
 double j0(double) noexcept;
 double j1(double) noexcept;
@@ -19,6 +20,8 @@ XC_FN f32 xc_s_y0(f32 x) { return y0f(x); }
 XC_FN f64 xc_s_y0(f64 x) { return y0(x); }
 XC_FN f32 xc_s_y1(f32 x) { return y1f(x); }
 XC_FN f64 xc_s_y1(f64 x) { return y1(x); }
+#else
+#define XC_SPECIAL static __device__
 #endif
 XC_FN f32 xc_s_exp(f32 x) { return XC_LIBM(expf)(x); }
 XC_FN f64 xc_s_exp(f64 x) { return XC_LIBM(exp)(x); }
@@ -102,7 +105,7 @@ XC_FN T xc_s_entr(T x) {
     return x > 0 ? -x * xc_s_log(x) : x == 0 ? T(0) : -xc_s_inf<T>();
 }
 template <class T>
-XC_FN T xc_s_rel_entr(T x, T y) {
+XC_SPECIAL T xc_s_rel_entr(T x, T y) {
     if (x != x || y != y) return xc_s_nan<T>();
     if (x > 0 && y > 0) {  // near 1 the ratio's logarithm by log1p: x - y is exact there
         const T ratio = x / y;
@@ -113,13 +116,13 @@ XC_FN T xc_s_rel_entr(T x, T y) {
     return x == 0 && y >= 0 ? T(0) : xc_s_inf<T>();
 }
 template <class T>
-XC_FN T xc_s_kl_div(T x, T y) {
+XC_SPECIAL T xc_s_kl_div(T x, T y) {
     if (x != x || y != y) return xc_s_nan<T>();
     if (x > 0 && y > 0) {
-        const T d = (x - y) / y;  // y ((1 + d) log(1 + d) - d): for small d by its series
-        if (xc_abs<T>(d) < T(0.0625)) {
+        const T d = (x - y) / y;  // y ((1 + d) log(1 + d) - d): near 0 by its series
+        if (xc_abs<T>(d) < T(0.4)) {
             T term = d * d, total = 0;
-            for (i32 k = 2; k < 16; ++k, term *= -d) total += term / (T)(k * (k - 1));
+            for (i32 k = 2; k < 40; ++k, term *= -d) total += term / (T)(k * (k - 1));
             return y * total;
         }
     }
@@ -138,7 +141,7 @@ XC_FN T xc_s_sinc(T x) {
 }
 
 // The normal distribution's quantile: Wichura, algorithm AS 241, PPND16 (1988), for q = p - 1/2 and the tail min(p, 1 - p).
-XC_FN f64 xc_s_quantile(f64 q, f64 tail) {
+XC_SPECIAL f64 xc_s_quantile(f64 q, f64 tail) {
     constexpr f64 a[] = {3.3871328727963666080e0,  1.3314166789178437745e+2, 1.9715909503065514427e+3,
                          1.3731693765509461125e+4, 4.5921953931549871457e+4, 6.7265770927008700853e+4,
                          3.3430575583588128105e+4, 2.5090809287301226727e+3};
@@ -199,7 +202,7 @@ XC_FN f64 xc_s_erfcinv(f64 x) {
 }
 XC_FN f32 xc_s_erfcinv(f32 x) { return (f32)xc_s_erfcinv((f64)x); }
 // erfc(-x / sqrt(2)) / 2; what the argument's rounding leaves is put right by the derivative.
-XC_FN f64 xc_s_ndtr(f64 x) {
+XC_SPECIAL f64 xc_s_ndtr(f64 x) {
     const f64 t = -x * XC_ROOT_HALF;
     if (!(xc_abs<f64>(t) < 28)) return 0.5 * XC_LIBM(erfc)(t);
     const f64 rest = XC_LIBM(fma)(-x, XC_ROOT_HALF, -t) + x * 4.8336466567264567e-17;
@@ -209,7 +212,7 @@ XC_FN f32 xc_s_ndtr(f32 x) { return (f32)xc_s_ndtr((f64)x); }
 
 // Digamma: on [1, 2] around its root a rational function (the coefficients are those of Boost's and SciPy's), below by
 // psi(x + 1) = psi(x) + 1 / x and psi(1 - x) - psi(x) = pi / tan(pi x), above by the asymptotic series.
-XC_FN f64 xc_s_digamma(f64 x) {
+XC_SPECIAL f64 xc_s_digamma(f64 x) {
     f64 sum = 0;
     if (!(x > 0)) {
         if (x == 0) return -xc_copysign(XC_INF64, x);
@@ -244,9 +247,9 @@ XC_FN f64 xc_s_digamma(f64 x) {
 }
 XC_FN f32 xc_s_digamma(f32 x) { return (f32)xc_s_digamma((f64)x); }
 
-// Beta by Lanczos' sum (g = 6.0246..., 13 terms, scaled by exp(-g)), in which the large powers are combined before they are
-// taken; where an argument is not positive by gammas.
-XC_FN f64 xc_s_lanczos(f64 x) {
+// Beta by gammas while these are finite; above by Lanczos' sum (g = 6.0246..., 13 terms, scaled by exp(-g)), in which the
+// large powers are combined before they are taken.
+XC_SPECIAL f64 xc_s_lanczos(f64 x) {
     constexpr f64 top[] = {
         56906521.91347156388090791033559122686859,   103794043.1163445451906271053616070238554,
         86363131.28813859145546927288977868422342,   43338889.32467613834773723740590533316085,
@@ -265,16 +268,21 @@ XC_FN f64 xc_s_lanczos(f64 x) {
     }
     return a / b;
 }
-XC_FN f64 xc_s_beta(f64 a, f64 b) {
+XC_SPECIAL f64 xc_s_beta(f64 a, f64 b) {
     if (a != a || b != b) return XC_NAN64;
-    if (!(a > 0 && b > 0)) return XC_LIBM(tgamma)(a) / XC_LIBM(tgamma)(a + b) * XC_LIBM(tgamma)(b);
+    const bool above = a > 0 && b > 0;
     if (a < b) {
         const f64 t = a;
         a = b;
         b = t;
     }
-    if (a == XC_INF64) return 0;
     const f64 c = a + b;
+    if (!above || c < 170) {  // what c's rounding leaves is put right by the derivative, psi(c)
+        const f64 near = c - a, rest = (a - (c - near)) + (b - near);
+        const f64 slope = above && c > 1 ? XC_LIBM(log)(c) - 0.5 / c - 1 / (12 * c * c) : 0;
+        return XC_LIBM(tgamma)(a) / XC_LIBM(tgamma)(c) * XC_LIBM(tgamma)(b) * (1 - rest * slope);
+    }
+    if (a == XC_INF64) return 0;
     if (c == a && b < 2.2e-16) return 1 / b;
     constexpr f64 g = 6.024680040776729583740234375 - 0.5;
     const f64 ag = a + g, bg = b + g, cg = c + g, power = a - 0.5 - b;
@@ -287,7 +295,7 @@ XC_FN f64 xc_s_beta(f64 a, f64 b) {
     return r * XC_LIBM(sqrt)(2.71828182845904523536 / bg);
 }
 XC_FN f32 xc_s_beta(f32 a, f32 b) { return (f32)xc_s_beta((f64)a, (f64)b); }
-XC_FN f64 xc_s_betaln(f64 a, f64 b) {
+XC_SPECIAL f64 xc_s_betaln(f64 a, f64 b) {
     const f64 r = xc_abs<f64>(xc_s_beta(a, b));
     return r > 1e-300 || r != r ? XC_LIBM(log)(r)
                                 : XC_LIBM(lgamma)(a) + XC_LIBM(lgamma)(b) - XC_LIBM(lgamma)(a + b);
@@ -347,7 +355,7 @@ XC_FN f64 xc_s_bessel_large(f64 x) {
     return order ? xc_s_chebyshev(one, 16 / x - 1) : xc_s_chebyshev(zero, 16 / x - 1);
 }
 template <i32 order, bool scaled, class T>
-XC_FN T xc_s_bessel_i(T given) {
+XC_SPECIAL T xc_s_bessel_i(T given) {
     const T x = xc_abs<T>(given);
     T r;
     if (x <= 8) {

@@ -19,7 +19,7 @@ from ._functions import OWN
 from ._jit import Jit, jit
 from ._namespace import Function, Namespace
 from ._special import TABLE as _SPECIAL
-from ._special import accuracy
+from ._special import accuracy, call
 
 __all__ = [
     "BatchError",
@@ -42,21 +42,19 @@ def explain(function, *args, **kwargs):
     return (function if isinstance(function, Jit) else Jit(function, "numpy")).explain(*args, **kwargs)
 
 
-def _special(name):
-    from . import _special as special
+def _of_elements(name):
+    def special(*operands):
+        return call(name, *operands)
 
-    def of_elements(*operands):
-        return special.call(name, *operands)
-
-    of_elements.__doc__ = special.TABLE[name][2]
-    return of_elements
+    special.__doc__ = _SPECIAL[name][2]
+    return special
 
 
 def __getattr__(name):
     if name in _PARTS:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _SPECIAL:
-        globals()[name] = Function(name, _special(name))
+        globals()[name] = Function(name, _of_elements(name))
         return globals()[name]
     if name in OWN:
         globals()[name] = Function(name, OWN[name])

@@ -140,9 +140,7 @@ def _by_numpy(function, args, kwargs):
 
 def kind(value):
     """What NumPy's promotion takes for an operand: a dtype, or the type of a weak Python number."""
-    if isinstance(value, Spec):
-        return value.dtype
-    if isinstance(value, (numpy.generic, numpy.ndarray)):
+    if hasattr(value, "dtype"):
         return value.dtype
     if isinstance(value, (bool, numpy.bool_)):
         return numpy.dtype(bool)
@@ -154,7 +152,7 @@ def kind(value):
 
 def shape_of(value):
     """The shape of an operand."""
-    return value.shape if isinstance(value, Spec) else numpy.shape(value)
+    return value.shape if hasattr(value, "shape") else numpy.shape(value)
 
 
 def broadcast(operands):

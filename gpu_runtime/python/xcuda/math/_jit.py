@@ -310,15 +310,7 @@ class Captured:
     def _expect_untouched(self, function, before):
         name = self.watched.changed_content()
         if name is None:
-            for each, was in before:
-                now = each if isinstance(each, dict) else list(each)
-                same = len(now) == len(was) and all(
-                    (now[k] is was[k])
-                    for k in (was if isinstance(was, dict) else range(len(was)))
-                    if k in now or not isinstance(was, dict)
-                )
-                if not same:
-                    name = "an argument"
+            name = next(("an argument" for each, was in before if not _same_items(each, was)), None)
         if name is None:
             return
         node = definition_of(function)
@@ -330,6 +322,13 @@ class Captured:
             "return the value instead",
             place,
         )
+
+
+def _same_items(now, was):
+    """Whether a list or dict holds the very same values as before."""
+    if isinstance(now, dict):
+        return list(now) == list(was) and all(now[k] is was[k] for k in was)
+    return len(now) == len(was) and all(a is b for a, b in zip(now, was, strict=True))
 
 
 def _writing_line(definition, name):
