@@ -21,7 +21,7 @@ XC_FN f64 xc_s_y0(f64 x) { return y0(x); }
 XC_FN f32 xc_s_y1(f32 x) { return y1f(x); }
 XC_FN f64 xc_s_y1(f64 x) { return y1(x); }
 #else
-#define XC_SPECIAL static __device__
+#define XC_SPECIAL static __device__ __noinline__
 #endif
 XC_FN f32 xc_s_exp(f32 x) { return XC_LIBM(expf)(x); }
 XC_FN f64 xc_s_exp(f64 x) { return XC_LIBM(exp)(x); }

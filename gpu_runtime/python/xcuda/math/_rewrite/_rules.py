@@ -204,6 +204,8 @@ def _written_cost(node):
     if node.op == "xm.gram":
         n, k = node.args[0].spec.shape
         return n * n * k // 2
+    if node.op == "xm.chain":
+        return _cost(list(node.args))
     if node.op not in ("matmul", "dot"):
         return 0
     a, b = node.args
