@@ -47,7 +47,7 @@ def drawing(document: dict, name: str, missing: str = "No {}: {}.") -> str:
     from html import escape
     from importlib import import_module
 
-    from xcuda.magics import svg
+    from xcuda import _svg as svg
 
     try:
         picture, told = getattr(import_module(f"xcuda.magics.{name}"), name)(document)

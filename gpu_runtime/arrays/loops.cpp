@@ -21,6 +21,7 @@ ExprP as(const ExprP& e, DType d) { return cast_as_numpy(e, d); }
 // A function of the kernel language whose overload takes just these types.
 int overload_for(std::string_view name, std::span<const DType> in, DType out) {
     const frontend::KernelFunction* f = frontend::find_function("numpy." + std::string(name));
+    if (!f) f = frontend::find_function("scipy.special." + std::string(name));
     if (!f || f->effect != ir::Effect::none) return -1;
     for (int i = 0; i < f->overloads; ++i) {
         const frontend::Overload& o = frontend::overload({f->first_overload + i});

@@ -5,8 +5,6 @@
 namespace xcuda::arrays {
 namespace {
 
-constexpr std::size_t longest_text = 72;
-
 void put(std::string& key, std::uint32_t word) {
     key.append(reinterpret_cast<const char*>(&word), sizeof word);
 }
@@ -73,14 +71,14 @@ std::string Structure::key() const {
     return key;
 }
 
-std::string Structure::text() const {
+std::string Structure::text(std::size_t longest) const {
     std::string text;
     for (const Output& o : outputs) {
         if (!text.empty()) text += ", ";
         text += folding.empty()
                     ? words(*this, o.from, false)
                     : fmt::format("{}({})", fold_name(loop_of(folding[0].loop)), words(*this, o.from, false));
-        if (text.size() > longest_text) return text.substr(0, longest_text - 3) + "...";
+        if (text.size() > longest) return text.substr(0, longest - 3) + "...";
     }
     return text;
 }

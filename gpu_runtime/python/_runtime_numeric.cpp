@@ -70,22 +70,6 @@ DeviceArray device_view(NumericArray& a) {
     return out;
 }
 
-nb::object from_device_array(const DeviceArray& a) {
-    if (a.view.dtype > DType::c128)  // float8 and times: codes from there on are Python's numbers
-        wrong("TypeError", "numeric has no arrays of " + std::string(info(a.view.dtype).name),
-              "copy_to_host() gives NumPy's array");
-    View view;
-    view.ndim = a.view.ndim;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(view.ndim); ++i) {
-        view.lengths[i] = a.view.lengths[i];
-        view.strides[i] = a.view.strides[i];
-    }
-    if (a.view.layout == ir::Layout::bytes) wrong("ValueError", "the array's elements are not aligned");
-    const ValueP value = arrays::in_memory(a.buffer, static_cast<char*>(a.view.address), a.view.dtype, view);
-    value->readonly = a.view.readonly;
-    return numeric_object(value, value->layout, a.view.readonly);
-}
-
 nb::object one_element(NumericArray& a, std::int64_t offset) {
     ready(a);
     alignas(16) char bytes[16];
@@ -177,6 +161,22 @@ nb::object numeric_object(ValueP value, const View& view, bool readonly) {
     array->readonly = readonly;
     nb::inst_mark_ready(made);
     return made;
+}
+
+nb::object numeric_over(const DeviceArray& a) {
+    if (a.view.dtype > DType::c128)  // float8 and times: codes from there on are Python's numbers
+        wrong("TypeError", "numeric has no arrays of " + std::string(info(a.view.dtype).name),
+              "copy_to_host() gives NumPy's array");
+    View view;
+    view.ndim = a.view.ndim;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(view.ndim); ++i) {
+        view.lengths[i] = a.view.lengths[i];
+        view.strides[i] = a.view.strides[i];
+    }
+    if (a.view.layout == ir::Layout::bytes) wrong("ValueError", "the array's elements are not aligned");
+    const ValueP value = arrays::in_memory(a.buffer, static_cast<char*>(a.view.address), a.view.dtype, view);
+    value->readonly = a.view.readonly;
+    return numeric_object(value, value->layout, a.view.readonly);
 }
 
 arrays::Site site_here() {
@@ -380,7 +380,7 @@ void bind_numeric(nb::module_& module) {
             }
             return true;
         });
-    module.def("numeric_from_device", [](const DeviceArray& a) { return from_device_array(a); });
+    module.def("numeric_from_device", [](const DeviceArray& a) { return numeric_over(a); });
     // Every element a number, which is not in memory until somebody needs it.
     module.def(
         "numeric_full",
@@ -442,6 +442,7 @@ void bind_numeric(nb::module_& module) {
         });
     });
     bind_numeric_operators(module);
+    bind_numeric_capture(module);
 }
 
 }  // namespace xcuda::python
