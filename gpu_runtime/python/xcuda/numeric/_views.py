@@ -23,10 +23,11 @@ def reshape(a, /, shape, order="C", *, copy=None):
     size = 1
     for n in lengths:
         size *= n if n >= 0 else 1
-    if unknown and size and a.size % size == 0:
-        lengths[unknown[0]] = a.size // size
-        size = a.size
-    if size != a.size or unknown and not size:
+    fits = a.size == size
+    if unknown:
+        fits = size > 0 and a.size % size == 0
+        lengths[unknown[0]] = a.size // size if fits else -1
+    if not fits:
         shown = str(tuple(_lengths(shape))).replace(" ", "")
         raise ValueError(f"cannot reshape array of size {a.size} into shape {shown}")
     if order == "A":
