@@ -344,6 +344,14 @@ std::string print(Writer& w, const Expr& e) {
     return text + ")";
 }
 
+// In elements; a contiguous array has no variables for them.
+std::string stride(Writer& w, const Expr& array, const std::string& name, int axis) {
+    if (array.type.layout != Layout::contiguous) return stride_name(name, axis);
+    std::string product = "1";
+    for (int d = axis + 1; d < array.type.ndim; ++d) product += " * " + length(w, array, d);
+    return product;
+}
+
 std::string invoke(Writer& w, const Expr& e) {
     const Function& callee =
         w.module.functions[static_cast<std::size_t>(std::get<FunctionId>(e.payload).value)];
@@ -358,7 +366,7 @@ std::string invoke(Writer& w, const Expr& e) {
         text += ", " + name;
         for (int d = 0; d < a->type.ndim; ++d) text += ", " + length(w, *a, d);
         for (int d = 0; d < a->type.ndim; ++d)
-            text += a->type.space == Space::global ? ", " + stride_name(name, d) : ", 0";
+            text += ", " + (a->type.space == Space::global ? stride(w, *a, name, d) : "0");
     }
     return text + ")";
 }

@@ -48,11 +48,13 @@ from . import (  # noqa: E402
 from ._dtypes import flush  # noqa: E402
 from ._ufuncs import ufunc  # noqa: E402
 
+# isort: split
+from . import _einsum, _functional, _grids, _packed_bits, _polynomials, _signals  # noqa: E402
+
 __all__ = ["FallbackWarning", "config", "flush", "ndarray", "ufunc"]
 
-_SUBMODULES = ("fft", "linalg", "random")
+_SUBMODULES = ("fft", "linalg", "polynomial", "random")
 _HOST_MODULES = (
-    "polynomial",
     "lib",
     "exceptions",
     "dtypes",
