@@ -4,9 +4,11 @@ import numpy
 
 from xcuda import _runtime
 from xcuda.core.arrays import DeviceArray, as_device_array, to_device
+from xcuda.core.devices import Device
 from xcuda.core.dtypes import name_of
 
 from . import _dtypes
+from ._placed import placed
 from ._registry import TABLE, native
 
 _apply = _runtime.numeric_apply
@@ -73,8 +75,6 @@ class ndarray(_runtime.NumericBase):
     @property
     def device(self):
         """The Device that it lives on."""
-        from xcuda.core.devices import Device
-
         return Device(self._device_label)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
@@ -257,9 +257,11 @@ class ndarray(_runtime.NumericBase):
             made[...] = self
         return made
 
-    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True, *, device=None):
         """The values as another dtype."""
         dtype = numpy.dtype(dtype)
+        if device is not None and Device(device).label != self._device_label:
+            return self.to_device(device).astype(dtype, order, casting, subok, False)
         if not _dtypes.held(dtype):
             return self.get().astype(dtype, order=order, casting=casting)
         if not numpy.can_cast(self.dtype, dtype, casting):
@@ -434,7 +436,8 @@ def _with_hosts(items):
 
 
 @native("asarray", "asanyarray")
-def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+@placed
+def asarray(a, dtype=None, order=None, *, copy=None, like=None):
     """`array` without a copy where it is numeric's array already."""
     if isinstance(a, ndarray) and copy is not True:
         same = dtype is None or numpy.dtype(dtype) == a.dtype

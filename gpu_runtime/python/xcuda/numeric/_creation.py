@@ -10,6 +10,7 @@ from xcuda.core.arrays import order_of
 
 from . import _dtypes
 from ._array import array, asarray, dtype_name, ndarray
+from ._placed import placed
 from ._registry import native
 
 
@@ -26,7 +27,8 @@ def _held(dtype):
 
 
 @native()
-def empty(shape, dtype=None, order="C", *, device=None, like=None):
+@placed
+def empty(shape, dtype=None, order="C", *, like=None):
     """An array with whatever the memory holds."""
     if not _held(dtype):
         return numpy.empty(shape, dtype, order)
@@ -34,7 +36,8 @@ def empty(shape, dtype=None, order="C", *, device=None, like=None):
 
 
 @native()
-def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
+@placed
+def full(shape, fill_value, dtype=None, order="C", *, like=None):
     """An array with one value everywhere."""
     if dtype is None:
         dtype = getattr(fill_value, "dtype", None) or numpy.asarray(fill_value).dtype
@@ -50,13 +53,15 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
 
 
 @native()
-def zeros(shape, dtype=None, order="C", *, device=None, like=None):
+@placed
+def zeros(shape, dtype=None, order="C", *, like=None):
     """An array of zeros."""
     return full(shape, 0, float if dtype is None else dtype, order)
 
 
 @native()
-def ones(shape, dtype=None, order="C", *, device=None, like=None):
+@placed
+def ones(shape, dtype=None, order="C", *, like=None):
     """An array of ones."""
     return full(shape, 1, float if dtype is None else dtype, order)
 
@@ -69,32 +74,37 @@ def _like(a, dtype, order, shape):
 
 
 @native()
-def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, device=None):
+@placed
+def empty_like(prototype, dtype=None, order="K", subok=True, shape=None):
     """`empty` with the shape and dtype of another array."""
     return empty(*_like(prototype, dtype, order, shape))
 
 
 @native()
-def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+@placed
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
     """`full` with the shape and dtype of another array."""
     shape, dtype, order = _like(a, dtype, order, shape)
     return full(shape, fill_value, dtype, order)
 
 
 @native()
-def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+@placed
+def zeros_like(a, dtype=None, order="K", subok=True, shape=None):
     """`zeros` with the shape and dtype of another array."""
     return zeros(*_like(a, dtype, order, shape))
 
 
 @native()
-def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+@placed
+def ones_like(a, dtype=None, order="K", subok=True, shape=None):
     """`ones` with the shape and dtype of another array."""
     return ones(*_like(a, dtype, order, shape))
 
 
 @native()
-def arange(start=None, stop=None, step=None, dtype=None, *, device=None, like=None):
+@placed
+def arange(start=None, stop=None, step=None, dtype=None, *, like=None):
     """Numbers with a step between them, the stop excluded."""
     given = [x.item() if isinstance(x, ndarray) else x for x in (start, stop, step)]
     if given[0] is None and given[1] is None:
@@ -130,7 +140,8 @@ def _from_hosts_ramp(length):
 
 
 @native()
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+@placed
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """Numbers at even distances."""
     from ._fallback import to_host
 
@@ -145,7 +156,6 @@ def _host_made(name):
     def made(*args, **kwargs):
         from ._fallback import to_host, to_ours
 
-        kwargs.pop("device", None)
         return to_ours(reference(*to_host(args), **to_host(kwargs)))
 
     made.__name__ = name
@@ -158,7 +168,7 @@ for _name in ("eye", "identity", "tri", "logspace", "geomspace", "fromstring", "
               "genfromtxt", "fromfile", "load", "fromregex", "hanning", "hamming", "blackman", "bartlett", "kaiser",
               "vander"):  # fmt: skip
     if hasattr(numpy, _name):
-        native(_name)(_host_made(_name))
+        native(_name, partly="made by NumPy, then copied to the device")(placed(_host_made(_name)))
 
 
 @native()
