@@ -9,7 +9,7 @@ from xcuda.core.dtypes import name_of
 
 from . import _dtypes
 from ._placed import placed
-from ._registry import TABLE, native
+from ._registry import TABLE, NotHeldError, native
 
 _apply = _runtime.numeric_apply
 
@@ -437,7 +437,7 @@ def _with_hosts(items):
 
 @native("asarray", "asanyarray")
 @placed
-def asarray(a, dtype=None, order=None, *, copy=None, like=None):
+def asarray_or_host(a, dtype=None, order=None, *, copy=None, like=None):
     """`array` without a copy where it is numeric's array already."""
     if isinstance(a, ndarray) and copy is not True:
         same = dtype is None or numpy.dtype(dtype) == a.dtype
@@ -446,6 +446,16 @@ def asarray(a, dtype=None, order=None, *, copy=None, like=None):
         if copy is False:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
     return array(a, dtype, copy=bool(copy), order=order or "K")
+
+
+def asarray(a, dtype=None, order=None):
+    """numeric's array of the values, itself where it is one; NotHeldError where device arrays can't hold them."""
+    if isinstance(a, ndarray) and dtype is None and order is None:
+        return a
+    made = asarray_or_host(a, dtype, order)
+    if not isinstance(made, ndarray):
+        raise NotHeldError(f"device arrays can't hold {made.dtype!r}")
+    return made
 
 
 def dtype_name(dtype, default="float64"):

@@ -132,7 +132,7 @@ class ufunc:
             made = self._plain_fold(array, axis, keepdims)
             if made is not None:
                 return made
-        from ._array import asarray
+        from ._array import asarray_or_host as asarray
 
         if self.nin != 2 or self.nout != 1:
             raise ValueError("reduce only supported for binary functions")
@@ -255,7 +255,7 @@ class ufunc:
 
     def outer(self, a, b, /, **kwargs):
         """The function of every pair."""
-        from ._array import asarray
+        from ._array import asarray_or_host as asarray
 
         if self.nin != 2:
             raise ValueError("outer product only supported for binary functions")
@@ -291,9 +291,9 @@ def _operand(value):
     """An operand as an array of ours or a number; other arrays and lists become arrays."""
     if _is_ours(value) or isinstance(value, (bool, int, float, complex, numpy.generic)):
         return value
-    from ._array import asarray
+    from ._array import asarray_or_host
 
-    return asarray(value)
+    return asarray_or_host(value)
 
 
 def _kind(value):
