@@ -22,7 +22,10 @@ def run_file(file, stage, select=None):
         if finished:
             break
         if last is None:
-            outcomes[f"{file.name}::(collection)"] = {"outcome": "fail", "why": "the process died before its first test"}
+            outcomes[f"{file.name}::(collection)"] = {
+                "outcome": "fail",
+                "why": "the process died before its first test",
+            }
             break
     return outcomes
 

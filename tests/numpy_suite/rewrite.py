@@ -15,7 +15,9 @@ def copies(module):
     """The folder of a module's rewritten tests; made anew, so that it is never that of an older rewriting."""
     source = pathlib.Path(numpy.__file__).parent / module / "tests"
     if not source.is_dir():
-        raise SystemExit(f"this NumPy has no tests of {module}: {source} is no folder (Debian's NumPy leaves them out)")
+        raise SystemExit(
+            f"this NumPy has no tests of {module}: {source} is no folder (Debian's NumPy leaves them out)"
+        )
     target = FOLDER / module
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "examples"))
@@ -35,7 +37,9 @@ def rewritten(text):
         first, last = node.lineno - 1, node.end_lineno - 1
         before = lines[first].encode()[: node.col_offset].decode()
         after = lines[last].encode()[node.end_col_offset :].decode()
-        lines[first : last + 1] = [before + "import substitute; " + "; ".join(made) + after] + [""] * (last - first)
+        lines[first : last + 1] = [before + "import substitute; " + "; ".join(made) + after] + [""] * (
+            last - first
+        )
     return "\n".join(lines)
 
 

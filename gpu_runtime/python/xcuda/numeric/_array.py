@@ -1,5 +1,7 @@
 """`ndarray`: NumPy's array in a device's memory, its values computed when somebody needs them."""
 
+import builtins
+
 import numpy
 
 from xcuda import _runtime
@@ -133,7 +135,9 @@ class ndarray(_runtime.NumericBase):
         if args:
             index = args[0] if len(args) == 1 else args
             if not isinstance(index, tuple):
-                index = numpy.unravel_index(index, self.shape)
+                if not -self.size <= index < self.size:
+                    raise IndexError(f"index {index} is out of bounds for size {self.size}")
+                index = numpy.unravel_index(index % self.size, self.shape)
             return self[tuple(map(int, index))]._one()
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
@@ -284,18 +288,26 @@ class ndarray(_runtime.NumericBase):
 
     def reshape(self, *shape, order="C", copy=None):
         """The elements in another shape; shares memory where the strides allow it."""
-        if len(shape) == 1 and not hasattr(shape[0], "__index__"):
+        if len(shape) == 1 and (not hasattr(shape[0], "__index__") or numpy.ndim(shape[0])):
             shape = shape[0]
         return TABLE["reshape"].function(self, shape, order, copy=copy)
 
     def transpose(self, *axes):
         """The axes in the given order (reversed by default), sharing memory."""
-        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+        if len(axes) == 1 and (axes[0] is None or numpy.ndim(axes[0])):
             axes = axes[0]
-        return TABLE["transpose"].function(self, axes or None)
+        elif not axes:
+            axes = None
+        return TABLE["transpose"].function(self, axes)
 
     def view(self, dtype=None, type=None):
         """The same memory; another dtype goes by the host for now."""
+        if isinstance(dtype, builtins.type) and issubclass(dtype, (numpy.ndarray, ndarray)):
+            dtype, type = None, dtype
+        if type is not None and type is not ndarray:
+            raise TypeError(
+                f"device arrays have no views as {type.__name__}: numpy.asarray(x).view({type.__name__})"
+            )
         if dtype is None or numpy.dtype(dtype) == self.dtype:
             return self[...]
         from ._fallback import on_host

@@ -53,7 +53,9 @@ def _part(name):
                 return val
             from ._creation import zeros_like
 
-            return zeros_like(val)
+            zeros = zeros_like(val)
+            zeros.flags.writeable = False
+            return zeros
         out = kind.type(0).real.dtype
         return _apply(name, [kind.name], out.name, (val,))
 

@@ -1,5 +1,7 @@
 """Indexing by arrays: by way of the host, but for what element-wise kernels do."""
 
+import operator
+
 import numpy
 
 from ._array import asarray, ndarray
@@ -67,7 +69,7 @@ def _plain(key):
     ):
         return int(key)
     if isinstance(key, slice):
-        return slice(*(None if x is None else x.__index__() for x in (key.start, key.stop, key.step)))
+        return slice(*(None if x is None else operator.index(x) for x in (key.start, key.stop, key.step)))
     if isinstance(key, (bool, int, type(None), type(...), ndarray, numpy.ndarray, numpy.bool_, list)):
         return key
     if hasattr(key, "__index__"):

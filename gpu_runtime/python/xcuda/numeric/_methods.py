@@ -10,7 +10,7 @@ from ._fallback import on_host
 from ._registry import TABLE
 
 _NATIVE = (
-    *("sum", "prod", "max", "min", "all", "any", "mean", "var", "std", "ptp", "clip", "round"),
+    *("sum", "prod", "max", "min", "all", "any", "mean", "var", "std", "clip", "round"),
     *("ravel", "squeeze", "swapaxes", "diagonal", "trace", "conjugate"),
 )
 # Those whose function may be registered by other modules, or run on the host.

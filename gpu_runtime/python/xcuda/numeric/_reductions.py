@@ -126,6 +126,15 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     return _given(made, out)
 
 
+def _freedom(ddof, correction):
+    """What is taken from the number of elements: one of the two names that it has."""
+    if correction is _NoValue:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
 @native()
 def var(
     a,
@@ -140,8 +149,7 @@ def var(
     correction=_NoValue,
 ):
     """The variance."""
-    if correction is not _NoValue:
-        ddof = correction
+    ddof = _freedom(ddof, correction)
     a = asarray(a)
     keepdims = False if keepdims is _NoValue else keepdims
     axes = _axes(axis, a.ndim)
@@ -274,8 +282,7 @@ def nanvar(
     a = asarray(a)
     if a.dtype.kind not in "fc":
         return var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
-    if correction is not _NoValue:
-        ddof = correction
+    ddof = _freedom(ddof, correction)
     good = ~_f["isnan"](a)
     if where is not True:
         good = good & where

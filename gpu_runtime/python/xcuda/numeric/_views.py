@@ -9,7 +9,15 @@ from ._registry import native
 
 
 def _lengths(shape):
-    return [operator.index(n) for n in ((shape,) if hasattr(shape, "__index__") else shape)]
+    return [
+        _length(n) for n in ((shape,) if hasattr(shape, "__index__") and numpy.ndim(shape) == 0 else shape)
+    ]
+
+
+def _length(n):
+    if isinstance(n, (bool, numpy.bool)):
+        raise TypeError(f"an axis' length is an integer, not {n!r}")
+    return operator.index(n)
 
 
 @native()
@@ -23,10 +31,11 @@ def reshape(a, /, shape, order="C", *, copy=None):
     size = 1
     for n in lengths:
         size *= n if n >= 0 else 1
-    if unknown and size and a.size % size == 0:
-        lengths[unknown[0]] = a.size // size
-        size = a.size
-    if size != a.size or unknown and not size:
+    fits = a.size == size
+    if unknown:
+        fits = size > 0 and a.size % size == 0
+        lengths[unknown[0]] = a.size // size if fits else -1
+    if not fits:
         shown = str(tuple(_lengths(shape))).replace(" ", "")
         raise ValueError(f"cannot reshape array of size {a.size} into shape {shown}")
     if order == "A":

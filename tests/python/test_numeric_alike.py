@@ -1,0 +1,71 @@
+"""Kinds of differences from NumPy that its own tests or random programs found, each by programs run in both."""
+
+import pytest
+from numeric_alike import alike
+from xcuda import numeric as np
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
+    monkeypatch.setattr(np.config, "_fallback", "silent")
+
+
+KINDS = {
+    "lengths of arrays without elements": [
+        "np.zeros((0, 3)).reshape(-1)",
+        "np.zeros((0, 3)).reshape(5, -1)",
+        "np.zeros((0, 3)).reshape(0, -1)",
+    ],
+    "axes and lengths given as arrays": [
+        "np.ones((2, 3, 4)).transpose(np.array([2, 0, 1]))",
+        "np.ones((2, 3)).reshape(np.array([3, 2]))",
+        "np.ones((2, 3)).reshape(np.array(6))",
+        "np.ones(()).transpose(())",
+        "np.ones((2, 3)).transpose(())",
+    ],
+    "truth values are no lengths": ["np.ones(3).reshape(True, 3)", "np.ones(3).reshape((np.bool(True), -1))"],
+    "slices of numbers that are no integers": [
+        "np.ones(3)[1.0:]",
+        "np.ones(3)[:'a']",
+        "np.ones(3)[np.int8(1):]",
+    ],
+    "elements by number": [
+        "np.arange(6).reshape(2, 3).item(-1)",
+        "np.ones(3).item(7)",
+        "np.ones(3).item(-4)",
+    ],
+    "the imaginary part of real numbers is read-only": [
+        "x = np.ones(3).imag\nx.flags.writeable",
+        "np.ones(3).imag",
+    ],
+    "methods that NumPy 2 has no more": ["np.ones(3).ptp()"],
+    "one of ddof and correction": [
+        "np.nanvar(np.ones(3), ddof=1, correction=1)",
+        "np.var(np.arange(3.0), correction=1)",
+    ],
+    "host arrays for results of host values": [
+        "x = numpy.zeros(3)\nnp.add([1, 2, 3], 4, out=x)\nx",
+        "x = numpy.array(0)\nnp.add.reduce([1, 2, 3], out=x)\nx",
+    ],
+    "objects and text take NumPy's functions": [
+        "np.nanmean(np.array([1.0, 2.0], object))",
+        "np.sum(np.array([1, 2], object))",
+        "np.clip(np.array([1, 5], object), 0, 3)",
+        "np.transpose(np.array([['a', 'b']])).tolist()",
+        "np.std(np.array([1.0, 2.0], np.longdouble))",
+    ],
+}
+
+
+@pytest.mark.parametrize(("kind", "program"), [(k, p) for k, programs in KINDS.items() for p in programs])
+def test_as_in_numpy(kind, program):
+    alike(program)
+
+
+def test_views_as_subclasses_say_what_to_write():
+    import numpy
+
+    with pytest.raises(TypeError, match="numpy.asarray"):
+        np.ones(3).view(numpy.matrix)
+    a = np.ones(3)
+    assert a.view(np.ndarray)._same_memory(a)
