@@ -60,3 +60,22 @@ def test_to_device_of_where_it_is_is_the_array():
 def test_isdtype(kind):
     for dtype in (numpy.bool, numpy.int8, numpy.float32, numpy.complex128):
         assert np.isdtype(np.ones(1, dtype).dtype, kind) == numpy.isdtype(dtype, kind)
+
+
+@pytest.fixture
+def own(monkeypatch, root):
+    monkeypatch.syspath_prepend(str(root / "tests" / "array_api"))
+    monkeypatch.setattr(np.config, "_fallback", "silent")
+    import own
+
+    return own
+
+
+@pytest.mark.parametrize("name", ["add", "where", "sum", "matmul", "unique_inverse", "fft.rfft", "linalg.solve", "roll"])
+def test_a_function_of_the_standard(own, name):
+    assert own.differs(name, 5) is None
+
+
+def test_the_check_sees_a_wrong_function(own, monkeypatch):
+    monkeypatch.setattr(np, "subtract", np.add, raising=False)
+    assert "in NumPy" in own.differs("subtract", 10)
