@@ -54,6 +54,16 @@ KINDS = {
         "np.transpose(np.array([['a', 'b']])).tolist()",
         "np.std(np.array([1.0, 2.0], np.longdouble))",
     ],
+    "out= of functions that are no ufuncs": [
+        "np.fft.fft(np.arange(4.0), out='')",
+        "np.fft.fft(np.arange(4.0), out=np.zeros(5, complex))",
+        "np.fft.fft(np.arange(4.0), out=np.zeros(4))",
+        "np.mean(np.arange(4.0), out=np.zeros(2))",
+        "x = np.zeros((), np.float32)\nnp.mean(np.arange(4.0), out=x)\nx",
+        "x = np.zeros(3, int)\nnp.clip(np.arange(3.0), 0, 1, out=x)\nx",
+        "x = np.zeros((3, 1))\nnp.round(np.arange(3.0), out=x)\nx",
+    ],
+    "lengths of transforms without axes": ["np.fft.fftn(np.ones((3, 4)), s=(2, None), axes=(0, 1))"],
 }
 
 

@@ -7,6 +7,7 @@ from xcuda import _runtime
 from ._array import asarray, ndarray
 from ._dtypes import held
 from ._fallback import on_host
+from ._out import given
 from ._registry import TABLE, native
 from ._ufuncs import _kind, _operand
 
@@ -99,8 +100,7 @@ def clip(
     if high is not numpy._NoValue and high is not None:
         made = TABLE["minimum"].function(made, high)
     if out is not None:
-        out[...] = made
-        return out
+        return given(made, out, kwargs.get("casting", "same_kind"))
     return made if made is not a else +made if made.dtype.kind != "b" else made.copy()
 
 
@@ -120,10 +120,7 @@ def round_(a, decimals=0, out=None):
             made = rint(a / 10.0**-decimals) * 10.0**-decimals
     else:
         return on_host("round", numpy.round, (a, decimals), {} if out is None else {"out": out})
-    if out is not None:
-        out[...] = made
-        return out
-    return made
+    return given(made, out, "unsafe")
 
 
 @native()
