@@ -10,6 +10,7 @@ def quiet(monkeypatch):
     monkeypatch.setattr(np.config, "_fallback", "silent")
 
 
+pytestmark = pytest.mark.filterwarnings("ignore")
 KINDS = {
     "lengths of arrays without elements": [
         "np.zeros((0, 3)).reshape(-1)",
@@ -64,6 +65,43 @@ KINDS = {
         "x = np.zeros((3, 1))\nnp.round(np.arange(3.0), out=x)\nx",
     ],
     "lengths of transforms without axes": ["np.fft.fftn(np.ones((3, 4)), s=(2, None), axes=(0, 1))"],
+    "flags of arrays compare and are told": [
+        "np.ones(3).flags == np.ones(4).flags",
+        "np.ones((2, 3)).flags == np.ones((2, 3)).T.flags",
+        "repr(np.ones((2, 3)).flags)",
+        "x = np.ones((2, 3), order='F').flags\n[x['FA'], x['X'], x.behaved, x.carray]",
+    ],
+    "arrays like others lie in memory as they do": [
+        "np.ones_like(np.ones((2, 3, 4)).swapaxes(0, 1)).strides",
+        "np.zeros_like(np.ones((2, 3, 4)).transpose(1, 2, 0), 'i2').strides",
+        "np.full_like(np.ones((2, 3)).T, 7, shape=(4, 5)).strides",
+        "np.empty_like(np.ones((2, 3)).T, shape=6).strides",
+        "np.ones_like(np.ones((2, 3)).T, order='A').strides",
+        "np.ones_like(np.ones((4, 6))[::2, ::-3]).strides",
+        "np.ones_like(np.broadcast_to(np.ones(3), (2, 3))).strides",
+    ],
+    "tolerances of Python's numbers are weak": [
+        "b = float(1 - np.finfo('f8').eps)\nnp.isclose(np.array(b, 'f4'), 2, atol=0, rtol=b / 2)",
+        "b = float(1 - np.finfo('f8').eps)\nnp.isclose(np.array(b, 'f4'), 2, atol=0, rtol=np.float64(b / 2))",
+    ],
+    "bounds of clip": [
+        "np.clip(np.arange(5), 2)",
+        "np.clip(np.arange(5), a_max=2)",
+        "np.clip(np.arange(5), 1, 2, max=3)",
+        "np.clip(np.arange(5), max=3)",
+        "np.clip(np.arange(5))",
+        "x = np.arange(5, dtype='i4')\nx.clip(0.5, 2.5, out=x)",
+    ],
+    "sizes along axes": [
+        "np.size(np.ones((2, 3)), (0, 1))",
+        "np.size([[1, 2]], ())",
+        "np.size(np.ones((2, 3)), -1)",
+    ],
+    "cross products in the plane": [
+        "import warnings; warnings.simplefilter('ignore')\nnp.cross([1, 2], [3, 4])",
+        "import warnings; warnings.simplefilter('ignore')\nnp.cross([1, 2], [3, 4, 5])",
+        "np.cross([1, 2, 3, 4], [1, 2, 3, 4])",
+    ],
 }
 
 

@@ -161,6 +161,8 @@ def asarray_chkfinite(a, dtype=None, order=None):
 @native()
 def astype(x, dtype, /, *, copy=True, device=None):
     """The array as another dtype."""
+    if isinstance(x, (numpy.ndarray, numpy.generic)):
+        x = asarray(x)
     if not isinstance(x, ndarray):
         raise TypeError(f"Input should be a NumPy array. It is of type {type(x)}.")
     return x.astype(dtype, copy=copy, device=device)

@@ -6,7 +6,6 @@ import operator
 import numpy
 
 from xcuda import _runtime
-from xcuda.core.arrays import order_of
 
 from . import _dtypes
 from ._array import array, asarray, dtype_name, ndarray
@@ -66,40 +65,52 @@ def ones(shape, dtype=None, order="C", *, like=None):
     return full(shape, 1, float if dtype is None else dtype, order)
 
 
-def _like(a, dtype, order, shape):
+def _like(make, a, dtype, order, shape):
+    """`make(shape, dtype, order)` as another array is; its axes lie as the other's do (order "K")."""
     a = a if isinstance(a, ndarray) else asarray(a)
-    if order in ("K", "A"):
-        order = order_of(a) if shape is None and a.ndim > 1 else "C"
-    return (a.shape if shape is None else shape), (a.dtype if dtype is None else dtype), order
+    dtype = a.dtype if dtype is None else dtype
+    if shape is not None and (hasattr(shape, "__index__") or len(shape) != a.ndim):
+        return make(shape, dtype, "C" if order in ("K", "A") else order)
+    shape = a.shape if shape is None else tuple(shape)
+    if order == "A":
+        order = "F" if a._f_contiguous and not a._c_contiguous else "C"
+    if order != "K" or a._c_contiguous:
+        return make(shape, dtype, "C" if order == "K" else order)
+    slowest = sorted(range(a.ndim), key=lambda i: -abs(a.strides[i]))
+    if slowest == list(range(a.ndim)):
+        return make(shape, dtype, "C")
+    if slowest == list(range(a.ndim))[::-1]:
+        return make(shape, dtype, "F")
+    made = make([shape[i] for i in slowest], dtype, "C")
+    return made.transpose([slowest.index(i) for i in range(a.ndim)])
 
 
 @native()
 @placed
 def empty_like(prototype, dtype=None, order="K", subok=True, shape=None):
     """`empty` with the shape and dtype of another array."""
-    return empty(*_like(prototype, dtype, order, shape))
+    return _like(empty, prototype, dtype, order, shape)
 
 
 @native()
 @placed
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
     """`full` with the shape and dtype of another array."""
-    shape, dtype, order = _like(a, dtype, order, shape)
-    return full(shape, fill_value, dtype, order)
+    return _like(lambda s, d, o: full(s, fill_value, d, o), a, dtype, order, shape)
 
 
 @native()
 @placed
 def zeros_like(a, dtype=None, order="K", subok=True, shape=None):
     """`zeros` with the shape and dtype of another array."""
-    return zeros(*_like(a, dtype, order, shape))
+    return _like(zeros, a, dtype, order, shape)
 
 
 @native()
 @placed
 def ones_like(a, dtype=None, order="K", subok=True, shape=None):
     """`ones` with the shape and dtype of another array."""
-    return ones(*_like(a, dtype, order, shape))
+    return _like(ones, a, dtype, order, shape)
 
 
 @native()

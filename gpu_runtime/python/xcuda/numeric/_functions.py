@@ -92,6 +92,13 @@ def clip(
     **kwargs,
 ):
     """Values between two bounds."""
+    if (a_min is numpy._NoValue) != (a_max is numpy._NoValue):
+        missing = "a_min" if a_min is numpy._NoValue else "a_max"
+        raise TypeError(f"clip() missing 1 required positional argument: {missing!r}")
+    if a_min is not numpy._NoValue and not (min is numpy._NoValue and max is numpy._NoValue):
+        raise ValueError(
+            "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
+        )
     low = min if a_min is numpy._NoValue else a_min
     high = max if a_max is numpy._NoValue else a_max
     made = asarray(a)
@@ -156,9 +163,10 @@ def isclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False):
     if not any(isinstance(v, ndarray) for v in (a, b)):
         return numpy.isclose(a, b, rtol, atol, equal_nan)
     f = TABLE
-    near = f["less_equal"].function(
-        f["absolute"].function(f["subtract"].function(a, b)), atol + rtol * f["absolute"].function(b)
-    )
+    size = (
+        abs(b) if isinstance(b, (bool, int, float, complex)) else f["absolute"].function(b)
+    )  # Python's stay weak
+    near = f["less_equal"].function(f["absolute"].function(f["subtract"].function(a, b)), atol + rtol * size)
     made = (near & f["isfinite"].function(b)) | f["equal"].function(a, b)
     if equal_nan:
         made = made | (f["isnan"].function(a) & f["isnan"].function(b))

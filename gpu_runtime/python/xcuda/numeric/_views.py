@@ -293,4 +293,8 @@ def size(a, axis=None):
     """The number of elements."""
     if axis is None:
         return a.size if hasattr(a, "size") else numpy.size(a)
-    return shape(a)[axis]
+    lengths = shape(a)
+    made = 1
+    for each in numpy.lib.array_utils.normalize_axis_tuple(axis, len(lengths)):
+        made *= lengths[each]
+    return made

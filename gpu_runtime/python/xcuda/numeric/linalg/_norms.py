@@ -3,6 +3,7 @@
 import functools
 import math
 import operator
+import warnings
 
 import numpy
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
@@ -285,9 +286,15 @@ def linalg_cross(x1, x2, /, *, axis=-1):
     return cross(x1, x2, axis=axis)
 
 
+def _in_the_plane(x):
+    made = TABLE["zeros"].function((*x.shape[:-1], 3), x.dtype)
+    made[..., :2] = x
+    return made
+
+
 @native("cross")
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """numpy.cross of vectors of three elements."""
+    """numpy.cross of vectors of three elements, or of two in a plane (deprecated in NumPy 2.0)."""
     if axis is not None:
         axisa = axisb = axisc = axis
     a, b = arrays(a, b)
@@ -296,8 +303,17 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     move, stack = TABLE["moveaxis"].function, TABLE["empty"].function
     a = move(a, normalize_axis_index(axisa, a.ndim), -1)
     b = move(b, normalize_axis_index(axisb, b.ndim), -1)
-    if a.shape[-1] != 3 or b.shape[-1] != 3:
-        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
+    if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
+        raise ValueError(
+            f"incompatible dimensions for cross product (dimension must be 2 or 3): {a.shape[-1]} and {b.shape[-1]}"
+        )
+    if a.shape[-1] == 2 or b.shape[-1] == 2:
+        warnings.warn(
+            "vectors of 2 elements are deprecated (NumPy 2.0): use 3", DeprecationWarning, stacklevel=3
+        )
+        if a.shape[-1] == b.shape[-1]:
+            return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+        a, b = (x if x.shape[-1] == 3 else _in_the_plane(x) for x in (a, b))
     shape = numpy.broadcast_shapes(a[..., 0].shape, b[..., 0].shape)
     out = stack((*shape, 3), numpy.result_type(a.dtype, b.dtype))
     for i in range(3):
