@@ -29,8 +29,15 @@ def copies(module):
 
 def rewritten(text):
     """The source with each import of numpy as calls of `substitute`; lines keep their numbers."""
-    lines = text.split("\n")
-    for node in ast.walk(ast.parse(text)):
+    lines, tree = text.split("\n"), ast.parse(text)
+    for node in _functions_of_classes(tree):  # NumPy's are no methods where a class has them
+        i, code = node.lineno - 1, lines[node.lineno - 1].encode()
+        if node.lineno == node.end_lineno:
+            before, after = code[: node.col_offset], code[node.end_col_offset :]
+            lines[i] = (
+                before + b"staticmethod(" + code[node.col_offset : node.end_col_offset] + b")" + after
+            ).decode()
+    for node in ast.walk(tree):
         made = _statements(node)
         if made is None:
             continue
@@ -41,6 +48,20 @@ def rewritten(text):
             last - first
         )
     return "\n".join(lines)
+
+
+def _functions_of_classes(tree):
+    """The `np.array` of `class Test: array = np.array`."""
+    for node in ast.walk(tree):
+        for item in node.body if isinstance(node, ast.ClassDef) else ():
+            value = item.value if isinstance(item, ast.Assign) else None
+            if (
+                isinstance(value, ast.Attribute)
+                and isinstance(value.value, ast.Name)
+                and value.attr.islower()
+            ):
+                if value.value.id in ("np", "linalg", "random"):
+                    yield value
 
 
 def _statements(node):

@@ -102,6 +102,20 @@ KINDS = {
         "import warnings; warnings.simplefilter('ignore')\nnp.cross([1, 2], [3, 4, 5])",
         "np.cross([1, 2, 3, 4], [1, 2, 3, 4])",
     ],
+    "norms of arrays without elements": [
+        "[np.linalg.matrix_norm(np.zeros((0, 2)), ord=o) for o in ('fro', 'nuc', 1, 2, np.inf)]",
+        "[np.linalg.vector_norm(np.zeros(0), ord=o) for o in (1, 2, np.inf)]",
+        "np.linalg.matrix_rank(np.zeros((3, 0, 5)))",
+        "np.linalg.norm(np.zeros(0), -np.inf)",
+    ],
+    "least squares' own bound": [
+        "a = np.array([[0.0, 1, 0, 1, 2, 0], [0, 2, 0, 0, 1, 0], [1, 0, 1, 0, 0, 4], [0, 0, 0, 2, 3, 0]]).T\n"
+        "[int(np.linalg.lstsq(a, np.arange(6.0), rcond=r)[2]) for r in (-1, None)]",
+    ],
+    "vectors of the value 0 of hermitian matrices": [
+        "u, _, v = np.linalg.svd(np.array([[1, 0], [0, 0]]), hermitian=True)\nnp.abs(v @ v.T)",
+    ],
+    "matrices have two axes": ["np.matrix_transpose(np.ones(3))", "np.linalg.matrix_transpose(np.ones(3))"],
 }
 
 

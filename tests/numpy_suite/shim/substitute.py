@@ -17,9 +17,18 @@ _COMPARING = (
 ).split()
 
 
+def _values(value):
+    """Host arrays of numeric's; without axes they are the scalars that NumPy has there."""
+    if isinstance(value, numeric.ndarray):
+        return to_host(value) if value.ndim else value.get()[()]
+    if type(value) in (list, tuple):
+        return type(value)(map(_values, value))
+    return to_host(value)
+
+
 def _comparing(function):
     def compare(*args, **kwargs):
-        return function(*to_host(args), **to_host(kwargs))
+        return function(*map(_values, args), **to_host(kwargs))
 
     compare.__name__ = function.__name__
     return compare

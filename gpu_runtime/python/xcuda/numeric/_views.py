@@ -81,7 +81,10 @@ def _permuted(a, order):
 @native("matrix_transpose")
 def matrix_transpose(x, /):
     """The last two axes exchanged."""
-    return asarray(x).mT
+    x = asarray(x)
+    if x.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
+    return x.mT
 
 
 @native()

@@ -53,7 +53,7 @@ def _vectors(x, ord, axis, keepdims):
     if ord is None or ord == 2:
         return _root_of_squares(x, axis, keepdims)
     if ord == math.inf:
-        return abs(x).max(axis=axis, keepdims=keepdims)
+        return abs(x).max(axis=axis, keepdims=keepdims, initial=0)
     if ord == -math.inf:
         return abs(x).min(axis=axis, keepdims=keepdims)
     if ord == 0:
@@ -71,14 +71,20 @@ def _matrices(x, ord, axis, keepdims):
         raise ValueError("Duplicate axes given.")
     if ord in (2, -2, "nuc"):
         values = svd(TABLE["moveaxis"].function(x, axis, (-2, -1)), compute_uv=False)
-        made = values.max(axis=-1) if ord == 2 else values.min(axis=-1) if ord == -2 else values.sum(axis=-1)
+        made = (
+            values.max(axis=-1, initial=0)
+            if ord == 2
+            else values.min(axis=-1)
+            if ord == -2
+            else values.sum(axis=-1)
+        )
     elif ord in (None, "fro", "f"):
         made = _root_of_squares(x, axis)
     elif ord in (1, -1, math.inf, -math.inf):
         along, over = (row, column) if abs(ord) == 1 else (column, row)
         sums = abs(x).sum(axis=along)
         over -= over > along
-        made = sums.max(axis=over) if ord > 0 else sums.min(axis=over)
+        made = sums.max(axis=over, initial=0) if ord > 0 else sums.min(axis=over)
     else:
         raise ValueError("Invalid norm order for matrices.")
     return made.reshape([1 if i in axis else n for i, n in enumerate(x.shape)]) if keepdims else made
@@ -144,7 +150,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     s = abs(eigvalsh(A)) if hermitian else svd(A, compute_uv=False)
     if tol is None:
         rtol = max(A.shape[-2:]) * numpy.finfo(s.dtype).eps if rtol is None else asarray(rtol)[..., None]
-        tol = s.max(axis=-1, keepdims=True) * rtol
+        tol = s.max(axis=-1, keepdims=True, initial=0) * rtol
     else:
         tol = asarray(tol)[..., None]
     return TABLE["count_nonzero"].function(s > tol, axis=-1)
@@ -188,9 +194,8 @@ def lstsq(a, b, rcond=None):
         raise LinAlgError("Incompatible dimensions")
     kind = working_dtype(a, columns)
     a, columns = a.astype(kind), columns.astype(kind)
-    rcond = (
-        numpy.finfo(kind).eps * (max(m, n) if rcond is None else 1) if rcond is None or rcond == -1 else rcond
-    )
+    if rcond is None or rcond < 0:  # LAPACK's own is half of eps
+        rcond = numpy.finfo(kind).eps * (max(m, n) if rcond is None else 0.5)
     real = real_of(kind)
     if 0 in (m, n):
         x = TABLE["zeros"].function((n, columns.shape[1]), kind)
@@ -333,4 +338,4 @@ def linalg_diagonal(x, /, *, offset=0):
 @native("linalg.matrix_transpose")
 def linalg_matrix_transpose(x, /):
     """numpy.linalg.matrix_transpose."""
-    return asarray(x).mT
+    return TABLE["matrix_transpose"].function(x)
