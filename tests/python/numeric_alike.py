@@ -11,7 +11,9 @@ def alike(text, near=0.0):
     """
     expected, found = outcome(text, numpy), outcome(text, numeric)
     if isinstance(expected, Exception) or isinstance(found, Exception):
-        known = type(found) is not Exception and isinstance(expected, type(found))  # UFuncTypeError is a TypeError
+        known = type(found) is not Exception and isinstance(
+            expected, type(found)
+        )  # UFuncTypeError is a TypeError
         assert known, f"{text}: {found!r}, in NumPy {expected!r}"
         return
     _same(found, expected, text, near)
@@ -23,7 +25,7 @@ def outcome(text, module):
     env = {"np": module, "numpy": numpy}
     try:
         with numpy.errstate(all="ignore"):
-            exec("\n".join(line.strip() for line in statements), env)
+            exec("\n".join(statements), env)
             return eval(last, env)
     except Exception as error:
         return error

@@ -116,6 +116,29 @@ KINDS = {
         "u, _, v = np.linalg.svd(np.array([[1, 0], [0, 0]]), hermitian=True)\nnp.abs(v @ v.T)",
     ],
     "matrices have two axes": ["np.matrix_transpose(np.ones(3))", "np.linalg.matrix_transpose(np.ones(3))"],
+    "views as other dtypes share memory": [
+        "z = np.array([1 + 2j, 3 + 4j])\nf = z.view(float)\nf[1] = 9\nz",
+        "z = np.array([1 + 2j, 3 + 4j])\nf = z.view(float)\nz *= 2\n[f, z]",
+        "x = np.zeros(3)\ny = x.view('i8')\ny[...] = np.arange(3)\nx.view('u8')",
+        "np.arange(6.0).reshape(2, 3)[:, ::2].view('i8')",
+        "np.arange(6.0).reshape(2, 3)[:, ::2].view('i4')",
+        "np.arange(4, dtype='u1').view('u4')",
+        "np.arange(6, dtype='u1').view('u4')",
+        "np.arange(12.0).reshape(3, 4)[::2].view('c16')",
+        "np.array(1.0).view('f4')",
+        "np.zeros((3, 0)).view('c16')",
+        "np.arange(6.0)[1:].view('i8')",
+    ],
+    "parts of complex numbers are set alone": [
+        "z = np.array([1 + 2j, 3 + 4j])\nz.imag = np.nan\nz.real = [np.inf, 7]\n[z.real, z.imag]",
+        "z = np.ones((2, 3), 'c8')[:, ::2]\nz.imag = np.arange(2)\nz",
+        "x = np.ones(3)\nx.imag = 2\nx",
+    ],
+    "objects whose __array__ gives numeric's arrays": [
+        "class A:\n    __array__ = lambda self, dtype=None, copy=None: self.np.arange(3)\nA.np = np\n"
+        "[np.array(A()), np.asarray(A()) + 1, np.bincount(A()), np.add(A(), 1)]",
+    ],
+    "dtype= with Python's numbers": ["np.add(1.0, 2, dtype='f4')", "np.add(1, True, dtype=object)"],
 }
 
 

@@ -235,10 +235,10 @@ class ndarray(_runtime.NumericBase):
 
     @real.setter
     def real(self, value):
-        if self.dtype.kind == "c":
-            self[...] = value + 1j * self.imag
-        else:
-            self[...] = value
+        from ._seen import part_view
+
+        target = part_view(self, 0) if self.dtype.kind == "c" else self
+        target[...] = value
 
     @property
     def imag(self):
@@ -249,7 +249,9 @@ class ndarray(_runtime.NumericBase):
     def imag(self, value):
         if self.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
-        self[...] = self.real + 1j * asarray(value)
+        from ._seen import part_view
+
+        part_view(self, 1)[...] = value
 
     def copy(self, order="C"):
         """A copy with memory of its own."""
@@ -310,9 +312,9 @@ class ndarray(_runtime.NumericBase):
             )
         if dtype is None or numpy.dtype(dtype) == self.dtype:
             return self[...]
-        from ._fallback import on_host
+        from ._seen import seen_as
 
-        return on_host("ndarray.view", lambda a: a.view(dtype).copy(), (self,), {})
+        return seen_as(self, numpy.dtype(dtype))
 
     def __matmul__(self, other):
         return _binary_function("matmul", self, other)
@@ -428,6 +430,10 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
         return array(made, dtype, copy=copy, order=order, ndmin=ndmin)
     if type(object) in (list, tuple):
         object = _with_hosts(object)
+    elif hasattr(object, "__array__") and not isinstance(object, (numpy.ndarray, numpy.generic)):
+        made = object.__array__()  # where it is numeric's, NumPy would not take it
+        if isinstance(made, ndarray):
+            return array(made, dtype, order=order, ndmin=ndmin)
     host = numpy.array(object, dtype=dtype, copy=None, order=order, ndmin=ndmin)
     if not host.dtype.isnative:
         host = host.astype(host.dtype.newbyteorder("="))

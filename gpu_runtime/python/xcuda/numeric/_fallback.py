@@ -66,6 +66,9 @@ def to_host(value):
         return {k: to_host(v) for k, v in value.items()}
     if isinstance(value, Wrapped):
         return value.__wrapped__
+    if hasattr(value, "__array__") and not isinstance(value, (numpy.ndarray, numpy.generic, type)):
+        made = value.__array__()  # NumPy takes no arrays of numeric's from it
+        return made._host() if isinstance(made, ndarray) else value
     return value
 
 

@@ -102,7 +102,7 @@ class ufunc:
                 raise
             made = [_compared(self._numpy, operands)]
         if made is None:
-            how = {"where": to_host(where), "casting": casting, "dtype": dtype, "signature": signature}
+            how = {"where": to_host(where), "casting": casting, "signature": signature}
             how = {k: v for k, v in how.items() if v is not None and v is not True}
             if out is not None:
                 how["out"] = tuple(outs)
