@@ -32,7 +32,7 @@ def rewritten(text):
     lines, tree = text.split("\n"), ast.parse(text)
     for node in _functions_of_classes(tree):  # NumPy's are no methods where a class has them
         i, code = node.lineno - 1, lines[node.lineno - 1].encode()
-        if node.lineno == node.end_lineno:
+        if node.lineno == node.end_lineno:  # written on one line
             before, after = code[: node.col_offset], code[node.end_col_offset :]
             lines[i] = (
                 before + b"staticmethod(" + code[node.col_offset : node.end_col_offset] + b")" + after
