@@ -139,6 +139,31 @@ KINDS = {
         "[np.array(A()), np.asarray(A()) + 1, np.bincount(A()), np.add(A(), 1)]",
     ],
     "dtype= with Python's numbers": ["np.add(1.0, 2, dtype='f4')", "np.add(1, True, dtype=object)"],
+    "real and imag are views": [
+        "z = np.array([1 + 2j, 3 + 4j])\nr = z.real\nr[0] = 9\nz",
+        "z = np.array([1 + 2j, 3 + 4j])\nr = z.imag\nz *= 1j\n[r, z.imag, z.real]",
+        "z = np.ones((3, 4), 'c8')[::2, ::3]\nr = np.imag(z)\nr += np.arange(2)\nz.real += r\nz",
+        "z = np.arange(4) * (1 + 1j)\nz.real[1:] = z.imag[:-1]\nz",
+        "z = np.arange(4) * (1 + 1j)\nr = z.real\nlater = r + 1\nz[...] = 0\n[later, r]",
+        "z = np.arange(4) * (1 + 1j)\nlater = z + 1\nr = z.real\nr[...] = 7\n[later, z, r]",
+        "z = np.arange(4) * (1 + 1j)\nr = z.real\nz = None\nr += 1\nr",
+        "x = np.arange(6.0)\na, b = x.view('i8'), x[1:].view('i8')\nb[:4] = a[:4]\nx",
+        "z = np.zeros((0, 2), complex)\n[z.real, z.imag]",
+        "z = np.array(1 + 2j)\nz.real[()] = 5\nz",
+        "np.ones(2, complex).real.flags.owndata",
+        "z = np.broadcast_to(np.array([1j]), (2, 1))\nz.imag[0] = 3",
+        "np.nan_to_num(np.array([complex(np.nan, np.inf), 1 + 2j]))",
+        "z = np.array([complex(np.inf, 1), 2j])\nr = z.imag\nnp.nan_to_num(z, copy=False)\n[z, r]",
+    ],
+    "the shape is set in place": [
+        "x = np.arange(6)\nx.shape = 2, -1\nx[0] = 9\nx",
+        "x = np.arange(6)\ny = x\nx.shape = (3, 2)\ny.shape",
+        "x = np.arange(6) + 1\nx.shape = 6, 1\nx *= 2\nx",
+        "x = np.arange(6).reshape(2, 3).T\nx.shape = 6",
+        "x = np.arange(6)\nx.shape = 4",
+        "x = np.arange(6)\nx.shape = -1, -1",
+        "x = np.zeros((0, 3))\nx.shape = -1, 2\nx",
+    ],
 }
 
 

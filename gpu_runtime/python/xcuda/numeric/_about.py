@@ -5,6 +5,7 @@ import numpy
 from xcuda.core.arrays import DeviceArray
 
 from ._array import asarray, ndarray
+from ._functions import imag_part
 from ._registry import TABLE, native
 
 # Settings, text of numbers, dates: no array takes part, so NumPy's own function is numeric's.
@@ -108,13 +109,13 @@ for _name in ("array2string", "array_repr", "array_str"):
 def iscomplex(x):
     """Where elements have an imaginary part that is not zero."""
     x = asarray(x)
-    return x.imag != 0 if x.dtype.kind == "c" else TABLE["zeros_like"].function(x, bool)
+    return imag_part(x) != 0 if x.dtype.kind == "c" else TABLE["zeros_like"].function(x, bool)
 
 
 @native()
 def isreal(x):
     """Where elements have no imaginary part."""
-    return asarray(x).imag == 0
+    return imag_part(asarray(x)) == 0
 
 
 def _infinite(name, positive):

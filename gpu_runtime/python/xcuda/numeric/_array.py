@@ -230,28 +230,33 @@ class ndarray(_runtime.NumericBase):
 
     @property
     def real(self):
-        """The real part."""
-        return self if self.dtype.kind != "c" else TABLE["real"].function(self)
+        """The real part, sharing memory."""
+        if self.dtype.kind != "c":
+            return self
+        from ._seen import part_view
+
+        return part_view(self, 0)
 
     @real.setter
     def real(self, value):
-        from ._seen import part_view
-
-        target = part_view(self, 0) if self.dtype.kind == "c" else self
-        target[...] = value
+        self.real[...] = value
 
     @property
     def imag(self):
-        """The imaginary part."""
-        return TABLE["imag"].function(self)
+        """The imaginary part, sharing memory; of real numbers, zeros that are read-only."""
+        if self.dtype.kind != "c":
+            zeros = TABLE["zeros_like"].function(self)
+            zeros.flags.writeable = False
+            return zeros
+        from ._seen import part_view
+
+        return part_view(self, 1)
 
     @imag.setter
     def imag(self, value):
         if self.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
-        from ._seen import part_view
-
-        part_view(self, 1)[...] = value
+        self.imag[...] = value
 
     def copy(self, order="C"):
         """A copy with memory of its own."""
@@ -279,7 +284,9 @@ class ndarray(_runtime.NumericBase):
         source = self
         if self.dtype.kind == "c" and dtype.kind not in "cb":
             _lose_imaginary()
-            source = self.real
+            from ._functions import real_part
+
+            source = real_part(self)
         if source.dtype == dtype:
             return source
         return _apply("astype", [source.dtype.name], dtype.name, (source,))

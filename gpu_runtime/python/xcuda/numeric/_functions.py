@@ -45,28 +45,35 @@ def where(condition, x=None, y=None, /):
     return _apply("where", ["bool", dtype.name, dtype.name], dtype.name, (condition, x, y))
 
 
-def _part(name):
-    def part(val):
-        val = asarray(val)
-        kind = val.dtype
-        if kind.kind != "c":
-            if name == "real":
-                return val
-            from ._creation import zeros_like
+def _part_of(name):
+    def part(z):
+        return (
+            _apply(name, [z.dtype.name], z.dtype.type(0).real.dtype.name, (z,)) if z.dtype.kind == "c" else z
+        )
 
-            zeros = zeros_like(val)
-            zeros.flags.writeable = False
-            return zeros
-        out = kind.type(0).real.dtype
-        return _apply(name, [kind.name], out.name, (val,))
-
-    part.__name__ = name
-    part.__doc__ = getattr(numpy, name).__doc__
     return part
 
 
-real = native("real")(_part("real"))
-imag = native("imag")(_part("imag"))
+# A new value that fuses with what reads it, where a view would keep the whole complex array in memory.
+real_part = _part_of("real")
+_imag_of_complex = _part_of("imag")
+
+
+def imag_part(z):
+    """The imaginary parts as a value of their own."""
+    return _imag_of_complex(z) if z.dtype.kind == "c" else TABLE["zeros_like"].function(z)
+
+
+@native()
+def real(val):
+    """The real part: a view."""
+    return asarray(val).real
+
+
+@native()
+def imag(val):
+    """The imaginary part: a view; of real numbers, zeros that are read-only."""
+    return asarray(val).imag
 
 
 @native()
@@ -76,7 +83,7 @@ def angle(z, deg=False):
     if z.dtype.kind != "c":
         made = TABLE["arctan2"].function(numpy.zeros((), z.dtype if z.dtype.kind == "f" else float)[()], z)
     else:
-        made = TABLE["arctan2"].function(imag(z), real(z))
+        made = TABLE["arctan2"].function(imag_part(z), real_part(z))
     return made * (180 / numpy.pi) if deg else made
 
 
@@ -135,10 +142,9 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """Numbers in place of nan and infinities."""
     x = asarray(x)
     if x.dtype.kind == "c":
-        made = nan_to_num(x.real, True, nan, posinf, neginf) + 1j * nan_to_num(
-            x.imag, True, nan, posinf, neginf
-        )
-        made = made.astype(x.dtype, copy=False)
+        made = x.copy()
+        for part in (made.real, made.imag):
+            nan_to_num(part, False, nan, posinf, neginf)
     elif x.dtype.kind != "f":
         made = x
     else:

@@ -4,6 +4,7 @@ import numpy
 
 from ._array import asarray
 from ._fallback import on_host
+from ._functions import imag_part, real_part
 from ._functions import where as choose
 from ._out import given
 from ._registry import TABLE, native
@@ -96,7 +97,7 @@ def _mean_dtypes(a, dtype):
 
 def squared_size(a):
     """The squares of the elements' absolute values."""
-    return _f["square"](a.real) + _f["square"](a.imag) if a.dtype.kind == "c" else _f["square"](a)
+    return _f["square"](real_part(a)) + _f["square"](imag_part(a)) if a.dtype.kind == "c" else _f["square"](a)
 
 
 def _warn_empty(what):

@@ -2,9 +2,6 @@
 
 import numpy
 
-from xcuda import _runtime
-from xcuda.core.arrays import DeviceArray
-
 from . import _dtypes
 from ._creation import empty
 
@@ -43,7 +40,4 @@ def part_view(a, part):
 def _same_memory_of(a, offset, shape, steps, dtype):
     if not a.size:
         return empty(shape, dtype)
-    seen = DeviceArray(a._into(DeviceArray), offset * dtype.itemsize, list(shape), steps, dtype.name)
-    made = _runtime.numeric_from_device(seen)
-    made._readonly = a._readonly
-    return made
+    return a._seen(offset, list(shape), steps, dtype.name)
