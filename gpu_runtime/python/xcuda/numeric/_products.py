@@ -11,6 +11,7 @@ from xcuda._dense import products
 
 from ._array import asarray
 from ._creation import empty
+from ._out import given
 from ._registry import TABLE, native
 from ._stacks import arrays, as_it_lies, ours
 
@@ -73,19 +74,7 @@ def matmul(
         made = made[..., 0, :]
     if b.ndim == 1:
         made = made[..., 0]
-    return _given(made, out, casting)
-
-
-def _given(made, out, casting="same_kind"):
-    if out is None:
-        return made
-    out = out[0] if isinstance(out, tuple) else out
-    if out.shape != made.shape:
-        raise ValueError(f"the output has shape {out.shape}, the product {made.shape}")
-    if not numpy.can_cast(made.dtype, out.dtype, casting):
-        raise TypeError(f"Cannot cast from {made.dtype!r} to {out.dtype!r} with casting rule '{casting}'")
-    out[...] = made
-    return out
+    return given(made, out, casting)
 
 
 def _stacked_product(a, b, kind):
@@ -146,7 +135,7 @@ def dot(a, b, out=None):
                 f"{b.shape[-2]} (dim {b.ndim - 2})"
             )
         made = tensordot(a, b, axes=(a.ndim - 1, b.ndim - 2))
-    return _given(made, out, "no")
+    return given(made, out, "no")
 
 
 def _shape(a):
@@ -182,7 +171,7 @@ def inner(a, b, /):
 def outer(a, b, out=None):
     """numpy.outer of the flattened arrays."""
     a, b = arrays(a, b)
-    return _given(a.reshape(-1)[:, None] * b.reshape(-1)[None, :], out)
+    return given(a.reshape(-1)[:, None] * b.reshape(-1)[None, :], out)
 
 
 @native("linalg.outer")
@@ -243,21 +232,21 @@ def vecdot(x1, x2, /, out=None, *, axis=-1):
     kind = numpy.result_type(x1.dtype, x2.dtype)
     move = TABLE["moveaxis"].function
     summed = (_conjugated(move(x1, i, -1)) * move(x2, j, -1)).sum(axis=-1, dtype=kind)
-    return _given(summed, out)
+    return given(summed, out)
 
 
 @native("matvec")
 def matvec(x1, x2, /, out=None):
     """numpy.matvec: stacks of matrices with stacks of vectors."""
     x1, x2 = arrays(x1, x2)
-    return _given(matmul(x1, x2[..., None])[..., 0], out)
+    return given(matmul(x1, x2[..., None])[..., 0], out)
 
 
 @native("vecmat")
 def vecmat(x1, x2, /, out=None):
     """numpy.vecmat: stacks of vectors, conjugated, with stacks of matrices."""
     x1, x2 = arrays(x1, x2)
-    return _given(matmul(_conjugated(x1)[..., None, :], x2)[..., 0, :], out)
+    return given(matmul(_conjugated(x1)[..., None, :], x2)[..., 0, :], out)
 
 
 @native("kron")

@@ -73,9 +73,19 @@ class ufunc:
             raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
         operands = [_operand(a) for a in args]
         signature = sig if signature is None else signature
-        if all(o is None for o in outs) and where is True and not any(map(_is_ours, operands)):
-            how = {"casting": casting, "dtype": dtype, "signature": signature}
-            return self._numpy(*operands, **{k: v for k, v in how.items() if v is not None})
+        to_host_out = any(isinstance(o, numpy.ndarray) for o in outs) and not any(map(_is_ours, args))
+        if to_host_out or not any(map(_is_ours, (*operands, *outs, where))):
+            how = {
+                "casting": casting,
+                "dtype": dtype,
+                "signature": signature,
+                "out": out,
+                "where": where,
+                "order": order,
+            }
+            return self._numpy(
+                *args, **{k: to_host(v) for k, v in how.items() if v is not None and v is not True}
+            )
         for o in outs:
             if o is not None and not _is_ours(o):
                 raise TypeError("return arrays must be of ArrayType")
@@ -92,7 +102,7 @@ class ufunc:
                 raise
             made = [_compared(self._numpy, operands)]
         if made is None:
-            how = {"where": to_host(where), "casting": casting, "dtype": dtype, "signature": signature}
+            how = {"where": to_host(where), "casting": casting, "signature": signature}
             how = {k: v for k, v in how.items() if v is not None and v is not True}
             if out is not None:
                 how["out"] = tuple(outs)
@@ -132,12 +142,22 @@ class ufunc:
             made = self._plain_fold(array, axis, keepdims)
             if made is not None:
                 return made
-        from ._array import asarray
+        from ._array import asarray_or_host as asarray
 
         if self.nin != 2 or self.nout != 1:
             raise ValueError("reduce only supported for binary functions")
-        array = asarray(array)
         out = out[0] if isinstance(out, tuple) else out
+        if isinstance(out, numpy.ndarray) and not _is_ours(array):
+            how = {
+                "axis": axis,
+                "dtype": dtype,
+                "out": out,
+                "keepdims": keepdims,
+                "initial": initial,
+                "where": to_host(where),
+            }
+            return self._numpy.reduce(array, **how)
+        array = asarray(array)
         axes = _axes(axis, array.ndim)
         made = self._fold(array, axes, dtype, bool(keepdims), initial, where)
         if made is None:
@@ -237,7 +257,7 @@ class ufunc:
 
     def outer(self, a, b, /, **kwargs):
         """The function of every pair."""
-        from ._array import asarray
+        from ._array import asarray_or_host as asarray
 
         if self.nin != 2:
             raise ValueError("outer product only supported for binary functions")
@@ -262,9 +282,9 @@ def _operand(value):
     """An operand as an array of ours or a number; other arrays and lists become arrays."""
     if _is_ours(value) or isinstance(value, (bool, int, float, complex, numpy.generic)):
         return value
-    from ._array import asarray
+    from ._array import asarray_or_host
 
-    return asarray(value)
+    return asarray_or_host(value)
 
 
 def _kind(value):

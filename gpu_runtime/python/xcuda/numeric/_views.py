@@ -9,7 +9,15 @@ from ._registry import native
 
 
 def _lengths(shape):
-    return [operator.index(n) for n in ((shape,) if hasattr(shape, "__index__") else shape)]
+    return [
+        _length(n) for n in ((shape,) if hasattr(shape, "__index__") and numpy.ndim(shape) == 0 else shape)
+    ]
+
+
+def _length(n):
+    if isinstance(n, (bool, numpy.bool)):
+        raise TypeError(f"an axis' length is an integer, not {n!r}")
+    return operator.index(n)
 
 
 @native()
@@ -73,7 +81,10 @@ def _permuted(a, order):
 @native("matrix_transpose")
 def matrix_transpose(x, /):
     """The last two axes exchanged."""
-    return asarray(x).mT
+    x = asarray(x)
+    if x.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
+    return x.mT
 
 
 @native()
@@ -285,4 +296,8 @@ def size(a, axis=None):
     """The number of elements."""
     if axis is None:
         return a.size if hasattr(a, "size") else numpy.size(a)
-    return shape(a)[axis]
+    lengths = shape(a)
+    made = 1
+    for each in numpy.lib.array_utils.normalize_axis_tuple(axis, len(lengths)):
+        made *= lengths[each]
+    return made
