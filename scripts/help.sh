@@ -5,6 +5,7 @@ cat <<'TEXT'
 ./run lab [ARGS]    build, then JupyterLab with the xcuda kernel
 ./run build         .venv, C++ build, xcuda and its kernelspec installed in .venv
 ./run wheel         the release build as a wheel with every library inside, in dist/
+./run browser       JupyterLab with the kernel in Chromium: tests, and pictures in build/browser
 ./run bench [NAMES] side-by-side measurements of bench/
 ./run docs          the generated pages: docs/LANGUAGE.md, docs/REFUSALS.md
 ./run format        clang-format and ruff over the tree
