@@ -236,6 +236,27 @@ def check_async(notebook):
     exercises_are_solved(notebook, 2)
 
 
+def check_porting(notebook):
+    (row,) = rows(notebook, "block_sums")
+    assert (row["grid"], row["block"]) == ([391, 1, 1], [256, 1, 1])
+    (row,) = rows(notebook, "product")
+    assert (row["grid"], row["block"], row["automatic_shape"]) == ([12, 13, 1], [16, 16, 1], False)
+    (row,) = rows(notebook, "saxpy")
+    assert flops(row) == 2 * 10_000
+    assert sum(row["calls"] for row in rows(notebook, "scaled")) == 2
+    exercises_are_solved(notebook, 2)
+
+
+def check_interop(notebook):
+    assert len(rows(notebook, "normalized")) == 2 and len(rows(notebook, "sums_by_group")) == 1
+    text = said(notebook)
+    for library in ("torch", "cupy", "pandas", "numba", "jax"):
+        assert re.search(rf"^{library} +(not )?installed$", text, re.M)
+    if re.search(r"^pandas +installed$", text, re.M):
+        assert re.search(r"^hill +-?0\.", text, re.M) and "sums_by_group" in text
+    exercises_are_solved(notebook, 2)
+
+
 CHECKS = {
     "01_first_kernel": check_first_kernel,
     "02_image_filters": check_image_filters,
@@ -243,6 +264,8 @@ CHECKS = {
     "05_profiling": check_profiling,
     "06_tiles": check_tiles,
     "08_async": check_async,
+    "09_porting": check_porting,
+    "10_interop": check_interop,
 }
 
 
