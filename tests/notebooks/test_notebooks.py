@@ -148,7 +148,9 @@ def check_image_filters(notebook):
         assert row["bytes_read"]["value"] == pixels + 4 * 256
     pictures = [output for output in outputs(notebook) if "image/png" in output.get("data", {})]
     assert len(pictures) == 3
-    assert [len(report["kernels"]) for report in reports(notebook) if report["scope"]["kind"] == "block"] == [3]
+    assert [len(report["kernels"]) for report in reports(notebook) if report["scope"]["kind"] == "block"] == [
+        3
+    ]
     exercises_are_solved(notebook, 2)
 
 
