@@ -7,7 +7,7 @@ cat <<'TEXT'
 ./run wheel         the release build as a wheel with every library inside, in dist/
 ./run browser       JupyterLab with the kernel in Chromium: tests, and pictures in build/browser
 ./run bench [NAMES] side-by-side measurements of bench/
-./run docs          the generated pages: docs/LANGUAGE.md, docs/REFUSALS.md
+./run docs          docs/LANGUAGE.md and docs/REFUSALS.md (./run docs pages: only these), and the site in build/docs/html
 ./run format        clang-format and ruff over the tree
 ./run lint          clang-format and ruff in check mode, clang-tidy on the C++ files that changed (or: --all)
 
