@@ -95,8 +95,7 @@ TEST(Advice, CopiesThatEarlierCellsHadMade) {
             if (a.rule == "copied-in-earlier-cells") return a.text;
         return std::string();
     };
-    EXPECT_EQ(said_of().substr(0, 71),
-              "64 MB of host arrays went to the device again (2 copies, 5 ms), though ");
+    EXPECT_EQ(said_of().substr(0, 66), "61.0 MiB of host arrays went to the device again (2 copies, 5 ms),");
     cell.device_seconds = 1;  // the copies do not matter
     EXPECT_EQ(said_of(), "");
     cell.device_seconds = 1e-3, cell.bytes_again = 1e5;
