@@ -98,9 +98,13 @@ Value Lowering::array_attribute(const Value& base, const std::string& attr, cons
             v.dtype = base.expr->type.dtype;
         return v;
     }
-    throw refused(
-        place, "an array in a kernel has no '" + attr + "'",
-        "it has shape, size, ndim, strides, itemsize, nbytes, dtype, real, imag and T; index its elements");
+    const std::string close =
+        nearest(attr, {"shape", "size", "ndim", "strides", "itemsize", "nbytes", "dtype", "real", "imag"});
+    throw refused(place, "an array in a kernel has no '" + attr + "'",
+                  close.empty()
+                      ? "it has shape, size, ndim, strides, itemsize, nbytes, dtype, real, imag and "
+                        "T; index its elements"
+                      : "did you mean '" + close + "'?");
 }
 
 // Of an array that is nowhere in memory.
