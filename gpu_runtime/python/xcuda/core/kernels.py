@@ -390,7 +390,7 @@ class About(NumbaNames):
 _INTERNAL = {
     *("variant", "variants", "declare", "declared", "forms", "options", "capture", "captured"),
     *("describe_briefly", "attribute_names", "async_call_of", "bind_of", "kernel", "about", "route"),
-    *("with_forms", "constants", "tile_size", "as_target"),
+    *("with_forms", "constants", "tile_size", "as_target", "plan", "planned", "marked"),
 }
 
 
