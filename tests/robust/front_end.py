@@ -78,6 +78,8 @@ def mutated(rng: random.Random, tree: ast.FunctionDef, others: list[ast.expr]) -
         kind = rng.randrange(7)
         if kind <= 2:
             found = expressions(tree)
+            if not found:
+                continue
             by = (
                 ast.Constant(rng.choice(CONSTANTS))
                 if kind == 0
