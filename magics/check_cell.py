@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import sys
 
 from IPython.core.error import UsageError
@@ -51,11 +50,8 @@ class Checked:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         from xcuda.check.report import times
+        from xcuda.core._cells import source_line
         from xcuda.magics.render import template
 
-        html = template("check.html").render(r=self.report, source=source, times=times)
+        html = template("check.html").render(r=self.report, source=source_line, times=times)
         return {"text/plain": repr(self.report), "text/html": html}
-
-
-def source(file: str, line: int) -> str:
-    return linecache.getline(file, line).strip()

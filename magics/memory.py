@@ -108,13 +108,13 @@ def seen(label: str) -> dict:
 
 
 def holds_array(value) -> bool:
-    from xcuda import _runtime
+    from xcuda.core.memory import ARRAYS
 
     if isinstance(value, (list, tuple)):
-        return any(isinstance(item, _runtime.ArrayBase) for item in value)
+        return any(isinstance(item, ARRAYS) for item in value)
     if isinstance(value, dict):
-        return any(isinstance(item, _runtime.ArrayBase) for item in value.values())
-    return isinstance(value, _runtime.ArrayBase)
+        return any(isinstance(item, ARRAYS) for item in value.values())
+    return isinstance(value, ARRAYS)
 
 
 def is_history(name: str) -> bool:
@@ -147,7 +147,7 @@ def row_of(array, human) -> tuple[str, ...]:
     from xcuda.core.memory import human_time
 
     shape = "x".join(map(str, array.shape)) or "0-d"
-    made = (array.where, human_time(array.age))
+    made = (array.where, "" if array.age is None else human_time(array.age))
     return (array.name or "(no variable)", human(array.nbytes), shape, array.dtype, *made)
 
 

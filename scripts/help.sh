@@ -2,6 +2,7 @@
 cat <<'TEXT'
 ./run demo          build, execute notebooks/01_first_kernel.ipynb, print the path of the result
 ./run test [ARGS]   build, then GoogleTest, pytest and the notebooks; ARGS go to pytest
+./run check [ARGS]  the sanitised build (XCUDA_PRESET: another), GoogleTest, the fault suite and fuzzers, bounded
 ./run lab [ARGS]    build, then JupyterLab with the xcuda kernel
 ./run build         .venv, C++ build, xcuda and its kernelspec installed in .venv
 ./run wheel         the release build as a wheel with every library inside, in dist/

@@ -8,6 +8,7 @@
 #include "base/settings.hpp"
 #include "device/ranges.hpp"
 #include "launch/arguments.hpp"
+#include "launch/crash.hpp"
 #include "launch/evaluate.hpp"
 #include "launch/named_values.hpp"
 #include "launch/printed.hpp"
@@ -215,6 +216,7 @@ Started start(const std::shared_ptr<const Specialisation>& kernel, const device:
     pack(layout, arguments, packed);
 
     started.event = event_of(*kernel, shape, automatic, arguments);
+    note_launch(*kernel);
     const double begin = now();
     device::Shape launched = shape;
     launched.dynamic_shared_bytes += kernel->text.moved_shared_bytes;

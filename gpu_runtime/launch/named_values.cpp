@@ -85,7 +85,10 @@ public:
     void solve(const Expr& e, double value) {
         switch (e.op) {
             case Op::var:
-                if (!of(e)) known_[var_of(e)] = value;
+                if (of(e)) return;
+                known_[var_of(e)] = value;
+                if (assigned_[var_of(e)] == 1 && value_of_.contains(var_of(e)))
+                    solve(*value_of_[var_of(e)], value);
                 return;
             case Op::cast:
                 if (is_integer(e.type.dtype) && is_integer(e.args[0]->type.dtype)) solve(*e.args[0], value);

@@ -7,6 +7,7 @@
 
 #include "_runtime_argument.hpp"
 #include "_runtime_kernel.hpp"
+#include "launch/crash.hpp"
 #include "launch/launch.hpp"
 #include "profile/check/check.hpp"
 #include "profile/check/steps.hpp"
@@ -149,6 +150,7 @@ void bind_check(nb::module_& module) {
             return before;
         },
         nb::arg("hook").none());
+    module.def("write_crashes_to", &launch::write_crashes_to, nb::arg("path"));
     module.def("check_rules", [] {
         nb::list out;
         for (const profile::check::Rule& r : profile::check::rules())

@@ -348,6 +348,12 @@ void assign_view(NumericArray& array, const View& view, Operand from) {
 }
 
 void bind_numeric(nb::module_& module) {
+    module.def("numeric_among", [](nb::list objects) {
+        nb::list out;
+        for (nb::handle o : objects)
+            if (nb::isinstance<NumericArray>(o) && nb::inst_ready(o)) out.append(o);
+        return out;
+    });
     static std::vector<PyType_Slot> slots;
     const auto operators = numeric_operator_slots();
     slots.assign(operators.begin(), operators.end());
@@ -377,6 +383,12 @@ void bind_numeric(nb::module_& module) {
                      [](const NumericArray& a) { return launch::device_label(a.value->device->info()); })
         .def_prop_ro("_host_accessible",
                      [](const NumericArray& a) { return a.value->device->host_accessible(); })
+        .def_prop_ro("_memory",
+                     [](const NumericArray& a) {  // as of a device array; nothing while it is pending
+                         const launch::Buffer* buffer = a.value->buffer.get();
+                         return nb::make_tuple(reinterpret_cast<std::uintptr_t>(buffer),
+                                               buffer ? buffer->bytes() : 0, nb::none(), 0.0);
+                     })
         .def("_same_memory", [](const NumericArray& a, const NumericArray& b) { return a.value == b.value; })
         .def("_memory_of",
              [](const NumericArray& a) { return reinterpret_cast<std::uintptr_t>(a.value.get()); })

@@ -54,6 +54,26 @@ def test_ages_are_told(shell):
     run(shell, "%cuda_free older younger")
 
 
+def test_numeric_s_arrays_hold_memory_too(shell):
+    run(shell, "import xcuda.numeric as xnp\nn = xnp.arange(100_000) * 2.0\nfloat(n.sum())")
+    assert any(line.split()[0] == "n" for line in run(shell, "%cuda_mem").stdout.splitlines() if line.strip())
+    before = used()
+    run(shell, "%cuda_free --all")
+    assert "n" not in shell.user_ns and used() <= before - 800_000
+
+
+def test_reports_and_checks_hold_no_arrays(shell):
+    before = used()
+    run(shell, "held = cuda.zeros(100_000)")
+    run(shell, "%cuda_profile -q -o kept_report triple(held)")
+    run(shell, "%%cuda_check -o kept_check\ntriple(held)")
+    run(shell, "%%cuda_debug -o kept_steps\ntriple(held)")
+    assert used() >= before + 800_000
+    run(shell, "%cuda_free held")
+    assert used() < before + 10_000
+    assert {"kept_report", "kept_check", "kept_steps"} <= set(shell.user_ns)
+
+
 def test_a_name_given_twice_is_freed_once(shell):
     run(shell, "twice = cuda.zeros(1000)")
     assert "given back" in run(shell, "%cuda_free twice twice").stdout

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import linecache
 
 import numpy as np
 
 from xcuda import _runtime
 from xcuda.check.copies import host_copies
 from xcuda.check.session import _hooked, _Looked
+from xcuda.core._cells import source_line
 
 STEPS = 10_000
 _STEP, _SAW, _AT, _STORED = range(4)
@@ -32,7 +32,7 @@ class Step:
 
     @property
     def source(self) -> str:
-        return linecache.getline(self.file, self.line).strip()
+        return source_line(self.file, self.line)
 
 
 class Debugged:

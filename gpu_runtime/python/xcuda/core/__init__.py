@@ -4,6 +4,7 @@ The names that numba-cuda's users know are here too.
 """
 
 import importlib
+import os
 
 from xcuda import _runtime as _runtime
 from xcuda.core import types
@@ -91,6 +92,12 @@ def _relieve():
     relieve()
 
 
+def _crash_file():
+    """Where the notebook's kernel writes what is to be known of a crash; empty outside one and in its children."""
+    owner, _, path = os.environ.get("XCUDA_CRASH_FILE", "").partition(":")
+    return path if owner == str(os.getpid()) else ""
+
+
 _LATER = {
     "CUSource": "foreign",
     "Reduce": "reduction",
@@ -101,6 +108,7 @@ _LATER = {
     "reduce": "reduction",
     "vectorize": "elementwise",
 }
+_runtime.write_crashes_to(_crash_file())
 _runtime.set_array_class(DeviceArray)
 _runtime.set_relief(_relieve)
 device = device_function
