@@ -12,9 +12,10 @@ import pytest
 import xcuda
 import xcuda.core as cuda
 from xcuda import _names, _runtime
+from xcuda import _tuned as store
 from xcuda.jit import compile_kernel
 from xcuda.profiler import ProfileGuidedOptimizer
-from xcuda.profiler.guided import measure, store
+from xcuda.profiler.guided import measure
 from xcuda.profiler.guided.variants import Variant, constants
 
 BASE = {"seconds": 0.2, "keep": False}
