@@ -285,7 +285,8 @@ class Captured:
             for each in _containers((args, kwargs))
         ]
         with capture, Watching():
-            given = function(*args, **kwargs)
+            substituted = self.watched.with_symbols(function, lambda a: Array(capture, capture.node_of(a)))
+            given = substituted(*args, **kwargs)
             self._expect_untouched(function, before)
             outputs = _outputs(given, capture, function)
         jit.captures += 1
