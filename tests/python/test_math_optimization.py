@@ -28,7 +28,7 @@ def rows(what):
 
 
 def test_a_positive_system_is_tried_by_lu_and_cholesky():
-    with nvmath.optimization.auto_tune():
+    with nvmath.optimization.auto_tune(budget=60):
         np.testing.assert_allclose(nvmath.linalg.solve(POSITIVE, RIGHT).get(), WANT, rtol=1e-10)
     (row,) = rows("solve")
     assert set(row.seconds) == {"LU", "Cholesky"} and row.winner in row.seconds
@@ -46,7 +46,7 @@ def test_without_tuning_nothing_is_recorded():
 
 
 def test_the_winner_is_on_disk_for_other_processes():
-    with nvmath.optimization.auto_tune():
+    with nvmath.optimization.auto_tune(budget=60):
         nvmath.linalg.solve(POSITIVE, RIGHT)
     (row,) = rows("solve")
     _tuning._winners.clear()
@@ -88,7 +88,7 @@ def test_a_used_up_budget_takes_the_plain_way():
 
 
 def test_a_candidate_that_disagrees_is_none():
-    with nvmath.optimization.auto_tune():
+    with nvmath.optimization.auto_tune(budget=60):
         made = _tuning.choose("sum", ("test",), {"plain": lambda: np.ones(3), "wrong": lambda: np.ones(3) * 1.001,
                                                  "other shape": lambda: np.ones(4)})  # fmt: skip
     assert (made == 1).all()
@@ -101,7 +101,7 @@ def test_memory_that_runs_out_in_tuning_falls_back():
     def full():
         raise MemoryError("no room")
 
-    with nvmath.optimization.auto_tune():
+    with nvmath.optimization.auto_tune(budget=60):
         assert _tuning.choose("one", ("m",), {"plain": lambda: np.ones(2), "large": full}).sum() == 2
     (row,) = rows("one")
     assert row.winner == "plain" and row.why_not["large"] == "MemoryError: no room"
@@ -109,12 +109,12 @@ def test_memory_that_runs_out_in_tuning_falls_back():
 
 def test_errors_of_the_plain_way_are_the_callers():
     singular = xnp.ones((40, 40))
-    with nvmath.optimization.auto_tune(), pytest.raises(np.linalg.LinAlgError, match="Singular"):
+    with nvmath.optimization.auto_tune(budget=60), pytest.raises(np.linalg.LinAlgError, match="Singular"):
         nvmath.linalg.solve(singular, RIGHT)
 
 
 def test_another_matrix_of_the_same_shape_may_be_indefinite():
-    with nvmath.optimization.auto_tune():
+    with nvmath.optimization.auto_tune(budget=60):
         for _ in range(2):
             nvmath.linalg.solve(POSITIVE, RIGHT)
         _tuning._winners[next(iter(_tuning._winners))] = "Cholesky"
@@ -126,7 +126,7 @@ def test_another_matrix_of_the_same_shape_may_be_indefinite():
 
 def test_products_are_tried_in_several_layouts():
     a = xnp.asarray(RNG.normal(size=(30, 20)))
-    with nvmath.optimization.auto_tune():
+    with nvmath.optimization.auto_tune(budget=60):
         np.testing.assert_allclose(nvmath.matmul(a, a.T).get(), a.get() @ a.get().T, rtol=1e-12)
     (row,) = rows("product")
     assert set(row.seconds) == {"as it lies", "in C order first", "syrk"}
@@ -138,8 +138,29 @@ def test_small_functions_may_run_on_the_host():
         return nvmath.sqrt(x) + nvmath.sin(x).sum()
 
     x = np.linspace(1, 2, 6)
-    with nvmath.optimization.auto_tune():
+    with nvmath.optimization.auto_tune(budget=60):
         for _ in range(2):
             np.testing.assert_allclose(f(x), np.sqrt(x) + np.sin(x).sum(), rtol=1e-14)
     (row,) = rows("f()")
-    assert set(row.seconds) == {"fused, on the device", "NumPy, on the host"}
+    assert set(row.seconds) == {"fused", "NumPy, on the host"}
+
+
+def test_large_functions_are_tried_in_several_layouts():
+    @nvmath.jit
+    def f(x, y):
+        return nvmath.sqrt(x) + y, (x * y).sum(axis=1)
+
+    x = np.linspace(1, 2, 400 * 400).reshape(400, 400)
+    with nvmath.optimization.auto_tune(budget=60):
+        for _ in range(2):
+            made, sums = f(x, x.T)
+            np.testing.assert_allclose(made, np.sqrt(x) + x.T, rtol=1e-14)
+            np.testing.assert_allclose(sums, (x * x.T).sum(axis=1), rtol=1e-13)
+    (row,) = rows("f()")
+    assert set(row.seconds) >= {
+        "fused",
+        "blocks of 64 threads",
+        "blocks of 128 threads",
+        "blocks of 512 threads",
+    }
+    assert not row.why_not

@@ -1,7 +1,10 @@
 """Random expression graphs: the captured function's numbers, dtypes and shapes are NumPy's."""
 
 import numpy as np
+import pytest
 import xcuda.math as nvmath
+
+pytest.importorskip("hypothesis")
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
