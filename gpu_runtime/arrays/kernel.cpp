@@ -1,5 +1,7 @@
 #include "arrays/kernel.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <unordered_map>
@@ -87,13 +89,24 @@ void arguments_of(const Kernel& k, std::vector<launch::Argument>& out) {
         out.push_back(number_argument(loop_of(s.folding[0].loop).out, k.identity, k.more_identity));
 }
 
-Entry& entry_of(const Structure& s, bool fast) {
-    Entry& entry = entries()[fast ? s.key() + "fast" : s.key()];
+std::optional<device::Dim3> block_of(int threads, int axes) {
+    if (threads == 0) return std::nullopt;
+    const auto n = static_cast<unsigned>(threads);
+    return axes == 1 ? device::Dim3{n, 1, 1} : device::Dim3{32, n / 32, 1};
+}
+
+Entry& entry_of(const Structure& s, const Queue& queue) {
+    std::string key = s.key();
+    if (queue.fast || queue.threads || queue.elements)
+        key += fmt::format("|{} {} {}", queue.fast, queue.threads, queue.elements);
+    Entry& entry = entries()[key];
     if (entry.program) return entry;
     launch::Options options;
     options.checked = false;
-    options.fma = fast;  // else every operation is rounded, as NumPy rounds
-    options.fastmath = fast;
+    options.fma = queue.fast;  // else every operation is rounded, as NumPy rounds
+    options.fastmath = queue.fast;
+    options.tuning.block = block_of(queue.threads, s.axes - (s.folding.empty() ? 0 : s.folding[0].axes));
+    if (queue.elements) options.tuning.elements = queue.elements;
     entry.program = std::make_unique<launch::Program>(
         s.text(), [s](const std::vector<ir::Type>& parameters) { return lowered(s, parameters); }, options);
     return entry;
@@ -171,7 +184,7 @@ std::vector<Targeted> compile_all_for(const std::string& architecture) {
 }
 
 void start(const Kernel& kernel, const Site& site, const Queue& queue) {
-    Entry& entry = entry_of(kernel.structure, queue.fast);
+    Entry& entry = entry_of(kernel.structure, queue);
     thread_local std::vector<launch::Argument> arguments;
     arguments.clear();
     arguments_of(kernel, arguments);

@@ -36,7 +36,10 @@ struct Queue {
     std::shared_ptr<device::Device> device;
     std::shared_ptr<device::Stream> stream;
     std::function<void(launch::Started)> launched;
-    bool fast = false;  // kernels may contract and reorder floating arithmetic
+    // How kernels are compiled and laid out; the same one gives the same kernel.
+    bool fast = false;  // they may contract and reorder floating arithmetic
+    int threads = 0;    // of a block; 0: the compiler's choice
+    int elements = 0;   // 1: no vectors of neighbours on a GPU; 0: the compiler's choice
 };
 
 /// What is known of a site in the user's program; set once by the floor that makes sites.

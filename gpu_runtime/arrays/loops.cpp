@@ -1,6 +1,7 @@
 #include "arrays/loops.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 
@@ -47,6 +48,12 @@ ExprP build_call(const Loop& loop, std::span<const ExprP> args) {
 ExprP build_cast(const Loop& loop, std::span<const ExprP> args) { return cast_as_numpy(args[0], loop.out); }
 
 constexpr int call_weight = 12;
+constexpr std::array instructions = {"sqrt", "absolute", "square",   "rint", "floor",
+                                     "ceil", "trunc",    "copysign", "sign"};
+
+int weight_of_call(std::string_view name) {
+    return std::find(instructions.begin(), instructions.end(), name) == instructions.end() ? call_weight : 4;
+}
 
 struct Loops {
     std::deque<Loop> all;
@@ -84,7 +91,7 @@ const Loop* make_loop(std::string_view name, std::span<const DType> in, DType ou
         for (const DType d : in) inner.push_back(computed(d));
         if (overload_for(name, inner, computed(out)) < 0) return nullptr;
         loop.build = build_call;
-        loop.weight = call_weight;
+        loop.weight = weight_of_call(name);
     }
     loop.id = static_cast<int>(loops().all.size());
     loops().all.push_back(std::move(loop));

@@ -25,7 +25,7 @@ nb::dict told(const arrays::Launched& launch) {
 }
 
 // Those of numeric's arrays among them that are pending, and what they need; a device after the other.
-void compute_all(nb::list arrays, bool fast) {
+void compute_all(nb::list arrays, bool fast, int threads, int elements) {
     std::vector<arrays::ValueP> wanted;
     for (nb::handle each : arrays)
         if (NumericArray* a = numeric_array(each.ptr()); a && a->value->pending()) wanted.push_back(a->value);
@@ -35,6 +35,8 @@ void compute_all(nb::list arrays, bool fast) {
             wanted.begin(), wanted.end(), [&](const arrays::ValueP& v) { return v->device == device; });
         arrays::Queue queue = queue_on(device);
         queue.fast = fast;
+        queue.threads = threads;
+        queue.elements = elements;
         arrays::compute(std::span(wanted.begin(), others), queue);
         wanted.erase(wanted.begin(), others);
     }
@@ -66,7 +68,8 @@ nb::object alias(NumericArray& a) {
 }  // namespace
 
 void bind_numeric_capture(nb::module_& module) {
-    module.def("numeric_compute", &compute_all, nb::arg("arrays"), nb::arg("fast") = false);
+    module.def("numeric_compute", &compute_all, nb::arg("arrays"), nb::arg("fast") = false,
+               nb::arg("threads") = 0, nb::arg("elements") = 0);
     module.def("numeric_alias", &alias);
     module.def("numeric_alias_of", &alias_of);
     module.def("numeric_shared",

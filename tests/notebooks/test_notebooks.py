@@ -284,10 +284,33 @@ def check_debugging(notebook):
     assert any("weights   2.0 MiB  512x1024" in text for text in shown)
 
 
+def check_fusion(notebook):
+    pipelines = [
+        row for report in reports(notebook) for row in report["kernels"] if "sqrt(((sin(a)" in row["name"]
+    ]
+    assert [row["calls"] for row in pipelines[:2]] == [1, 1]  # the call, and explain's own
+    for row in pipelines[:1]:
+        assert row["bytes_read"]["value"] == 3 * 8 * 200_000 and row["bytes_written"]["value"] == 8 * 200_000
+        assert row["place"]["line"] == 4
+    printed = "".join(output.text for output in outputs(notebook) if output.get("name") == "stdout")
+    assert "2 captures" in printed
+    assert "this if is decided by the values of an array" in printed and "nvmath.where" in printed
+    for rule in ("symmetric product", "diagonal added", "symmetric positive definite system"):
+        assert f"line 3: {rule}" in printed
+    pages = [
+        output.data["text/html"] for output in outputs(notebook) if "text/html" in output.get("data", {})
+    ]
+    explained = [page for page in pages if "operations as written" in page and "data:image/svg+xml" in page]
+    assert len(explained) == 2
+    assert "1 kernel for 11 operations" in explained[0] and "1 kernel and 1 library call" in explained[1]
+    assert any("Cholesky" in page and "<table>" in page for page in pages)
+
+
 CHECKS = {
     "01_first_kernel": check_first_kernel,
     "02_image_filters": check_image_filters,
     "03_numpy_on_the_device": check_numpy,
+    "04_fusion": check_fusion,
     "05_profiling": check_profiling,
     "06_tiles": check_tiles,
     "07_debugging": check_debugging,

@@ -16,7 +16,8 @@ def nvmath():
 
     yield nvmath
     xcuda._names.uninstall()
-    sys.modules.pop("nvmath", None)
+    for name in [n for n in sys.modules if n.partition(".")[0] == "nvmath"]:
+        del sys.modules[name]
 
 
 @pytest.fixture
@@ -139,6 +140,14 @@ def test_the_alias_is_the_very_module(nvmath):
     import xcuda.math
 
     assert nvmath is xcuda.math
+    import importlib
+
+    assert importlib.import_module("nvmath.optimization") is importlib.import_module(
+        "xcuda.math.optimization"
+    )
+    assert sys.modules["nvmath.optimization"]._tuning is sys.modules["xcuda.math.optimization._tuning"]
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("nvmath.nothing")
     import math
 
     assert math.__name__ == "math" and not hasattr(math, "jit")

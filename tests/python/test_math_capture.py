@@ -70,6 +70,7 @@ def test_a_number_that_decides_is_a_constant_of_its_capture():
     assert f.captures == before == 3
 
 
+@pytest.mark.filterwarnings("ignore::xcuda.numeric.FallbackWarning")
 def test_shapes_can_be_computed_with_and_looked_at():
     f = nvmath.jit(lambda x: x.sum() / x.shape[0] + x.size)
     assert f(X) == X.sum() / 12 + 12 and f(X[:5]) == X[:5].sum() / 5 + 5
@@ -431,3 +432,116 @@ def test_errors_of_the_function_are_its_own():
         math.sin.__name__ == "sin" and type(math).__name__ == "module"
     )  # the watched modules are as they were
     assert print.__module__ == "builtins"
+
+
+LATER = np.ones(12)
+WEIGHTS = {"scale": np.ones(12), "parts": [np.ones(12)]}
+
+
+def of_a_global(x):
+    return (LATER * 2 + 1) @ x
+
+
+def test_what_is_computed_of_arrays_from_outside_is_computed_at_each_call():
+    held, defaulted = np.ones(12), np.ones(12)
+
+    def f(x, w=defaulted):
+        return (
+            of_a_global(x),
+            np.exp(held).sum() * x,
+            (w + 1) * x,
+            WEIGHTS["scale"] * 3 + WEIGHTS["parts"][0] * 2 + x,
+        )
+
+    jitted = nvmath.jit(f)
+    for factor in (1, 2):
+        for got, want in zip(jitted(X), f(X), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-13)
+        for each in (LATER, held, defaulted, WEIGHTS["scale"], WEIGHTS["parts"][0]):
+            each *= factor + 1
+    for got, want in zip(jitted(X), f(X), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-13)
+    assert jitted.captures == 1
+
+
+def scaled_by_settings(x):
+    return x * settings.factor + settings.bias
+
+
+def test_attributes_of_the_users_modules_are_read_at_each_call(monkeypatch):
+    import types
+
+    settings = types.ModuleType("settings")
+    settings.factor, settings.bias = 2.0, np.ones(12)
+    monkeypatch.setitem(globals(), "settings", settings)
+    f = nvmath.jit(scaled_by_settings)
+    inner = nvmath.jit(lambda x: x * settings.factor)  # the module in a cell
+    np.testing.assert_allclose(inner(X), X * 2)
+    np.testing.assert_allclose(f(X), X * 2 + 1)
+    settings.factor = 3.0
+    np.testing.assert_allclose(f(X), X * 3 + 1)
+    np.testing.assert_allclose(inner(X), X * 3)
+    settings.bias = X
+    np.testing.assert_allclose(f(X), X * 3 + X)
+
+
+def test_copies_are_copies():
+    @nvmath.jit
+    def f(x):
+        y, z, u = x.astype(float), np.copy(x), nvmath.array(x)
+        y[0], z[1], u[2] = 7.0, 8.0, 9.0
+        return y, z, u, x * 1
+
+    y, z, u, same = f(X)
+    assert (y[0], z[1], u[2]) == (7, 8, 9)
+    np.testing.assert_array_equal(same, X)
+    assert y[1] == X[1] and z[0] == X[0] and X[0] == 0.1
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: np.reshape(x, (3, 4)),
+        lambda x: np.split(x, 3)[0],
+        lambda x: np.flip(x),
+        lambda x: x.T,
+        lambda x: np.ravel(x),
+    ],
+)
+def test_a_view_may_not_be_written_in_either_direction(view):
+    def through(x):
+        y = x + 1
+        v = view(y)
+        v[0] = 1.0
+        return y, v
+
+    def under(x):
+        y = x + 1
+        v = view(y)
+        y[0] = 1.0
+        return y, v
+
+    for f in (through, under):
+        with pytest.raises(
+            nvmath.CaptureError, match="writes to memory that two arrays share; write x = x.copy"
+        ):
+            nvmath.jit(f)(X)
+
+
+def test_threads_may_call_and_capture_at_once():
+    import threading
+
+    f = nvmath.jit(lambda x, n: sum(nvmath.sin(x) * i for i in range(n)))
+    wrong = []
+
+    def work(n):
+        for _ in range(3):
+            if not np.allclose(f(X, n), sum(np.sin(X) * i for i in range(n))) or math.sin(0.5) != np.sin(0.5):
+                wrong.append(n)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(2, 8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not wrong and type(math).__name__ == "module"

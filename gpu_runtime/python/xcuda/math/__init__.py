@@ -20,6 +20,7 @@ from ._jit import Jit, jit
 from ._namespace import Function, Namespace
 from ._special import TABLE as _SPECIAL
 from ._special import accuracy, call
+from ._structured import tuned_product
 
 __all__ = [
     "BatchError",
@@ -55,6 +56,9 @@ def __getattr__(name):
         return importlib.import_module(f"{__name__}.{name}")
     if name in _SPECIAL:
         globals()[name] = Function(name, _of_elements(name))
+        return globals()[name]
+    if name == "matmul":
+        globals()[name] = Function(name, tuned_product)
         return globals()[name]
     if name in OWN:
         globals()[name] = Function(name, OWN[name])

@@ -16,6 +16,46 @@ from ._graph import Node, Spec, leaves, mapped
 
 _local = threading.local()
 
+# What shares its operand's memory, or may: neither may be written while the other is seen.
+VIEWS = frozenset(
+    (
+        *(
+            "getitem",
+            "reshape",
+            "transpose",
+            "swapaxes",
+            "squeeze",
+            "ravel",
+            "moveaxis",
+            "rollaxis",
+            "part",
+            "real",
+        ),
+        *(
+            "broadcast_to",
+            "broadcast_arrays",
+            "diagonal",
+            "expand_dims",
+            "flip",
+            "fliplr",
+            "flipud",
+            "rot90",
+            "imag",
+        ),
+        *(
+            "atleast_1d",
+            "atleast_2d",
+            "atleast_3d",
+            "split",
+            "array_split",
+            "hsplit",
+            "vsplit",
+            "dsplit",
+            "unstack",
+        ),
+        *("matrix_transpose", "linalg.matrix_transpose", "linalg.diagonal", "permute_dims", "diag"),
+    )
+)
 # Not pure: two calls are two values.
 _DRAWS = "random."
 
@@ -102,6 +142,8 @@ class Capture:
 
     def record(self, op, args, kwargs=None):
         """The symbols of what `op` gives."""
+        if op in VIEWS:
+            self._seen_through(args)
         args, kwargs = mapped((tuple(args), kwargs or {}), self.node_of)
         key = self._key(op, args, kwargs)
         node = None if key is None else self.known.get(key)
@@ -111,6 +153,14 @@ class Capture:
             if key is not None:
                 self.known[key] = node
         return self.symbols(node)
+
+    @staticmethod
+    def _seen_through(args):
+        from ._symbols import Symbol
+
+        for each in args:
+            if isinstance(each, Symbol):
+                each._viewed = True
 
     def symbols(self, node):
         """What the user's code gets for a node: one symbol, or one for each result in NumPy's container."""

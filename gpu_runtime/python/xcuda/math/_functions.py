@@ -26,7 +26,8 @@ def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     n, m = operator.index(N), operator.index(N if M is None else M)
     if n < 0 or m < 0:
         raise ValueError("negative dimensions are not allowed")
-    made = numeric.arange(n)[:, None] == numeric.arange(m) - operator.index(k)
+    columns = numeric.arange(m)
+    made = numeric.arange(n)[:, None] == (columns - operator.index(k) if k else columns)
     made = made.astype(dtype)
     return made.copy("F") if order == "F" else made
 

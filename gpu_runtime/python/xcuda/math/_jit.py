@@ -14,6 +14,7 @@ from . import _places
 from ._capture import Capture, Respecialise, current, is_array
 from ._config import config
 from ._errors import CaptureError, refusal
+from ._functions import is_lazy
 from ._graph import Node, Spec, leaves, mapped
 from ._modules import Watching
 from ._outside import Watched, definition_of, expect_no_writes
@@ -27,6 +28,7 @@ _NUMBERS = (int, float, complex, numpy.number)
 _STATIC = (str, bytes, bool, type(None), numpy.dtype, numpy.bool_, type, types.FunctionType, types.BuiltinFunctionType,
            slice, range, type(Ellipsis))  # fmt: skip
 PRECISIONS = ("numpy", "fast")
+_NO_CALLS = frozenset(("input", "constant", "getitem", "astype", "copy", "dim", "size", "part"))
 
 
 def jit(function=None, *, precision="numpy"):
@@ -170,9 +172,9 @@ class Call:
 
     def results(self, captured):
         """Runs the program; gives results where the arrays are."""
-        host = _choices.on_host(self, captured)
-        if host is not None:
-            return host
+        tuned = _choices.function(self, captured)
+        if tuned is not None:
+            return tuned[0]
         made = self.ran(captured)
         if _batching.deferred:
             return made
@@ -189,12 +191,15 @@ class Call:
             _tell_operands(error, self, captured)
             raise
 
-    def placed(self, made, captured):
-        """Computes pending outputs, in as few kernels as can be, and puts them where the inputs are."""
+    def placed(self, made, captured, **layout):
+        """Computes pending outputs, in as few kernels as can be, and puts them where the inputs are.
+
+        layout: `threads` of a block and `elements` of a thread, where they are not the compiler's choice.
+        """
         arrays: list = []
         mapped(made, lambda leaf: arrays.append(leaf) if isinstance(leaf, ndarray) else None)
         if arrays:
-            _runtime.numeric_compute(arrays, self.jit.precision == "fast")
+            _runtime.numeric_compute(arrays, self.jit.precision == "fast", **layout)
         if config.check_finite:
             _expect_finite(made, self.jit.__name__)
         place = _places.place_for([_places.place_of(a) for a in self.arrays])
@@ -285,7 +290,8 @@ class Captured:
             for each in _containers((args, kwargs))
         ]
         with capture, Watching():
-            given = function(*args, **kwargs)
+            substituted = self.watched.with_symbols(function, lambda a: Array(capture, capture.node_of(a)))
+            given = substituted(*args, **kwargs)
             self._expect_untouched(function, before)
             outputs = _outputs(given, capture, function)
         jit.captures += 1
@@ -297,6 +303,7 @@ class Captured:
         self.returned_inputs = {n: n.args[0] for n in leaves(outputs) if n.op == "input" and n.is_array}
         self._function, self._host = function, None
         self.tuning = capture.tuning
+        self.fuses = all(is_lazy(n.op) or n.op in _NO_CALLS for n in self.program.nodes)
 
     def host_program(self):
         """The same in NumPy on the host; None where it has functions that NumPy lacks."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import dis
+import functools
 import types
 
 import numpy
@@ -20,6 +22,22 @@ _CHANGING = frozenset(
     )
 )
 _MOST_ITEMS = 1000
+_LIBRARIES = frozenset(
+    (
+        "xcuda",
+        "nvmath",
+        "cupy",
+        "numpy",
+        "scipy",
+        "builtins",
+        "math",
+        "cmath",
+        "operator",
+        "functools",
+        "itertools",
+    )
+)
+_LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
 _MISSING = object()
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), numpy.dtype, numpy.generic, type, types.ModuleType,
           types.BuiltinFunctionType, range, slice)  # fmt: skip
@@ -43,6 +61,19 @@ def names_of(code):
     return list(found)
 
 
+def attributes_of(code, name):
+    """The attributes that a code object, and those in it, read of a global."""
+    found, previous = {}, None
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and previous == name:
+            found[instruction.argval] = None
+        previous = instruction.argval if instruction.opname in _LOADS else None
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            found.update(dict.fromkeys(attributes_of(each, name)))
+    return list(found)
+
+
 class Watched:
     """All that a function and the plain functions that it calls take from outside, as it is now."""
 
@@ -62,26 +93,37 @@ class Watched:
                 if hasattr(builtins, name):
                     self.places.append((function.__globals__, name, _MISSING))
                 continue
-            if isinstance(value, types.ModuleType):
-                self.places.append((function.__globals__, name, value))
-                continue
-            self._take(function.__globals__, name, value)
+            self._take(function.__globals__, name, value, function.__code__)
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             try:
-                self._take(cell, name, cell.cell_contents)
+                self._take(cell, name, cell.cell_contents, function.__code__)
             except ValueError:  # an empty cell
                 self.places.append((cell, name, _MISSING))
 
-    def _take(self, holder, name, value):
+    def _attributes(self, module, name, code):
+        """What the code reads of a module that is no library's."""
+        if module.__name__.partition(".")[0] in _LIBRARIES:
+            return
+        for attribute in attributes_of(code, name):
+            if attribute in vars(module):
+                self._take(vars(module), attribute, vars(module)[attribute], code)
+
+    def _take(self, holder, name, value, code):
         self.places.append((holder, name, value))
+        if isinstance(value, types.ModuleType):
+            self._attributes(value, name, code)
+            return
         inner = plain_of(value) if callable(value) else None
         if inner is not None:
-            house = (inner.__module__ or "").partition(".")[0]
-            if house not in ("xcuda", "numpy", "scipy", "builtins", "math"):
+            if (inner.__module__ or "").partition(".")[0] not in _LIBRARIES:
                 self._add(inner)
         elif not isinstance(value, _PLAIN) and not callable(value) and not is_array(value):
             inside: list = []
             self.contents.append((value, fingerprint(value, inside), inside))
+
+    def with_symbols(self, function, symbol_of):
+        """The function with arrays from outside as symbols: what it computes of them is computed at each call."""
+        return Substitution(self.functions, symbol_of).of(function)
 
     def unchanged(self):
         """True while all of it is what it was."""
@@ -104,6 +146,61 @@ class Watched:
             if fingerprint(value, []) != before:
                 return next(name for _, name, held in self.places if held is value)
         return None
+
+
+class Substitution:
+    """Copies of functions whose globals, cells and defaults have symbols where arrays were."""
+
+    def __init__(self, functions, symbol_of):
+        self.functions, self.symbol_of = functions, symbol_of
+        self._spaces: dict = {}  # by the id of a globals' dict
+        self._made: dict = {}  # by function
+
+    def of(self, function):
+        """The copy of a plain function."""
+        if function in self._made:
+            return self._made[function]
+        space = self._spaces.get(id(function.__globals__))
+        new = space is None
+        if new:
+            space = self._spaces[id(function.__globals__)] = dict(function.__globals__)
+        cells = tuple(types.CellType() for _ in function.__closure__ or ())
+        made = types.FunctionType(function.__code__, space, function.__name__, None, cells or None)
+        self._made[function] = made
+        made.__defaults__ = self._value(function.__defaults__)
+        made.__kwdefaults__ = self._value(function.__kwdefaults__)
+        made.__dict__.update(function.__dict__)
+        for cell, theirs in zip(cells, function.__closure__ or (), strict=True):
+            with contextlib.suppress(ValueError):  # an empty cell
+                cell.cell_contents = self._value(theirs.cell_contents)
+        for name in names_of(function.__code__):
+            if name in function.__globals__:
+                space[name] = self._value(function.__globals__[name])
+        return made
+
+    def _value(self, value):
+        if is_array(value):
+            return self.symbol_of(value)
+        if type(value) in (tuple, list):
+            return type(value)(map(self._value, value))
+        if type(value) is dict:
+            return {k: self._value(v) for k, v in value.items()}
+        inner = plain_of(value) if callable(value) else None
+        if inner is None or inner not in self.functions:
+            return value
+        if inner is value:
+            return self.of(inner)
+        return self._decorated(value, inner)
+
+    def _decorated(self, value, inner):
+        """A jitted function: part of the captured one where it is given symbols."""
+        from ._symbols import has_symbols
+
+        @functools.wraps(value)
+        def either(*args, **kwargs):
+            return self.of(inner)(*args, **kwargs) if has_symbols(args, kwargs) else value(*args, **kwargs)
+
+        return either
 
 
 def fingerprint(value, inside):

@@ -167,11 +167,11 @@ def tuned_solve(a, b, positive):
     return _choices.solve(a, b, positive)
 
 
-def tuned_product(a, b):
-    """A product, in the layout that measures best where nvmath.optimization.auto_tune is on."""
+def tuned_product(x1, x2, /, *args, **kwargs):
+    """numpy.matmul; within `nvmath.optimization.auto_tune()` in the layout that measures fastest."""
     from .optimization import _choices
 
-    return _choices.product(a, b)
+    return _choices.product(x1, x2, *args, **kwargs)
 
 
 TABLE = {

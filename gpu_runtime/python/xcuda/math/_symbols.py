@@ -8,7 +8,7 @@ import operator
 
 import numpy
 
-from ._capture import Capture, Respecialise, current, is_array, roots_of
+from ._capture import VIEWS, Capture, Respecialise, current, is_array, roots_of
 from ._errors import refused
 from ._graph import Node
 
@@ -97,8 +97,11 @@ _ADVICE = {
 
 def called(capture, op, args, kwargs):
     """A public function of NumPy's or nvmath's, called with symbols."""
-    if op in ("array", "asarray", "asanyarray", "ascontiguousarray", "copy"):
+    if op in ("asarray", "asanyarray", "ascontiguousarray"):
         return _as_array(capture, args, kwargs)
+    if op == "array":
+        made = _as_array(capture, args, kwargs)
+        return made.copy() if made is args[0] else made
     if op in ("shape", "ndim", "size") and isinstance(args[0], Array):
         return _SHAPES[op](args[0])
     if op in ("result_type", "can_cast", "iscomplexobj", "isrealobj", "common_type"):
@@ -129,7 +132,7 @@ def _as_array(capture, args, kwargs):
                       "nvmath.full(shape, number), or compute with the number itself")  # fmt: skip
     elif not isinstance(value, Array):
         return capture.record("copy", (numpy.asarray(value, dtype),))
-    return value if dtype is None else value.astype(dtype)
+    return value if dtype is None else value.astype(dtype, copy=False)
 
 
 class Array(Symbol):
@@ -210,7 +213,6 @@ class Array(Symbol):
                     "how many elements a mask selects depends on its values",
                     "nvmath.where(mask, x, 0) keeps the shape; sum(..., where=mask) folds the selected ones",
                 )
-        self._viewed = True
         return self._capture.record("getitem", (self, key))
 
     def __setitem__(self, key, value):
@@ -223,7 +225,7 @@ class Array(Symbol):
                 f"{what} writes to an array that the function was given",
                 "write x = x.copy() before it, or make a new array",
             )
-        if self._viewed or self._node.op in _VIEWS:
+        if self._viewed or self._node.op in VIEWS:
             raise refused(f"{what} writes to memory that two arrays share", "write x = x.copy() before it")
         return self
 
@@ -233,7 +235,9 @@ class Array(Symbol):
     def astype(self, dtype, *args, **kwargs):
         """The values as another dtype."""
         dtype = numpy.dtype(dtype)
-        return self if dtype == self.dtype else self._capture.record("astype", (self, dtype))
+        if dtype == self.dtype:
+            return self.copy() if kwargs.get("copy", True) else self
+        return self._capture.record("astype", (self, dtype))
 
     def copy(self, order="C"):
         """A copy."""
@@ -243,14 +247,12 @@ class Array(Symbol):
         """The elements in another shape."""
         if len(shape) == 1 and not isinstance(shape[0], (int, Number, numpy.integer)):
             shape = shape[0]
-        self._viewed = True
         return self._capture.record("reshape", (self, tuple(shape)), how)
 
     def transpose(self, *axes):
         """The axes in another order."""
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
             axes = axes[0]
-        self._viewed = True
         return self._capture.record("transpose", (self, tuple(axes)) if axes else (self,))
 
     def flatten(self, order="C"):
@@ -309,12 +311,6 @@ _METHODS = frozenset(
         *("sum", "prod", "max", "min", "all", "any", "mean", "var", "std", "ptp", "clip", "round", "ravel"),
         *("squeeze", "swapaxes", "diagonal", "trace", "conjugate", "argmax", "argmin", "argsort", "choose"),
         *("cumprod", "cumsum", "repeat", "searchsorted", "take", "nonzero", "compress", "argpartition"),
-    )
-)
-_VIEWS = frozenset(
-    (
-        *("getitem", "reshape", "transpose", "swapaxes", "squeeze", "ravel", "moveaxis", "rollaxis"),
-        *("broadcast_to", "diagonal", "expand_dims", "real", "flip", "atleast_1d", "atleast_2d"),
     )
 )
 
@@ -430,7 +426,7 @@ def _in_place(name):
                 f"non-broadcastable output operand with shape {self._node.spec.shape} doesn't match the broadcast "
                 f"shape {made._node.spec.shape}"
             )
-        self._become(made.astype(self.dtype))
+        self._become(made.astype(self.dtype, copy=False))
         return self
 
     return in_place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy
 
-from xcuda import numeric
+from xcuda import _tuned, numeric
 from xcuda.numeric._array import asarray
 from xcuda.numeric._products import matmul
 
@@ -92,27 +92,40 @@ def _is_transpose(a, b):
 # -- functions ---------------------------------------------------------------------------------------
 
 
-def on_host(call, captured):
-    """A jitted function's results by NumPy, for small host arrays where that measures faster; None: on the device."""
-    if _tuning.active() is None or _tuning.active().deterministic:
+def function(call, captured):
+    """A jitted function's results by what measures fastest, in a tuple; None where there is nothing to choose."""
+    settings = _tuning.active()
+    if settings is None or settings.deterministic or captured.returned_inputs or not captured.fuses:
         return None
-    arrays = call.arrays
-    if (
-        not arrays
-        or not all(type(a) is numpy.ndarray for a in arrays)
-        or sum(a.nbytes for a in arrays) > _MOST_ON_HOST
-    ):
+    candidates = {"fused": lambda: call.placed(call.ran(captured), captured)}
+    if sum(a.nbytes for a in call.arrays) <= _MOST_ON_HOST:
+        _add_host(candidates, call, captured)
+    else:
+        _add_layouts(candidates, call, captured)
+    if len(candidates) == 1:
         return None
+    key = (_tuned.key(captured.program.text)[:8], *_described(*call.arrays))
+    return (_tuning.choose(f"{call.jit.__name__}()", key, candidates),)
+
+
+def _add_host(candidates, call, captured):
+    """NumPy, where all arrays are on the host already."""
+    if not call.arrays or not all(type(a) is numpy.ndarray for a in call.arrays):
+        return
     program = captured.host_program()
-    if program is None or captured.returned_inputs:
-        return None
-    values = [arrays[place] if of_array else call.numbers[place] for of_array, place in captured.places]
-    candidates = {
-        "fused, on the device": lambda: call.placed(call.ran(captured), captured),
-        "NumPy, on the host": lambda: _quiet(program.run, values),
-    }
-    key = (captured.program.text, *_described(*arrays))
-    return _tuning.choose(f"{call.jit.__name__}()", key, candidates)
+    if program is None:
+        return
+    values = [call.arrays[place] if of_array else call.numbers[place] for of_array, place in captured.places]
+    candidates["NumPy, on the host"] = lambda: _quiet(program.run, values)
+
+
+def _add_layouts(candidates, call, captured):
+    """Other blocks of threads, and on a GPU one element a thread instead of vectors."""
+    layouts = {f"blocks of {n} threads": {"threads": n} for n in (64, 128, 512)}
+    if numeric.zeros(1)._device_label != "cpu":
+        layouts["one element a thread"] = {"elements": 1}
+    for name, layout in layouts.items():
+        candidates[name] = lambda layout=layout: call.placed(call.ran(captured), captured, **layout)
 
 
 def _quiet(run, values):
