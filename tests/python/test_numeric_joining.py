@@ -33,6 +33,8 @@ CASES = [
     ("stack", ((A, A[:2]), 0)),
     ("stack", ((A, A), 5)),
     ("vstack", ((V, V),)),
+    ("vstack", ((),)),
+    ("stack", ((),)),
     ("vstack", (([1, 2], [[3, 4]]),)),
     ("hstack", ((V, [7]),)),
     ("hstack", ((A, A),)),

@@ -62,6 +62,7 @@ CASES = [
     ("unique", (SMALL, True, True, True, 0)),
     ("unique", (SMALL, True, True, True, 1)),
     ("unique", (SMALL[:, :1], False, True, False, 0)),
+    ("unique", (NANS, True, True, True, 0)),
     ("unique", (numpy.zeros(0), True, True, True)),
     ("unique", (SMALL,), {"axis": 5}),
     ("unique_all", (NANS,)),

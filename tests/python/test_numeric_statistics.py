@@ -96,6 +96,7 @@ CASES = [
     ("pad", (J, ((2, 3), (5, 4)), "wrap")),
     ("pad", (A, (2, 3), "linear_ramp"), {"end_values": (5, -4)}),
     ("pad", (J, (2, 3), "linear_ramp")),
+    ("pad", (J.astype("u1"), (2, 3), "linear_ramp"), {"end_values": 40}),
     ("pad", (J, (1, 2), "mean")),
     ("pad", (A, (1, 2), "median"), {"stat_length": 2}),
     ("pad", (J, (1, 2), "maximum"), {"stat_length": ((1, 2), (2, 1))}),

@@ -49,6 +49,8 @@ CASES = [
     ("select", ([V > 5, V > 2], [V, V * 0.5])),
     ("select", ([V > 5, V > 2], [V, -V], 42)),
     ("select", ([V], [V])),
+    ("select", ([True], [0], [0])),
+    ("select", ([numpy.array(True), M], [1, numpy.arange(10).reshape(2, 5)])),
     ("select", ([M], [V, V])),
     ("select", ([], [])),
     ("nonzero", (A % 5,)),

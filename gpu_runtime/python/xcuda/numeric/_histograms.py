@@ -111,12 +111,12 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
 def _edges_of(column, bins, limits, k):
     bins = to_host(bins)
     if numpy.ndim(bins) == 0:
+        if bins < 1:
+            raise ValueError(f"`bins[{k}]` must be positive, when an integer")
         try:
             n = operator.index(bins)
         except TypeError as error:
             raise TypeError(f"`bins[{k}]` must be an integer, when a scalar") from error
-        if n < 1:
-            raise ValueError(f"`bins[{k}]` must be positive, when an integer")
         return numpy.linspace(*outer_edges(column, limits), n + 1)
     if numpy.ndim(bins) == 1:
         edges = numpy.asarray(bins)

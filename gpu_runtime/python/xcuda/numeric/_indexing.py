@@ -127,7 +127,12 @@ def _plain_item(key):
         return key
     if hasattr(key, "__index__"):
         return key.__index__()
-    if hasattr(key, "__array__") or hasattr(key, "__len__") and not isinstance(key, (str, bytes, dict)):
+    if (
+        not isinstance(key, numpy.generic)
+        and hasattr(key, "__array__")
+        or hasattr(key, "__len__")
+        and not isinstance(key, (str, bytes, dict))
+    ):
         return numpy.asarray(key)
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "

@@ -9,7 +9,7 @@ from ._array import asarray, ndarray
 from ._creation import empty
 from ._fallback import to_host
 from ._gather import ramp
-from ._paths import ByNumpy, as_numpy_raises, held_array, native_twice
+from ._paths import as_numpy_raises, held_array, native_twice
 from ._registry import TABLE
 
 
@@ -30,15 +30,16 @@ def joined(arrays, axis, dtype=None, out=None):
     return out
 
 
-def _arrays(sequence, name):
-    if isinstance(sequence, ndarray):
-        sequence = list(sequence) if sequence.ndim else sequence
-    try:
-        made = [held_array(a) for a in sequence]
-    except TypeError:
-        raise ByNumpy from None
+def _arrays(sequence, name="concatenate", stacking=True):
+    if not hasattr(sequence, "__getitem__"):
+        raise TypeError(
+            'arrays to stack must be passed as a "sequence" type such as list or tuple.'
+            if stacking
+            else "The first input argument needs to be a sequence"
+        )
+    made = [held_array(a) for a in sequence]
     if not made:
-        raise ValueError("need at least one array to " + name)
+        raise ValueError(f"need at least one array to {name}")
     return made
 
 
@@ -49,7 +50,7 @@ def _axis_of(axis, ndim):
 @native_twice("concatenate", "concat", reference=numpy.concatenate)
 def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"):
     """Arrays one after the other along an axis; flat ones where it is None."""
-    made = _arrays(arrays, "concatenate")
+    made = _arrays(arrays, stacking=False)
     if out is not None and dtype is not None:
         raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
     if axis is None:
@@ -91,27 +92,27 @@ def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
 @native_twice("vstack", "row_stack", reference=numpy.vstack)
 def vstack(tup, *, dtype=None, casting="same_kind"):
     """Rows one under the other."""
-    made = [TABLE["atleast_2d"].function(a) for a in _arrays(tup, "concatenate")]
+    made = [TABLE["atleast_2d"].function(a) for a in _arrays(tup)]
     return concatenate(made, 0, dtype=dtype, casting=casting)
 
 
 @native_twice(reference=numpy.hstack)
 def hstack(tup, *, dtype=None, casting="same_kind"):
     """Columns side by side."""
-    made = [TABLE["atleast_1d"].function(a) for a in _arrays(tup, "concatenate")]
+    made = [TABLE["atleast_1d"].function(a) for a in _arrays(tup)]
     return concatenate(made, 0 if made[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 @native_twice(reference=numpy.dstack)
 def dstack(tup):
     """Along the third axis."""
-    return concatenate([TABLE["atleast_3d"].function(a) for a in _arrays(tup, "concatenate")], 2)
+    return concatenate([TABLE["atleast_3d"].function(a) for a in _arrays(tup)], 2)
 
 
 @native_twice(reference=numpy.column_stack)
 def column_stack(tup):
     """1-d arrays as the columns of a matrix."""
-    made = [a if a.ndim > 1 else a.reshape(-1, 1) for a in _arrays(tup, "concatenate")]
+    made = [a if a.ndim > 1 else a.reshape(-1, 1) for a in _arrays(tup)]
     return concatenate(made, 1)
 
 

@@ -60,7 +60,7 @@ def select(condlist, choicelist, default=0):
         dtype = numpy.result_type(*(c.dtype if hasattr(c, "dtype") else c for c in (*choices, default)))
     except TypeError as error:
         raise TypeError(f"Choicelist and default value do not have a common dtype: {error}") from None
-    shape = numpy.broadcast_shapes(*(c.shape for c in conditions), *map(numpy.shape, choices))
+    shape = numpy.broadcast_shapes(*(c.shape for c in conditions), *map(numpy.shape, (*choices, default)))
     made = _stretched(asarray(default, dtype), shape)
     for condition, choice in zip(conditions[::-1], choices[::-1], strict=True):
         made = choose_where(condition, asarray(choice, dtype), made)

@@ -82,8 +82,10 @@ def _slope(edge, k, width, end):
     shape = [1] * edge.ndim
     shape[k] = width
     steps = ramp(width).astype(float).reshape(shape)
-    made = steps * ((edge - end) / width if width else edge * 0.0) + end
-    return (TABLE["floor"].function(made) if edge.dtype.kind in "iu" else made).astype(edge.dtype)
+    whole = edge.dtype.kind in "iu"
+    last = edge.astype(float) if whole else edge  # differences of unsigned numbers may be negative
+    made = steps * ((last - end) / width if width else last * 0.0) + end
+    return (TABLE["floor"].function(made) if whole else made).astype(edge.dtype)
 
 
 def _statistics(a, k, mode, lengths):

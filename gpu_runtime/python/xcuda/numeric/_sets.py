@@ -48,7 +48,7 @@ def unique(
 ):
     """The elements (or slices along an axis), each once and in order; where they are, and how often."""
     a = held_array(ar)
-    if axis is not None:
+    if axis is not None and (a.ndim != 1 or axis not in (0, -1)):
         return _unique_slices(a, axis, return_index, return_inverse, return_counts, equal_nan)
     flat = a.reshape(-1)
     order = None
