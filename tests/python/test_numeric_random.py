@@ -11,7 +11,8 @@ import pytest
 import xcuda.numeric as np
 from scipy import stats
 from xcuda.numeric.random import _distributions, _streams
-from xcuda.numeric.random._fill import _kernels
+from xcuda.numeric.random._fill import _kernels, _layers_on_host
+from xcuda.numeric.random._state import Start, stream_of
 
 ALL = os.environ.get("XCUDA_RANDOM") == "all"
 N = 3001  # more than is drawn on the host
@@ -278,3 +279,28 @@ def test_kernels_compile_for_gpus(length):
     )
     made = walk.compile(types, target="sm_90")
     assert 0 < made["registers"] <= 255
+
+
+@pytest.mark.parametrize("kind, name, bits", [("Philox", "normal", 64), ("PCG64", "normal_single", 32)])
+def test_gpus_draw_the_same_numbers(kind, name, bits):
+    """The text that NVRTC gets, run on the host."""
+    import host_cuda
+    from fake_cuda import need_nvrtc
+
+    need_nvrtc()
+    host_cuda.need_compiler()
+    generator = getattr(numpy.random, kind)(9)
+    numpy.random.Generator(generator).random(5)
+    start = Start(generator)
+    _, walk = _kernels(stream_of(generator), bits, name)
+    kind = numpy.float32 if bits == 32 else numpy.float64
+    drawn, piece = numpy.zeros((4, 256), kind), 256
+    entries, exits, counts, changed = numpy.full(4, -1), *(numpy.zeros(n, numpy.int64) for n in (4, 4, 1))
+    base, jumps = start.base.copy_to_host(), start.jumps.copy_to_host()
+    host_cuda.launch(
+        walk, 1, 4, drawn, entries, exits, counts, changed, base, jumps, _layers_on_host(kind), start.position(bits),
+        piece, piece, 0.0, 0.0, 0.0,
+    )  # fmt: skip
+    made = numpy.concatenate([row[:n] for row, n in zip(drawn, counts, strict=True)])
+    want = numpy.random.Generator(generator).standard_normal(made.size, dtype=kind)
+    numpy.testing.assert_allclose(made, want, rtol=1e-12 if bits == 64 else 2e-5)
