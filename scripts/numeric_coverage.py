@@ -70,7 +70,7 @@ def _by_host(function):
     """What of a registered function goes by NumPy: found by calling a ufunc's loops, by reading other functions."""
     from xcuda.numeric._ufuncs import ufunc
 
-    if isinstance(function, ufunc):
+    if isinstance(function, ufunc) and function.signature is None:
         return _ufunc_gaps(function)
     try:
         source = inspect.getsource(function)

@@ -10,13 +10,30 @@ import tempfile
 import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
-SILENCE = 90  # seconds without a word after which the process is taken to hang
-SECONDS = 40  # a test's time
+SILENCE = 75  # seconds without a word after which the process is taken to hang
+SECONDS = 30  # a test's time
 
 
-def run_file(file, stage, select=None):
+class Journal(dict):
+    """Outcomes by test, each written to a file as it is known: a run that is ended goes on from there."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path = path
+        for line in path.read_text().splitlines() if path and path.exists() else ():
+            test, told = json.loads(line)
+            self[test] = told
+
+    def keep(self, test):
+        """Writes a test's outcome down."""
+        if self.path:
+            with self.path.open("a") as file:
+                file.write(json.dumps([test, self[test]]) + "\n")
+
+
+def run_file(file, stage, select=None, journal=None):
     """{test: {"outcome", "why", ...}} of one file; a crash or a hang fails its test and the rest goes on."""
-    outcomes = {}
+    outcomes = Journal(journal)
     for _ in range(40):
         last, finished = _one_process(file, outcomes, stage, select)
         if finished:
@@ -27,7 +44,9 @@ def run_file(file, stage, select=None):
                 "why": "the process died before its first test",
             }
             break
-    return outcomes
+    if journal and journal.exists():
+        journal.unlink()
+    return dict(outcomes)
 
 
 def _one_process(file, outcomes, stage, select):
@@ -83,8 +102,10 @@ def _read(process, pipe, outcomes):
             outcomes.setdefault(told["test"], {"outcome": "skip", "why": ""}).update(
                 source=told["source"], touched=told["touched"], fallbacks=told["fallbacks"]
             )
+            outcomes.keep(told["test"])
         elif told["at"] == "no import":
             outcomes[told["test"]] = {"outcome": "fail", "why": told["why"]}
     if current is not None and open_test:
         outcomes[current] = {"outcome": "fail", "why": ended}
+        outcomes.keep(current)
     return current, False

@@ -2,7 +2,6 @@
 
 import ast
 import pathlib
-import shutil
 
 import numpy
 
@@ -12,18 +11,24 @@ MODULES = ("_core", "lib", "linalg", "fft", "random", "polynomial")
 
 
 def copies(module):
-    """The folder of a module's rewritten tests; made anew, so that it is never that of an older rewriting."""
+    """The folder of a module's rewritten tests."""
     source = pathlib.Path(numpy.__file__).parent / module / "tests"
     if not source.is_dir():
         raise SystemExit(
             f"this NumPy has no tests of {module}: {source} is no folder (Debian's NumPy leaves them out)"
         )
     target = FOLDER / module
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "examples"))
-    for file in target.glob("*.py"):
-        file.write_text(rewritten(file.read_text()))
-    (FOLDER / "conftest.py").write_text((pathlib.Path(__file__).parent / "shim" / "collected.py").read_text())
+    for file in source.rglob("*"):
+        place = target / file.relative_to(source)
+        if file.is_dir() or "__pycache__" in file.parts or "examples" in file.parts:
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        made = rewritten(file.read_text()).encode() if file.suffix == ".py" else file.read_bytes()
+        if not place.exists() or place.read_bytes() != made:  # another run may be reading it
+            place.write_bytes(made)
+    conftest = (pathlib.Path(__file__).parent / "shim" / "collected.py").read_text()
+    if not (FOLDER / "conftest.py").exists() or (FOLDER / "conftest.py").read_text() != conftest:
+        (FOLDER / "conftest.py").write_text(conftest)
     return target
 
 

@@ -164,6 +164,42 @@ KINDS = {
         "x = np.arange(6)\nx.shape = -1, -1",
         "x = np.zeros((0, 3))\nx.shape = -1, 2\nx",
     ],
+    "functions of the last axes are ufuncs": [
+        "[np.vecdot.signature, np.matmul.nin, isinstance(np.matmul, np.ufunc)]",
+        "np.vecdot(np.ones((2, 3)), np.ones((2, 3)), axis=0, keepdims=True)",
+        "np.vecdot(np.ones((2, 3)), np.ones((2, 3)), keepdims=True)",
+        "a = np.arange(27.0).reshape(3, 3, 3)\nnp.vecdot(a, np.arange(10.0, 19).reshape(3, 1, 3), axes=[0, -1])",
+        "a = np.arange(24.0).reshape(2, 3, 4)\nnp.matmul(a, a, axes=[(2, 1), (1, 2), (0, 1)])",
+        "a = np.arange(24.0).reshape(2, 3, 4)\nnp.matmul(a, a, axes=[(1, 2), (2, 1), (2, 0)])",
+        "np.matmul(np.ones((2, 2)), np.ones((2, 2)), axis=0)",
+        "np.matmul(np.ones((2, 2)), np.ones((2, 2)), keepdims=True)",
+        "np.vecdot(np.ones(3), np.ones(3), axes=0)",
+        "np.vecdot(np.ones(3), np.ones(3), axes=[0])",
+        "np.vecdot.reduce(np.ones(3))",
+        "x = np.empty((5, 4))\nnp.vecdot(np.arange(3).reshape(1, 3), np.arange(3), out=x)\nx",
+        "x = np.empty(())\nnp.vecdot(np.arange(6).reshape(3, 2), np.ones(2), x)",
+        "np.matmul(np.ones((2, 3)), np.ones((2, 3)))",
+        "np.matmul(np.ones((2, 3)), 3)",
+        "np.matmul(np.ones((2, 2), 'i4'), np.ones((2, 2), 'i4'), dtype='f4')",
+        "np.matmul(np.ones((2, 2)), np.ones((2, 2)), dtype='i4')",
+        "np.vecmat(np.array([1j, 2]), np.ones((2, 3)))",
+        "np.matvec(np.ones((4, 2, 3)), np.arange(3))",
+        "np.matmul(np.array([[1, 2]], object), np.array([3, 4], object))",
+    ],
+    "shapes made by numeric": ["np.ones(np.array([2, 3]))", "np.zeros(np.array(3))", "np.ones(True)"],
+    "folds of nothing": [
+        "np.minimum.reduce(np.zeros((0, 0)), axis=1)",
+        "np.minimum.reduce(np.zeros((0, 3)), axis=1)",
+        "np.minimum.reduce(np.zeros((3, 0)), axis=1)",
+    ],
+    "ufuncs' words": [
+        "np.add(1, 2, sig='ii->i', signature='ii->i')",
+        "np.add(np.ones(2), 2, sig='dd->d', dtype=float)",
+        "np.add(np.ones(2), 2, ...)",
+        "np.negative(np.ones(2), out=(...,))",
+        "np.add(np.ones(2), 2, out=...)",
+        "np.add.reduce(np.ones(2), out=...)",
+    ],
 }
 
 
@@ -179,3 +215,16 @@ def test_views_as_subclasses_say_what_to_write():
         np.ones(3).view(numpy.matrix)
     a = np.ones(3)
     assert a.view(np.ndarray)._same_memory(a)
+
+
+@pytest.mark.filterwarnings("default")
+def test_where_without_out_warns():
+    a = np.arange(4)
+    with pytest.warns(UserWarning, match="'where' used without 'out'"):
+        made = np.add(a, a, where=a > 1)
+    assert (made[2:] == 2 * a[2:]).all()
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.add(a, a, where=a > 1, out=None)

@@ -12,6 +12,7 @@ from xcuda.core.dtypes import name_of
 from . import _dtypes
 from ._placed import placed
 from ._registry import TABLE, NotHeldError, native
+from ._shapes import is_integer
 
 _apply = _runtime.numeric_apply
 
@@ -297,7 +298,7 @@ class ndarray(_runtime.NumericBase):
 
     def reshape(self, *shape, order="C", copy=None):
         """The elements in another shape; shares memory where the strides allow it."""
-        if len(shape) == 1 and (not hasattr(shape[0], "__index__") or numpy.ndim(shape[0])):
+        if len(shape) == 1 and not is_integer(shape[0]):
             shape = shape[0]
         return TABLE["reshape"].function(self, shape, order, copy=copy)
 

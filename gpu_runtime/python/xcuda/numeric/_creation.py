@@ -1,7 +1,6 @@
 """Arrays from nothing: empty, full, ranges, grids."""
 
 import math
-import operator
 
 import numpy
 
@@ -11,11 +10,11 @@ from . import _dtypes
 from ._array import array, asarray, dtype_name, ndarray
 from ._placed import placed
 from ._registry import native
+from ._shapes import is_integer, lengths
 
 
 def _shape(shape):
-    lengths = (shape,) if hasattr(shape, "__index__") else tuple(shape)
-    found = [operator.index(n) for n in lengths]
+    found = lengths(shape)
     if any(n < 0 for n in found):
         raise ValueError("negative dimensions are not allowed")
     return found
@@ -69,7 +68,7 @@ def _like(make, a, dtype, order, shape):
     """`make(shape, dtype, order)` as another array is; its axes lie as the other's do (order "K")."""
     a = a if isinstance(a, ndarray) else asarray(a)
     dtype = a.dtype if dtype is None else dtype
-    if shape is not None and (hasattr(shape, "__index__") or len(shape) != a.ndim):
+    if shape is not None and (is_integer(shape) or len(shape) != a.ndim):
         return make(shape, dtype, "C" if order in ("K", "A") else order)
     shape = a.shape if shape is None else tuple(shape)
     if order == "A":

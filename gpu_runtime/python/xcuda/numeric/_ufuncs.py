@@ -1,5 +1,7 @@
 """ufuncs: NumPy's functions of elements with `out`, `where`, `dtype`, `casting` and their methods."""
 
+import warnings
+
 import numpy
 
 from xcuda import _runtime
@@ -56,7 +58,7 @@ class ufunc:
         return self._general(args, **kwargs)
 
     def _general(
-        self, args, out=None, where=True, casting="same_kind", order="K", dtype=None, subok=True,
+        self, args, out=numpy._NoValue, where=True, casting="same_kind", order="K", dtype=None, subok=True,
         signature=None, sig=None,
     ):  # fmt: skip
         if not self.nin <= len(args) <= self.nargs:
@@ -65,10 +67,24 @@ class ufunc:
                 f"{len(args)} were given"
             )
         if len(args) > self.nin:
-            if out is not None:
+            if out is not numpy._NoValue:
                 raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+            if ... in args[self.nin :]:
+                raise TypeError("out=... is only allowed as a keyword argument.")
             out, args = args[self.nin :], args[: self.nin]
+        if out is numpy._NoValue or out is ...:  # `...`: arrays, also where NumPy gives scalars
+            if where is not True and out is not ...:
+                warnings.warn(
+                    "'where' used without 'out', expect uninitialized memory in output",
+                    UserWarning,
+                    stacklevel=3,
+                )
+            out = None
+        if sum(x is not None for x in (dtype, signature, sig)) > 1:
+            raise TypeError("cannot specify more than one of 'dtype', 'signature' and 'sig'")
         outs = (None,) * self.nout if out is None else out if isinstance(out, tuple) else (out,)
+        if any(o is ... for o in outs):
+            raise TypeError("must use `...` as `out=...` and not per-operand/in a tuple")
         if len(outs) != self.nout:
             raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
         operands = [_operand(a) for a in args]
@@ -146,7 +162,9 @@ class ufunc:
 
         if self.nin != 2 or self.nout != 1:
             raise ValueError("reduce only supported for binary functions")
-        out = out[0] if isinstance(out, tuple) else out
+        out = None if out is ... else out[0] if isinstance(out, tuple) else out
+        if out is ...:
+            raise TypeError("must use `...` as `out=...` and not per-operand/in a tuple")
         if isinstance(out, numpy.ndarray) and not _is_ours(array):
             how = {
                 "axis": axis,
@@ -202,7 +220,7 @@ class ufunc:
             length *= array.shape[axis]
         unbounded = name in _LARGEST or name in _LEAST
         if unbounded and initial is numpy._NoValue:
-            if length == 0 and array.size == 0 and _result_size(array.shape, axes):
+            if length == 0:
                 raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
             if where is not True:
                 raise ValueError(
@@ -335,14 +353,6 @@ def _axes(axis, ndim):
             raise ValueError("duplicate value in 'axis'")
         axes.append(place)
     return tuple(axes)
-
-
-def _result_size(shape, axes):
-    size = 1
-    for i, n in enumerate(shape):
-        if i not in axes:
-            size *= n
-    return size
 
 
 def _into(made, outs, where, function):
