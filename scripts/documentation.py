@@ -13,7 +13,15 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = ("xcuda", "xcuda.core", "xcuda.numeric", "xcuda.tiles", "xcuda.jit", "xcuda.profiler")
+MODULES = (
+    "xcuda",
+    "xcuda.core",
+    "xcuda.core.random",
+    "xcuda.numeric",
+    "xcuda.tiles",
+    "xcuda.jit",
+    "xcuda.profiler",
+)
 GITHUB = "https://github.com/xeus-cuda/xeus-cuda/blob/main/"
 
 

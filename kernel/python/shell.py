@@ -20,6 +20,7 @@ from xeus_python_shell.compiler import XCachingCompiler
 from . import _kernel
 from .display import KernelDisplayHook, KernelDisplayPublisher
 from .encode import to_json
+from .frames import without_own
 
 # What needs no event loop beside asyncio's, which runs always.
 LOOPLESS_GUIS = frozenset(
@@ -79,6 +80,10 @@ class ZMQInteractiveShell(InteractiveShell):
             etype, evalue, _ = self._get_exc_info(exc_tuple)
             told = f"{etype.__name__}: (it can't be printed: {type(broken).__name__})"
             self._showtraceback(etype, evalue, [told])
+
+    def _get_exc_info(self, exc_tuple=None):
+        etype, value, trace = super()._get_exc_info(exc_tuple)
+        return etype, value, without_own(trace)
 
     def showsyntaxerror(self, filename=None, running_compiled_code=False):
         """What a kernel refuses is a SyntaxError of a running cell: without the frames of IPython above the cell."""

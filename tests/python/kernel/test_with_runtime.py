@@ -99,3 +99,28 @@ def test_a_warning_names_the_cell(kernel):
     )
     told = "\n".join(part["data"]["text/plain"] for part in outcome.of("display_data"))
     assert re.search(r"warning: <cell \d+>, line 5: 'k' may have no value here", told), told
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["cuda.grid(1)", "bad(np.array(['a', 'b']))", "cuda.to_device(np.zeros(3))[7]", "cuda.zeros(3).mean"],
+)
+def test_what_the_runtime_tells_on_purpose_shows_the_users_line_alone(kernel, cell):
+    kernel.run(
+        "from xcuda import core as cuda\nimport numpy as np\n\n\n@cuda.kernel\ndef bad(a):\n    a[cuda.grid(1)] = 1"
+    )
+    (error,) = kernel.run(cell).of("error")
+    text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error["traceback"]))
+    assert cell in text and "xcuda/core" not in text, text
+    depth = "import sys, traceback; len(traceback.extract_tb(sys.last_traceback))"
+    assert int(kernel.run(depth).result) >= 2  # %debug still has all of it
+
+
+def test_a_fault_of_ours_shows_all_frames(kernel):
+    kernel.run(
+        "from xcuda.core import arrays\nfrom xcuda import core as cuda\n"
+        "kept, arrays._shape = arrays._shape, lambda shape: shape.nonsense"
+    )
+    (error,) = kernel.run("cuda.empty(3)").of("error")
+    assert "arrays.py" in "\n".join(error["traceback"])
+    kernel.run("arrays._shape = kept")
