@@ -1,6 +1,6 @@
-"""The documentation as a site: `documentation.py OUT` lays the sources out in OUT/source, as they lie in the tree, so that their
-links hold; adds the pages made from docstrings and tables; and has Sphinx build OUT/html. A warning is an error, and so is
-a link to a file or a heading that is not there."""
+"""The documentation as a site: `documentation.py OUT` lays the sources out in OUT/source, as they lie in the tree, so
+that their links hold; adds the pages made from docstrings and tables; and has Sphinx build OUT/html. A warning is an
+error, and so is a link to a file or a heading that is not there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = ("xcuda", "xcuda.core", "xcuda.numeric", "xcuda.tiles", "xcuda.jit", "xcuda.profiler")
+MODULES = (
+    "xcuda",
+    "xcuda.core",
+    "xcuda.core.random",
+    "xcuda.numeric",
+    "xcuda.tiles",
+    "xcuda.jit",
+    "xcuda.profiler",
+)
 GITHUB = "https://github.com/xeus-cuda/xeus-cuda/blob/main/"
 
 

@@ -359,7 +359,7 @@ std::optional<ir::Coord> Lowering::coord_of(const ir::Expr& e) const {
 }
 
 void Lowering::warn(const Place& place, const std::string& text) {
-    const std::string line = fmt::format("{}, line {}: {}", place.file, place.line, text);
+    const std::string line = fmt::format("{}, line {}: {}", shown_file(place.file), place.line, text);
     if (warned.insert(line).second) warnings.push_back(line);
 }
 

@@ -152,9 +152,21 @@ void refuse_node(const ast::Node& node) {
     throw refused(node.place, "this (" + node.kind + ") is not part of the kernel language");
 }
 
+namespace {
+
+// Python's and NumPy's generators have one state for the whole process.
+bool draws(const std::string& written) {
+    return written.starts_with("random.") || written.find(".random.") != std::string::npos;
+}
+constexpr const char* generators =
+    "xcuda.core.random has generators for threads: philox_uniform_float64(seed, i, step), and the like";
+
+}  // namespace
+
 void refuse_function(const std::string& spelling, const std::string& written, const Place& place) {
     for (const Refusal& r : functions)
         if (r.what == spelling) throw refused(place, std::string(r.found), std::string(r.instead));
+    if (draws(written)) throw refused(place, written + "() has no meaning in a kernel", generators);
     for (const Refusal& r : families)
         if (("." + written).find("." + std::string(r.what)) != std::string::npos)
             throw refused(place, written + "() " + std::string(r.found), std::string(r.instead));
@@ -177,7 +189,7 @@ void refuse_meaning(const Meaning& m, const std::string& written, const Place& p
         case Meaning::Kind::captured:
         case Meaning::Kind::host:
             throw refused(place, "'" + written + "' is " + m.text + ", made outside the kernel",
-                          "pass it as an argument");
+                          draws(written) ? generators : "pass it as an argument");
         case Meaning::Kind::module:
             throw refused(place, "'" + written + "' is a module, not a number", "name a member of it");
         case Meaning::Kind::record:

@@ -322,3 +322,19 @@ CHECKS = {
 
 def test_every_tutorial_has_its_check():
     assert set(CHECKS) == {tutorial.stem for tutorial in TUTORIALS}
+
+
+@pytest.mark.parametrize(
+    "translated", sorted((ROOT / "notebooks").glob("*/*.ipynb")), ids=lambda p: f"{p.parent.name}-{p.stem}"
+)
+def test_a_translation_has_the_originals_code(translated):
+    """Its words are another language's, its cells the same: what executes the one executes the other."""
+    ours, theirs = (
+        nbformat.read(path, as_version=4) for path in (translated.parents[1] / translated.name, translated)
+    )
+    nbformat.validate(theirs)
+    assert [c.cell_type for c in ours.cells] == [c.cell_type for c in theirs.cells]
+    for here, there in zip(ours.cells, theirs.cells, strict=True):
+        assert here.metadata == there.metadata
+        assert (here.source == there.source) == (here.cell_type == "code")
+    assert not outputs(theirs)

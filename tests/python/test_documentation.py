@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -71,3 +72,16 @@ def test_links_lead_somewhere(page):
             headings = re.findall(r"^#+ (.+)$", there.read_text(), re.M)
             slugs = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
             assert anchor in slugs, f"{path} has no heading {anchor}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/GUIDE.md"])
+def test_a_pages_code_runs(page, tmp_path):
+    """The Python of the page, block after block, as one program."""
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
+    assert blocks
+    program = tmp_path / "page.py"
+    program.write_text("\n".join(blocks))
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", str(program)], capture_output=True, text=True, timeout=60
+    )
+    assert ran.returncode == 0, ran.stderr

@@ -2,10 +2,12 @@
 
 from xcuda import _runtime
 from xcuda.core.dtypes import OF_ML_DTYPES, name_of, numpy_dtype, plain
+from xcuda.core.no_arithmetic import explain
 from xcuda.core.records import DeviceRecords
 from xcuda.core.views import check_broadcast, indexed, reshaped
 
 
+@explain
 class DeviceArray(_runtime.ArrayBase):
     """An array in a device's memory, with NumPy's shape, strides (bytes) and dtype.
 
