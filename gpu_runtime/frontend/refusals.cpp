@@ -85,9 +85,11 @@ constexpr Refusal functions[] = {
 };
 
 // By a part of the name as written, where no row above has the function.
+constexpr const char* generators =
+    "xcuda.core.random has generators for threads: philox_uniform_float64(seed, i, step), and the like";
 constexpr Refusal families[] = {
     {"linalg.norm", "is not part of the kernel language", "write math.sqrt(np.sum(a * a))"},
-    {"random.", "can't run in a kernel", "use cuda.random.xoroshiro128p_uniform_float32(states, i)"},
+    {"random.", "can't run in a kernel", generators},
     {"linalg.", "can't run in a kernel", "call it outside, on whole arrays, or write the loops"},
     {"fft.", "can't run in a kernel", "call it outside, on whole arrays"},
     {"time.", "can't run in a kernel", "cuda.clock64() counts the cycles of a multiprocessor"},
@@ -158,15 +160,12 @@ namespace {
 bool draws(const std::string& written) {
     return written.starts_with("random.") || written.find(".random.") != std::string::npos;
 }
-constexpr const char* generators =
-    "xcuda.core.random has generators for threads: philox_uniform_float64(seed, i, step), and the like";
 
 }  // namespace
 
 void refuse_function(const std::string& spelling, const std::string& written, const Place& place) {
     for (const Refusal& r : functions)
         if (r.what == spelling) throw refused(place, std::string(r.found), std::string(r.instead));
-    if (draws(written)) throw refused(place, written + "() has no meaning in a kernel", generators);
     for (const Refusal& r : families)
         if (("." + written).find("." + std::string(r.what)) != std::string::npos)
             throw refused(place, written + "() " + std::string(r.found), std::string(r.instead));
