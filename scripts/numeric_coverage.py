@@ -46,7 +46,8 @@ def _kind(module, name):
     row = TABLE.get(f"{module}.{name}" if module else name)
     if row is not None:
         remark = row.partly or _by_host(row.function)
-        return "host" if remark == ALL_HOST else "partly" if remark else "native", remark
+        kind = "host" if remark == ALL_HOST else "partly" if remark else "native"
+        return kind, "; ".join(filter(None, (remark, _on_cpu(row.function))))
     ours = getattr(numeric, module) if module else numeric
     try:
         value = getattr(ours, name)
@@ -64,6 +65,12 @@ def _kind(module, name):
     if type(theirs).__name__ in ("MGridClass", "OGridClass", "RClass", "CClass"):
         return "host", "makes host arrays"
     return "NumPy's", ""
+
+
+def _on_cpu(function):
+    """What does it on the CPU device, where that isn't what does it on a GPU."""
+    other = getattr(function, "on_cpu", "")
+    return other and f"on the CPU device {other}'s loop over the same memory"
 
 
 def _by_host(function):

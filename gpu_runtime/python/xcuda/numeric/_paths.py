@@ -10,7 +10,7 @@ from xcuda import _runtime
 from ._array import DeviceArray, adopt, array, ndarray
 from ._dtypes import held
 from ._fallback import on_host, to_host
-from ._registry import register
+from ._registry import NotHeldError, register
 
 _everywhere = False  # tests: the kernels' way on the CPU device, too
 
@@ -75,6 +75,8 @@ def native_twice(*names, reference, writes=None, partly=""):
                     return kernels(*args, **kwargs)
             except ByNumpy:
                 return on_host(name, reference, args, kwargs)
+            except NotHeldError:
+                return on_host(name, reference, args, kwargs, of_host_values=True)
 
         call.on_cpu = "NumPy"  # for tables of what runs where
         for each in names or (kernels.__name__,):
