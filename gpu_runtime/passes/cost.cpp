@@ -100,6 +100,10 @@ private:
             case Stmt::Kind::evaluate: count(s.exprs[0], state); break;
             case Stmt::Kind::barrier:
             case Stmt::Kind::poll: break;
+            case Stmt::Kind::tile:  // these four: of stages that are not counted
+            case Stmt::Kind::scope:
+            case Stmt::Kind::run_fibers:
+            case Stmt::Kind::machine: break;
         }
     }
 

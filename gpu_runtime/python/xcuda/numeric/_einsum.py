@@ -6,7 +6,8 @@ import numpy
 
 from ._array import asarray, ndarray
 from ._fallback import to_host
-from ._products import _given, _stacked_product
+from ._out import given
+from ._products import _stacked_product
 from ._registry import TABLE, native
 
 
@@ -72,7 +73,7 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
         terms, result = subscripts.split("->")
         left.append(_contracted(several, terms.split(","), result, kind))
     made = left[0]
-    return made if out is None else _given(made, out, casting if casting != "safe" else "same_kind")
+    return given(made, out, casting if casting != "safe" else "same_kind")
 
 
 def _contracted(arrays, terms, result, kind):
