@@ -5,6 +5,7 @@ XCUDA_RANDOM=all pytest tests/python/test_numeric_random.py     every distributi
 
 import os
 import pickle
+import threading
 
 import numpy
 import pytest
@@ -249,6 +250,23 @@ def test_generators_are_made_spawned_and_pickled_as_numpy_s():
     sequence = np.random.SeedSequence(3)
     same(np.random.Generator(np.random.Philox(sequence)), numpy.random.Generator(numpy.random.Philox(sequence)),
          lambda r, _: r.random(N))  # fmt: skip
+
+
+def test_threads_that_share_a_generator_draw_different_numbers():
+    ours, theirs = pair("Philox")
+    drawn = []
+
+    def draw(n):
+        for _ in range(6):
+            drawn.append(ours.random(n).get())
+
+    threads = [threading.Thread(target=draw, args=(n,)) for n in (N, 100, N)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    made = numpy.concatenate(drawn)
+    numpy.testing.assert_array_equal(numpy.sort(made), numpy.sort(theirs.random(made.size)))
 
 
 def test_other_streams_and_the_legacy_functions_draw_on_the_host():
