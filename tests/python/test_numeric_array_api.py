@@ -71,7 +71,9 @@ def own(monkeypatch, root):
     return own
 
 
-@pytest.mark.parametrize("name", ["add", "where", "sum", "matmul", "unique_inverse", "fft.rfft", "linalg.solve", "roll"])
+@pytest.mark.parametrize(
+    "name", ["add", "where", "sum", "matmul", "unique_inverse", "fft.rfft", "linalg.solve", "roll"]
+)
 def test_a_function_of_the_standard(own, name):
     assert own.differs(name, 5) is None
 

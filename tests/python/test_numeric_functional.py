@@ -58,12 +58,12 @@ def test_what_vectorize_cannot_compile_says_why():
 
 def test_piecewise():
     functions = [lambda z: -z, lambda z: z * 2]
-    twins(lambda m, x: m.piecewise(x, [x < 0, x >= 1], [-1, 1]), A, natively=False)
-    twins(lambda m, x: m.piecewise(x, [x < 0, x >= 1], [*functions, 7]), A, natively=False)
-    twins(lambda m, x: m.piecewise(x, x < 0, functions), A, natively=False)
+    twins(lambda m, x: m.piecewise(x, [x < 0, x >= 1], [-1, 1]), A)
+    twins(lambda m, x: m.piecewise(x, [x < 0, x >= 1], [*functions, 7]), A)
+    twins(lambda m, x: m.piecewise(x, x < 0, functions), A)
     twins(lambda m, x: m.piecewise(x, [x < 0], [1, 2, 3]), A)
-    twins(lambda m, x: m.piecewise(x, [x < 0, x > 0], [1, 2]), numpy.array(3.0), natively=False)
-    twins(lambda m, x: m.piecewise(x, [x < 0], [lambda z, k: z * k, 0], 3), A, natively=False)
+    twins(lambda m, x: m.piecewise(x, [x < 0, x > 0], [1, 2]), numpy.array(3.0))
+    twins(lambda m, x: m.piecewise(x, [x < 0], [lambda z, k: z * k, 0], 3), A)
 
 
 def test_apply():

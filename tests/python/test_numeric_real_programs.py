@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 from _numeric_programs import PROGRAMS, outcome
 
 
-@pytest.mark.filterwarnings("ignore::xcuda.numeric.FallbackWarning")
+@pytest.mark.filterwarnings("error::xcuda.numeric.FallbackWarning")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_agrees_with_numpy(name):
     program = PROGRAMS[name]

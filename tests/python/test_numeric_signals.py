@@ -28,7 +28,7 @@ def test_interp():
     for how in ({}, {"left": -1, "right": 2}):
         twins(lambda m, *a: m.interp(*a, **how), X, PLACES, VALUES)
         twins(lambda m, *a: m.interp(*a, **how), X, PLACES, VALUES + 1j * VALUES[::-1])
-    twins(lambda m, *a: m.interp(*a, period=1.5), X[:60], PLACES, VALUES, natively=False)
+    twins(lambda m, *a: m.interp(*a, period=1.5), X[:60], PLACES, VALUES)
     twins(lambda m, *a: m.interp(*a, period=0), X, PLACES, VALUES)
     twins(lambda m, *a: m.interp(2.5, *a), PLACES, VALUES)
     twins(
@@ -42,9 +42,9 @@ def test_interp():
 
 def test_unwrap():
     phases = numpy.cumsum(R.normal(size=(5, 50)), 1)
-    twins(lambda m, a: m.unwrap(m.angle(m.exp(1j * a))), phases, natively=False)
-    twins(lambda m, a: m.unwrap(a, axis=0, discont=4), phases * 3, natively=False)
-    twins(lambda m, a: m.unwrap(a, period=4), numpy.array([0, 1, 2, -1, 0]), natively=False)
+    twins(lambda m, a: m.unwrap(m.angle(m.exp(1j * a))), phases)
+    twins(lambda m, a: m.unwrap(a, axis=0, discont=4), phases * 3)
+    twins(lambda m, a: m.unwrap(a, period=4), numpy.array([0, 1, 2, -1, 0]))
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,13 @@ def test_cov(how):
 
 
 def test_cov_and_corrcoef_of_other_shapes():
-    twins(lambda m, x: m.cov(x, x * 2), M, natively=False)
+    twins(lambda m, x: m.cov(x, x * 2), M)
     twins(lambda m, x: m.cov(x), M[0])
     twins(lambda m, x: m.cov(x + 1j * x[::-1]), M)
     twins(lambda m, x: m.cov(x), M.reshape(3, 4, 10))
     for x in (M, M[0], (M * 10).astype("f"), M + 1j * M[::-1]):
         twins(lambda m, x: m.corrcoef(x), x)
-    twins(lambda m, x: m.corrcoef(x, x[0]), M, natively=False)
+    twins(lambda m, x: m.corrcoef(x, x[0]), M)
 
 
 BYTES = R.integers(0, 256, (3, 5)).astype("uint8")

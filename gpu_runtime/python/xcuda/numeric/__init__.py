@@ -52,7 +52,17 @@ from ._dtypes import flush  # noqa: E402
 from ._ufuncs import ufunc  # noqa: E402
 
 # isort: split
-from . import _einsum, _functional, _grids, _packed_bits, _polynomials, _signals  # noqa: E402
+from . import (  # noqa: E402
+    _einsum,
+    _functional,
+    _grids,
+    _interchange,
+    _packed_bits,
+    _pieces,
+    _polynomials,
+    _ranges,
+    _signals,
+)
 
 __all__ = ["FallbackWarning", "config", "flush", "ndarray", "ufunc"]
 

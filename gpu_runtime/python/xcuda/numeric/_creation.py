@@ -142,22 +142,9 @@ def _ramp(length, dtype, first, step):
 
 def _index_ramp(length):
     """0, 1, ... as int64."""
-    return _from_hosts_ramp(length)
+    from ._gather import ramp
 
-
-def _from_hosts_ramp(length):
-    return array(numpy.arange(length))
-
-
-@native()
-@placed
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
-    """Numbers at even distances."""
-    from ._fallback import to_host
-
-    given = to_host((start, stop))
-    made = numpy.linspace(*given, num, endpoint, retstep, dtype, axis)
-    return (array(made[0]), made[1]) if retstep else array(made)
+    return ramp(length)
 
 
 def _host_made(name):
@@ -174,9 +161,17 @@ def _host_made(name):
 
 
 # Small tables that NumPy makes and the device gets: making them is no work.
-for _name in ("eye", "identity", "tri", "logspace", "geomspace", "fromstring", "frombuffer", "fromiter", "loadtxt",
-              "genfromtxt", "fromregex", "hanning", "hamming", "blackman", "bartlett", "kaiser",
-              "vander"):  # fmt: skip
+for _name in (
+    "tri",
+    "geomspace",
+    "fromstring",
+    "frombuffer",
+    "fromiter",
+    "loadtxt",
+    "genfromtxt",
+    "fromregex",
+    "vander",
+):
     if hasattr(numpy, _name):
         native(_name, partly="made by NumPy, then copied to the device")(placed(_host_made(_name)))
 

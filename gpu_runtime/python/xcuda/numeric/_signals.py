@@ -308,9 +308,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     if x.shape[0] == 0:
         return empty((0, 0), dtype)
     if y is not None:
-        x = _f("concatenate")((x, _rows(asarray(y), dtype, rowvar)), 0) if "concatenate" in TABLE else _stacked(
-            x, _rows(asarray(y), dtype, rowvar)
-        )  # fmt: skip
+        x = _f("concatenate")((x, _rows(asarray(y), dtype, rowvar)), 0)
     ddof = int(not bias) if ddof is None else ddof
     weights = _weights(x, fweights, aweights)
     if weights is None:
@@ -334,12 +332,6 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     other = x if weights is None else x * weights
     made = _f("matmul")(x, other.conj().T if other.dtype.kind == "c" else other.T)
     return _f("squeeze")(made * _f("true_divide")(asarray(1.0), scale).astype(made.real.dtype))
-
-
-def _stacked(a, b):
-    made = empty((a.shape[0] + b.shape[0], a.shape[1]), a.dtype)
-    made[: a.shape[0]], made[a.shape[0] :] = a, b
-    return made
 
 
 def _rows(m, dtype, rowvar):

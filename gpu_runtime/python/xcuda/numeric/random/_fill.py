@@ -15,7 +15,7 @@ from xcuda import core as cuda
 from xcuda.core.arrays import to_device
 
 from . import _continuous, _discrete, _streams, _tables
-from ._state import Start, move_on, move_on_by_halves
+from ._state import TURN, Start, move_on, move_on_by_halves
 
 _PIECES = 1 << 15  # of a pass at most: they bound the memory for what is drawn
 _CHUNK = 256  # draws a thread, where each takes one word
@@ -111,24 +111,25 @@ def fill(bit_generator, length, out, name, parameters, *, bits=64, words=1.0, pi
     bits: of a draw from the stream. words: of the stream that a number takes, about; 1 says that it all but always
     takes just one. piece: words a thread draws from.
     """
-    where = Start(bit_generator)
-    direct, walk = _kernels(length, bits, name)
-    given = where.base, where.jumps, _layers(name.endswith("_single"))
-    first = where.position(bits)
-    end = None
-    if words == 1:
-        more = to_device(np.zeros(1, np.int64))
-        direct[_grid(_grid(out.size, _CHUNK)), _LANES](out, more, *given, first, _CHUNK, *parameters)
-        if not more.copy_to_host()[0]:
-            end = first + out.size
-    if end is None:
-        end = _walked(walk, out, given, first, piece, words, parameters)
-    if bits == 64:
-        move_on(bit_generator, end - first)
-    elif bits == 32:
-        move_on_by_halves(bit_generator, end - first)
-    else:
-        move_on_by_halves(bit_generator, _grid(end, 32 // bits))
+    with TURN:
+        where = Start(bit_generator)
+        direct, walk = _kernels(length, bits, name)
+        given = where.base, where.jumps, _layers(name.endswith("_single"))
+        first = where.position(bits)
+        end = None
+        if words == 1:
+            more = to_device(np.zeros(1, np.int64))
+            direct[_grid(_grid(out.size, _CHUNK)), _LANES](out, more, *given, first, _CHUNK, *parameters)
+            if not more.copy_to_host()[0]:
+                end = first + out.size
+        if end is None:
+            end = _walked(walk, out, given, first, piece, words, parameters)
+        if bits == 64:
+            move_on(bit_generator, end - first)
+        elif bits == 32:
+            move_on_by_halves(bit_generator, end - first)
+        else:
+            move_on_by_halves(bit_generator, _grid(end, 32 // bits))
 
 
 def _walked(walk, out, given, first, piece, words, parameters):

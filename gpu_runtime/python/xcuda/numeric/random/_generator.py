@@ -11,7 +11,7 @@ from .._fallback import on_host, to_host, to_ours
 from .._registry import TABLE
 from ._distributions import DISTRIBUTIONS
 from ._fill import fill, fill_each
-from ._state import stream_of
+from ._state import TURN, stream_of
 
 SMALL = 2048  # as many numbers NumPy draws on the host: the same ones, sooner than a kernel is launched
 
@@ -53,12 +53,14 @@ class Generator:
 
 def by_host(generator, name, args, kwargs):
     """NumPy draws on the host, and that is told."""
-    return on_host(f"random.Generator.{name}", getattr(generator._host, name), args, kwargs)
+    with TURN:
+        return on_host(f"random.Generator.{name}", getattr(generator._host, name), args, kwargs)
 
 
 def few(generator, name, args, kwargs):
     """NumPy draws a few numbers on the host."""
-    return to_ours(getattr(generator._host, name)(*to_host(args), **to_host(kwargs)))
+    with TURN:
+        return to_ours(getattr(generator._host, name)(*to_host(args), **to_host(kwargs)))
 
 
 def lengths(size):
@@ -121,7 +123,8 @@ def _method(name, row):
         size, out = how["size"], how.get("out")
         values = tuple(given.values())
         if size is None and out is None and not any(isinstance(v, ndarray) for v in values):
-            return getattr(self._host, name)(*values, **options)
+            with TURN:
+                return getattr(self._host, name)(*values, **options)
         _checked(self, name, values, options)
         dtype = np.dtype(options.get("dtype", row.dtype))
         shape = _shape_of_out(out, size, dtype) if out is not None else shape_of(size, values)

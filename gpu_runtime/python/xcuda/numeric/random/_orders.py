@@ -7,28 +7,22 @@ from .._fallback import to_host
 from .._registry import TABLE
 
 
-def _places(n):
-    return np.arange(n)
+def _taken(a, order, axis):
+    return TABLE["take"].function(a, asarray(order), axis=axis)
 
 
 def choice(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
     """Elements of an array, or numbers below `a`, with or without putting back; NumPy's choice."""
-    host = a if np.ndim(a) == 0 and not isinstance(a, ndarray) else None
-    if host is not None or a.ndim == 0 if isinstance(a, ndarray) else host is not None:
-        count = to_host(a)
-        return asarray(_chosen(self, count, size, replace, to_host(p), shuffle)) if size is not None else (
-            self._host.choice(count, size, replace, to_host(p), axis, shuffle)
-        )  # fmt: skip
+    p = to_host(p)
+    if np.ndim(a) == 0:
+        made = _chosen(self, to_host(a), size, replace, p, shuffle)
+        return made if size is None else asarray(made)
     a = asarray(a)
     axis = np.lib.array_utils.normalize_axis_index(axis, a.ndim)
     if a.shape[axis] == 0 and (size is None or np.prod(size)):
-        self._host.choice(np.empty(a.shape, bool), size, replace, to_host(p), axis, shuffle)  # raises
-    at = _chosen(self, a.shape[axis], size, replace, to_host(p), shuffle)
-    if size is None:
-        return a[(*(slice(None),) * axis, int(at))]
-    return TABLE["take"].function(a, asarray(at), axis=axis) if "take" in TABLE else asarray(
-        np.take(to_host(a), to_host(at), axis)
-    )  # fmt: skip
+        self._host.choice(np.empty(a.shape, bool), size, replace, p, axis, shuffle)  # raises
+    at = _chosen(self, a.shape[axis], size, replace, p, shuffle)
+    return a[(*(slice(None),) * axis, int(at))] if size is None else _taken(a, at, axis)
 
 
 def _chosen(self, count, size, replace, p, shuffle):
@@ -40,15 +34,7 @@ def _chosen(self, count, size, replace, p, shuffle):
         return self.integers(0, int(count), size)
     up_to = np.cumsum(np.asarray(p, np.float64))
     up_to /= up_to[-1]
-    return TABLE["searchsorted"].function(asarray(up_to), self.random(size), side="right") if (
-        "searchsorted" in TABLE
-    ) else asarray(np.searchsorted(up_to, to_host(self.random(size)), side="right"))  # fmt: skip
-
-
-def _taken(a, order, axis):
-    if "take" in TABLE:
-        return TABLE["take"].function(a, asarray(order), axis=axis)
-    return asarray(np.take(to_host(a), order, axis))
+    return TABLE["searchsorted"].function(asarray(up_to), self.random(size), side="right")
 
 
 def permutation(self, x, axis=0):
@@ -57,7 +43,7 @@ def permutation(self, x, axis=0):
         return asarray(self._host.permutation(x))
     a = asarray(x)
     axis = np.lib.array_utils.normalize_axis_index(axis, a.ndim)
-    order = _places(a.shape[axis])
+    order = np.arange(a.shape[axis])
     self._host.shuffle(order)
     return _taken(a, order, axis)
 
@@ -67,7 +53,7 @@ def shuffle(self, x, axis=0):
     if not isinstance(x, ndarray):
         return self._host.shuffle(x, axis)
     axis = np.lib.array_utils.normalize_axis_index(axis, x.ndim)
-    order = _places(x.shape[axis])
+    order = np.arange(x.shape[axis])
     self._host.shuffle(order)
     x[...] = _taken(x, order, axis)
     return None

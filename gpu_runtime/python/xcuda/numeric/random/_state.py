@@ -1,10 +1,15 @@
 """Where a NumPy bit generator stands, as kernels need it, and how it is moved on after them."""
 
+import threading
+
 import numpy as np
 
 from xcuda.core.arrays import to_device
 
 from . import _streams
+
+# Held from reading a generator's state to moving it on: threads that share one draw different numbers.
+TURN = threading.RLock()
 
 _MASK = (1 << 64) - 1
 _MASK128 = (1 << 128) - 1
