@@ -102,7 +102,7 @@ def plain(op):
 
 def resolved(op, fast=False):
     """What a program calls for a node."""
-    function = plain(op)
+    function = _structured.fast_product if fast and op == "matmul" else plain(op)
     return function if is_lazy(op) or op.startswith(("operator.", "math.")) else at_once(function, fast)
 
 

@@ -37,7 +37,7 @@ def jit(function=None, *, precision="numpy"):
     At the first call for new dtypes and numbers of axes the function runs once over symbols; what it asked for becomes
     a program of few kernels. Arguments: arrays (host or device), numbers, strings and None, tuples, lists and dicts of
     them. Results are where the arrays were. precision: "numpy" rounds every operation as NumPy does; "fast" lets
-    compilers contract and reorder.
+    compilers contract and reorder, and float32 products round their factors to TF32 on a GPU.
     """
     if precision not in PRECISIONS:
         raise ValueError(f"precision is one of {', '.join(map(repr, PRECISIONS))}, not {precision!r}")
@@ -63,6 +63,12 @@ class Jit:
 
     def __repr__(self):
         return f"<nvmath.jit of {self.__wrapped__!r}>"
+
+    def __reduce__(self):
+        return jit, (self.__wrapped__,), {"precision": self.precision}
+
+    def __setstate__(self, state):
+        self.precision = state["precision"]
 
     def __get__(self, instance, owner=None):
         return self if instance is None else types.MethodType(self, instance)
@@ -189,7 +195,20 @@ class Call:
             return captured.program.run(*self.values(captured))
         except (ValueError, TypeError, ZeroDivisionError, numpy.linalg.LinAlgError) as error:
             _tell_operands(error, self, captured)
+            if type(error) in (ValueError, TypeError):
+                self._expect_shapes(error)
             raise
+
+    def _expect_shapes(self, error):
+        """Raises what a capture says to these shapes: it knows the operands' names."""
+        before = self.jit.captures
+        try:
+            self.captured()
+        except (ValueError, TypeError) as told:
+            told.__notes__ = getattr(error, "__notes__", [])
+            raise told from error
+        finally:
+            self.jit.captures = before
 
     def placed(self, made, captured, **layout):
         """Computes pending outputs, in as few kernels as can be, and puts them where the inputs are.

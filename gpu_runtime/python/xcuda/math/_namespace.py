@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import types
+
+import numpy
 
 from xcuda.numeric._registry import TABLE
 
@@ -32,7 +35,16 @@ class Function:
         return self.__wrapped__(*args, **kwargs)
 
     def __getattr__(self, name):
+        if name in ("reduce", "outer", "accumulate", "reduceat", "at") and current() is not None:
+            return functools.partial(self._method, name)
         return getattr(self.__wrapped__, name)
+
+    def _method(self, name, *args, **kwargs):
+        """A ufunc's method in a captured function."""
+        given = next((a for a in args if has_symbols(a)), None)
+        if given is None:
+            return getattr(self.__wrapped__, name)(*args, **kwargs)
+        return given.__array_ufunc__(getattr(numpy, self.__name__), name, *args, **kwargs)
 
     def __reduce__(self):
         return _by_name, (self._op,)
