@@ -358,3 +358,22 @@ def test_fast_products():
     )
     with pytest.raises(ValueError, match="4 columns don't meet 3 rows"):
         f(a, a)
+
+
+def test_arrays_made_inside_of_plain_values_are_constants():
+    f = nvmath.jit(
+        lambda x: (
+            nvmath.array([[1.0, 2.0], [3.0, 4.0]]) @ x.reshape(2, 6),
+            nvmath.fft.fftfreq(12) * x,
+            xnp.hanning(12) * x + np.arange(12) * x,
+            nvmath.asarray(np.ones(12)) - x,
+        )
+    )
+    want = (
+        np.array([[1.0, 2], [3, 4]]) @ X.reshape(2, 6),
+        np.fft.fftfreq(12) * X,
+        np.hanning(12) * X + np.arange(12) * X,
+        1 - X,
+    )
+    for got, theirs in zip(f(X), want, strict=True):
+        np.testing.assert_allclose(got, theirs, rtol=1e-13)

@@ -11,7 +11,7 @@ import numpy
 from xcuda.numeric._registry import TABLE
 
 from ._capture import current
-from ._modules import MADE, drawn
+from ._modules import called_by_user, drawn, made_at_capture
 from ._symbols import called, has_symbols
 
 
@@ -30,8 +30,8 @@ class Function:
                 return drawn(capture, self.__name__, self.__wrapped__, args, kwargs)
             if has_symbols(args, kwargs):
                 return called(capture, self._op, args, kwargs)
-            if self._op in MADE:
-                return capture.record(self._op, args, kwargs)
+            if called_by_user():
+                return made_at_capture(capture, self._op, self.__wrapped__, args, kwargs)
         return self.__wrapped__(*args, **kwargs)
 
     def __getattr__(self, name):
