@@ -196,3 +196,11 @@ def test_explain_lists_the_graph_before_and_after():
     assert "as written:" in text and "as run:" in text
     assert "x @ w  : float64 (24, 24)" in text
     assert "trace_of_product(x, w)  : float64 ()" in text
+
+
+def test_kernels_and_calls_are_told_in_the_order_they_run():
+    f = nvmath.jit(lambda x, w: nvmath.tanh(nvmath.exp(x) @ w) + 1)
+    assert [k.kind for k in f.explain(A, W).kernels] == ["kernel", "library", "kernel"]
+    told = nvmath.explain(lambda x: (x @ x.T + 2 * nvmath.eye(24)) @ nvmath.ones(24), A)
+    assert [k.text for k in told.kernels][0] == "symmetric product (syrk) of x"
+    assert [k.kind for k in told.kernels][:2] == ["library", "kernel"]  # the diagonal's
