@@ -226,7 +226,9 @@ void store(Value& target, const View& view, const Operand& from, const Site& sit
                            reads_elsewhere(source, target, view, false);
         if (whole) first.push_back(source.value);
         compute(first, queue);
-    } else if (source.value && source.value->buffer == target.buffer && !(source.view == view)) {
+    } else if (source.value && source.value->buffer == target.buffer &&
+               !(source.view == view && source.value->address == target.address &&
+                 source.value->dtype == target.dtype)) {
         const Loop& copy = cast_loop(source.value->dtype, source.value->dtype);
         const ValueP apart = apply(target.device, copy, {source}, source.view.shape(), nullptr, site);
         compute(std::span(&apart, 1), queue);

@@ -42,6 +42,9 @@ struct FunctionTable {
     void add_complex(std::string text, Complex gives = Complex::same);
 };
 
+/// What the function of libm with this name is off by more than its last rounding; nothing for exact ones.
+void state_accuracy(FunctionTable&, std::string_view name);
+
 void add_math(FunctionTable&);        // libm: sin, exp, hypot, ...
 void add_special(FunctionTable&);     // erfinv, digamma, Bessel functions, expit, ...
 void add_rounding(FunctionTable&);    // floor, rint, isnan, copysign, ...

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy
 
-from xcuda import _runtime, _tuned
+from xcuda import _runtime
+from xcuda.core import choices
 from xcuda.numeric._array import ndarray
 
 from .._capture import current
@@ -90,13 +91,13 @@ def active():
 def forget():
     """Forgets every choice, on disk too."""
     for name in {_name(key) for key in _winners} | {_name((r.what, *r.key)) for r in records}:
-        _tuned.forget(name)
+        choices.forget(name)
     _winners.clear()
     records.clear()
 
 
 def _name(key):
-    return _tuned.key("nvmath", *map(str, key))
+    return choices.key("nvmath", *map(str, key))
 
 
 def device_name():
@@ -122,7 +123,7 @@ def choose(what, key, candidates, rule=None):
         _keep(Tuned(what, key, {}, default, "rule"))
         return candidates[default]()
     known = _winners.get(full)
-    if known is None and (kept := _tuned.load(_name(full))) is not None and kept.get("winner") in candidates:
+    if known is None and (kept := choices.load(_name(full))) is not None and kept.get("winner") in candidates:
         known = kept["winner"]
         _winners[full] = known
         _keep(Tuned(what, key, dict(kept.get("seconds", {})), known, "disk", dict(kept.get("why_not", {}))))
@@ -167,7 +168,7 @@ def _measured(what, key, full, candidates, default, settings):
     _keep(tuned)
     _winners[full] = winner
     if not any("used up" in reason for reason in why.values()):
-        _tuned.save(_name(full), {"winner": winner, "seconds": seconds, "why_not": why})
+        choices.save(_name(full), {"winner": winner, "seconds": seconds, "why_not": why})
     return results[winner]
 
 

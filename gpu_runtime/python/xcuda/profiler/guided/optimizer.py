@@ -7,7 +7,7 @@ import json
 import statistics
 
 from xcuda import _runtime
-from xcuda import _tuned as store
+from xcuda.core import choices as store
 from xcuda.core.devices import Device, devices
 from xcuda.profiler.guided import measure, seen
 from xcuda.profiler.guided.choice import optimized_kernel
