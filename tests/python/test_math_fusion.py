@@ -83,7 +83,7 @@ TABLE = {
     "integers": (lambda np, i: (i // 3) * 3 + i % 3, (I,), 1, 0, 2 * FULL),
     "bits": (lambda np, i: (i & 7) ^ (i << 2) | ~i, (I,), 1, 0, 2 * FULL),
     "complex": (lambda np, z: z * np.conj(z) + np.exp(z), (C,), 1, 0, 4 * FULL),
-    "abs of complex": (lambda np, z: np.abs(z) + z.real, (C,), 1, 0, 3 * FULL),
+    "abs of complex": (lambda np, z: np.abs(z) + z.real, (C,), 1, 0, 4 * FULL),  # z, and its real parts apart
     "float32 stays": (lambda np, x: 2.0 * x + 1, (F,), 1, 0, VEC),
     "a row along": (lambda np, x, r: x * r + r, (A, ROW), 1, 0, 2 * FULL + LINE),
     "a column along": (lambda np, x, c: x * c + 1, (A, COLUMN), 1, 0, 2 * FULL + EDGE),

@@ -17,7 +17,10 @@ from . import _special, _structured
 # Functions that only build the lazy graph; all others work at once, on memory.
 _LAZY = frozenset(
     f"xcuda.numeric.{m}"
-    for m in ("_ufuncs", "_functions", "_reductions", "_views", "_named", "_creation", "_array")
+    for m in (
+        *("_ufuncs", "_functions", "_reductions", "_views", "_named", "_creation", "_array", "_joining"),
+        *("_splitting", "_triangles", "_rearranging", "_padding", "_grids"),
+    )
 )
 
 
