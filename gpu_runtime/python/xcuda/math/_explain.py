@@ -35,15 +35,15 @@ class Kernel:
 class Explanation:
     """What a call becomes. `kernels` has its launches and library calls; bytes are modelled: counted in the graph."""
 
-    def __init__(self, name, captured, kernels, library):
+    def __init__(self, name, captured, kernels, calls):
         self.name = name
         self.names, self.labels = captured.names, captured.labels
         self.written, self.outputs = captured.written, captured.program.outputs
         self.program = captured.program.text
         self.findings = captured.findings
-        self.kernels = [*library, *kernels]
+        self.kernels = _in_order(kernels, calls)
         self.fused = list(kernels)
-        self.library = list(library)
+        self.library = [call for _, call in calls]
 
     @property
     def bytes(self):
@@ -139,6 +139,15 @@ class Explanation:
         )
 
 
+def _in_order(kernels, calls):
+    """Kernels and library calls as they run; a call stands before the kernels launched from it on."""
+    found, done = [], 0
+    for at, call in calls:
+        found += [*kernels[done:at], call]
+        done = at
+    return [*found, *kernels[done:]]
+
+
 def _bytes(node):
     return node.spec.nbytes if isinstance(node, Node) and isinstance(node.spec, Spec) else 0
 
@@ -164,22 +173,42 @@ def explained(jit, args, kwargs):
     captured = call.program()
 
     def run():
-        made = call.ran(captured)
-        return call.placed(made, captured)
+        return call.placed(call.ran(captured), captured)
 
-    _, launches = _runtime.numeric_watched(run)
+    first = _runtime.numeric_counts()[0]
+    _functions.calls_at = []
+    try:
+        _, launches = _runtime.numeric_watched(run)
+        calls_at = [at - first for at in _functions.calls_at]
+    finally:
+        _functions.calls_at = None
     kernels = [
         Kernel("kernel", launch["text"], launch["bytes_read"], launch["bytes_written"], launch["operations"])
         for launch in launches
     ]
-    library = []
-    for node in captured.program.nodes:
-        if not _is_operation(node) or _functions.is_lazy(node.op) or node.op in _OF_KERNELS:
-            continue
-        read = sum(_bytes(each) for each in set(leaves((node.args, node.kwargs))))
-        results = node.spec if not node.is_array else (node.spec,)
-        library.append(Kernel("library", _library_text(node, captured), read, sum(s.nbytes for s in results)))
-    return Explanation(jit.__name__, captured, kernels, library)
+    called = [n for n in captured.program.nodes if _is_call(n)]
+    calls = [
+        (at, _library_call(n, captured))
+        for n, at in zip(called, calls_at, strict=True)
+        if n.op not in _OF_KERNELS
+    ]
+    return Explanation(jit.__name__, captured, kernels, calls)
+
+
+def _is_call(node):
+    """True for what works at once: a function of a library, or one that launches kernels of its own."""
+    within = ("input", "constant", "dim", "size", "part", "getitem", "astype", "copy")
+    return (
+        node.op not in within
+        and not node.op.startswith(("operator.", "math."))
+        and not _functions.is_lazy(node.op)
+    )
+
+
+def _library_call(node, captured):
+    read = sum(_bytes(each) for each in set(leaves((node.args, node.kwargs))))
+    results = (node.spec,) if node.is_array else node.spec
+    return Kernel("library", _library_text(node, captured), read, sum(s.nbytes for s in results))
 
 
 # Made of kernels, which the launches tell.

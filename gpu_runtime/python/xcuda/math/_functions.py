@@ -17,7 +17,10 @@ from . import _special, _structured
 # Functions that only build the lazy graph; all others work at once, on memory.
 _LAZY = frozenset(
     f"xcuda.numeric.{m}"
-    for m in ("_ufuncs", "_functions", "_reductions", "_views", "_named", "_creation", "_array")
+    for m in (
+        *("_ufuncs", "_functions", "_reductions", "_views", "_named", "_creation", "_array", "_joining"),
+        *("_splitting", "_triangles", "_rearranging", "_padding", "_grids"),
+    )
 )
 
 
@@ -67,6 +70,10 @@ def _pending(tree, found):
     return found
 
 
+# While somebody explains a call: how many kernels had been launched when each of its functions was called.
+calls_at: list | None = None
+
+
 def at_once(function, fast):
     """The function with its pending operands computed first, together, and nothing else with them."""
 
@@ -75,6 +82,8 @@ def at_once(function, fast):
         wanted = _pending((args, kwargs), [])
         if wanted:
             _runtime.numeric_compute(wanted, fast)
+        if calls_at is not None:
+            calls_at.append(_runtime.numeric_counts()[0])
         return function(*args, **kwargs)
 
     return run
@@ -102,7 +111,7 @@ def plain(op):
 
 def resolved(op, fast=False):
     """What a program calls for a node."""
-    function = plain(op)
+    function = _structured.fast_product if fast and op == "matmul" else plain(op)
     return function if is_lazy(op) or op.startswith(("operator.", "math.")) else at_once(function, fast)
 
 

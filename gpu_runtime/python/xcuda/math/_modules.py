@@ -17,8 +17,9 @@ import xcuda.numeric.fft
 import xcuda.numeric.linalg
 import xcuda.numeric.random  # noqa: F401 (they are watched once they are there)
 
-from ._capture import current
+from ._capture import current, is_array
 from ._errors import CaptureWarning, place_of, refused, user_frame
+from ._graph import mapped
 from ._symbols import Array, Number, called, has_symbols
 
 _lock = threading.Lock()
@@ -51,16 +52,22 @@ def _taking_symbols(module, name, function):
         if prefix == "random.":
             return drawn(capture, name, function, args, kwargs)
         if not has_symbols(args, kwargs):
-            return (
-                capture.record(name, args, kwargs)
-                if not prefix and name in MADE
-                else function(*args, **kwargs)
-            )
+            if prefix == "math." or not called_by_user():
+                return function(*args, **kwargs)
+            return made_at_capture(capture, prefix + name, function, args, kwargs)
         if prefix == "math.":
             return _of_math(capture, name, function, args, kwargs)
         return called(capture, prefix + name, args, kwargs)
 
     return with_symbols
+
+
+def made_at_capture(capture, op, function, args, kwargs):
+    """A function of plain values in a captured function: arrays that it gives are constants of the graph."""
+    if op in MADE:
+        return capture.record(op, args, kwargs)
+    result = function(*args, **kwargs)
+    return mapped(result, lambda leaf: Array(capture, capture.node_of(leaf)) if is_array(leaf) else leaf)
 
 
 def drawn(capture, name, function, args, kwargs):
@@ -84,7 +91,7 @@ def _of_math(capture, name, function, args, kwargs):
 def _once(module, name, function):
     @functools.wraps(function)
     def refusing(*args, **kwargs):
-        if current() is None or not _called_by_user():
+        if current() is None or not called_by_user():
             return function(*args, **kwargs)
         raise refused(
             f"{module}.{name}() draws once, when the function is captured: every call would get the same numbers",
@@ -94,7 +101,7 @@ def _once(module, name, function):
     return refusing
 
 
-def _called_by_user():
+def called_by_user():
     house = sys._getframe(2).f_globals.get("__name__", "").partition(".")[0]
     return house not in ("xcuda", "numpy", "scipy")
 
@@ -111,7 +118,7 @@ class _Capturing(types.ModuleType):
 
 
 def _print(*args, **kwargs):
-    if current() is not None and _called_by_user():
+    if current() is not None and called_by_user():
         place = place_of(user_frame())
         warnings.warn(
             f"line {place[1]}: print() runs when the function is captured, and not at each of its calls; print what "

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import types
+
+import numpy
 
 from xcuda.numeric._registry import TABLE
 
 from ._capture import current
-from ._modules import MADE, drawn
+from ._modules import called_by_user, drawn, made_at_capture
 from ._symbols import called, has_symbols
 
 
@@ -27,12 +30,21 @@ class Function:
                 return drawn(capture, self.__name__, self.__wrapped__, args, kwargs)
             if has_symbols(args, kwargs):
                 return called(capture, self._op, args, kwargs)
-            if self._op in MADE:
-                return capture.record(self._op, args, kwargs)
+            if called_by_user():
+                return made_at_capture(capture, self._op, self.__wrapped__, args, kwargs)
         return self.__wrapped__(*args, **kwargs)
 
     def __getattr__(self, name):
+        if name in ("reduce", "outer", "accumulate", "reduceat", "at") and current() is not None:
+            return functools.partial(self._method, name)
         return getattr(self.__wrapped__, name)
+
+    def _method(self, name, *args, **kwargs):
+        """A ufunc's method in a captured function."""
+        given = next((a for a in args if has_symbols(a)), None)
+        if given is None:
+            return getattr(self.__wrapped__, name)(*args, **kwargs)
+        return given.__array_ufunc__(getattr(numpy, self.__name__), name, *args, **kwargs)
 
     def __reduce__(self):
         return _by_name, (self._op,)

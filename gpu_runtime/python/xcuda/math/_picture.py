@@ -18,7 +18,8 @@ def drawn(explanation):
     for kernel in explanation.kernels:
         colour = _KERNEL if kernel.kind == "kernel" else _LIBRARY
         n = kernel.operations
-        title = f"{kernel.kind}{f' of {n} operations' if kernel.kind == 'kernel' else ''}"
+        of = f" of {n} operation{'s' * (n != 1)}" if kernel.kind == "kernel" else ""
+        title = f"{kernel.kind}{of}"
         moved = f"reads {shown_bytes(kernel.bytes_read)} · writes {shown_bytes(kernel.bytes_written)}"
         rows.append((colour, title, kernel.text, moved))
     parts, y = [], 14

@@ -85,6 +85,20 @@ def chain(*matrices):
     return numeric.linalg.multi_dot(matrices)
 
 
+def fast_product(a, b):
+    """a @ b; float32 matrices may be rounded to TF32 on a GPU, whose matrix units then do the work."""
+    if (
+        a.dtype != numpy.float32
+        or b.dtype != numpy.float32
+        or a.ndim != 2
+        or b.ndim != 2
+        or a.shape[1] != b.shape[0]
+    ):
+        return tuned_product(a, b)
+    left, right = (as_it_lies(x) if _lies_well(x) else device_array(x) for x in (a, b))
+    return ours(products.matmul(left, right, tf32=True))
+
+
 # -- solutions ---------------------------------------------------------------------------------------
 
 

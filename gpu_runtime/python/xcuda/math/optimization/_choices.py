@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy
 
-from xcuda import _tuned, numeric
+from xcuda import numeric
+from xcuda.core import choices as _tuned
 from xcuda.numeric._array import asarray
 from xcuda.numeric._products import matmul
 
