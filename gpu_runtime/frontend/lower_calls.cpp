@@ -182,6 +182,15 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
     const std::string module = spelling.substr(0, dot), name = spelling.substr(dot + 1);
     if (spelling == "builtins.len") return call_len(node);
     if (spelling == "builtins.print") return call_print(node);
+    if (spelling ==
+        "builtins.breakpoint") {  // a mark for passes/stepped; a variable that nobody reads costs nothing
+        const ir::VarId id = hidden(ir::scalar(DType::b1), node.place);
+        fn.vars[static_cast<std::size_t>(id)].name = "breakpoint";
+        emit(ir::assign(id, ir::constant(false, ir::scalar(DType::b1), node.place), node.place));
+        warn(node.place,
+             "breakpoint() stops under %%cuda_debug (cuda.debug); in this launch it does nothing");
+        return {};
+    }
     if (spelling == "builtins.min" || spelling == "builtins.max")
         return call_least(node, *find_function(spelling), spelling);
     if (spelling == "builtins.round") return call_round(node, true);

@@ -248,9 +248,8 @@ Value Lowering::name(const Node& node) {
     if (const auto loop = loop_variables.find(id); loop != loop_variables.end()) return loop->second;
     if (assigned.count(id)) return read(node);
     if (const auto known = parameters.find(id); known != parameters.end()) return known->second;
-    if (const auto known = source.names.find(id); known != source.names.end())
-        return from_meaning(known->second, id, node.place);
-    throw refused(node.place, "name '" + id + "' is not defined");
+    if (const Meaning* known = meaning_named(id)) return from_meaning(*known, unmarked(id), node.place);
+    throw refused(node.place, "name '" + unmarked(id) + "' is not defined");
 }
 
 Value Lowering::from_meaning(const Meaning& meaning, const std::string& written, const Place& place) {
@@ -308,10 +307,9 @@ const Meaning* Lowering::meaning_of(const Node& node, std::string* written) {
     if (path.empty()) return nullptr;
     const std::string first(head(path));
     if (assigned.count(first) || parameters.count(first)) return nullptr;
-    const auto known = source.names.find(path);
-    if (known == source.names.end()) return nullptr;
-    *written = path;
-    return &known->second;
+    const Meaning* known = meaning_named(path);
+    if (known) *written = unmarked(first) + path.substr(first.size());
+    return known;
 }
 
 Value Lowering::attribute(const Node& node) {

@@ -220,6 +220,13 @@ Value Lowering::invoke(const Meaning& meaning, const Node& call) {
         if (Value& v = values[i]; declared->arguments[i] && v.kind == Value::Kind::scalar)
             v = scalar_value(
                 python_cast(*declared->arguments[i], false, v.expr, bound[i] ? bound[i]->place : node.place));
+    const auto converted = [&](Value result) {
+        if (declared && declared->returns && result.kind == Value::Kind::scalar)
+            result = scalar_value(python_cast(*declared->returns, false, result.expr, node.place));
+        return result;
+    };
+    if (unit.names.tile_kernel)
+        return converted(write_in(*helper.function, helper.name, &helper.names, std::move(values), node));
     const auto attempt = [&](bool keep_literals) {
         std::vector<std::pair<std::string, Argument>> typed;
         std::vector<ExprP> flat;
@@ -242,10 +249,7 @@ Value Lowering::invoke(const Meaning& meaning, const Node& call) {
         }
         return attempt(true);
     };
-    Value result = with_literals();
-    if (declared && declared->returns && result.kind == Value::Kind::scalar)
-        result = scalar_value(python_cast(*declared->returns, false, result.expr, node.place));
-    return result;
+    return converted(with_literals());
 }
 
 // Device arrays outside the kernel, which its helpers may name too.

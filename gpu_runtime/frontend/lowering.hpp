@@ -434,6 +434,12 @@ private:
     std::vector<std::pair<std::string, Value>> captured_by(const Value& closure, const Place& place);
     std::optional<Value> local_named(const std::string& name, const Place& place);
 
+    // lower_written.cpp
+    Value write_in(const Node& function, const std::string& name, const NameTable* names,
+                   std::vector<Value> values, const Node& call);
+    Value kept_in_helper(Value v);
+    const Meaning* meaning_named(const std::string& path) const;
+
     // lower_tiles.cpp: tiles as values, and what every tile kernel has
     ir::Type stored_type(const ir::Expr& value) const;
     Value tile_intrinsic(const std::string& name, const Node& node);
@@ -491,6 +497,8 @@ private:
     Value reduce_value(const Value& v, ir::TileOp op, const Node* axis, bool keep, const Place& place);
     ExprP reduced(ExprP tile, ir::TileOp op, bool keep, const Place& place);
     Value tile_scan(const Node& node, const std::string& name);
+    Value tile_fold(const Node& node, const std::string& name);
+    ExprP combined(const Value& function, const ExprP& x, const ExprP& y, const Node& node);
 
     // lower_seen.cpp: arrays as a program sees them through its tile
     Value seen_value(Seen seen, const Place& place) const;

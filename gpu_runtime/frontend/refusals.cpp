@@ -85,9 +85,11 @@ constexpr Refusal functions[] = {
 };
 
 // By a part of the name as written, where no row above has the function.
+constexpr const char* generators =
+    "xcuda.core.random has generators for threads: philox_uniform_float64(seed, i, step), and the like";
 constexpr Refusal families[] = {
     {"linalg.norm", "is not part of the kernel language", "write math.sqrt(np.sum(a * a))"},
-    {"random.", "can't run in a kernel", "use cuda.random.xoroshiro128p_uniform_float32(states, i)"},
+    {"random.", "can't run in a kernel", generators},
     {"linalg.", "can't run in a kernel", "call it outside, on whole arrays, or write the loops"},
     {"fft.", "can't run in a kernel", "call it outside, on whole arrays"},
     {"time.", "can't run in a kernel", "cuda.clock64() counts the cycles of a multiprocessor"},
@@ -152,6 +154,15 @@ void refuse_node(const ast::Node& node) {
     throw refused(node.place, "this (" + node.kind + ") is not part of the kernel language");
 }
 
+namespace {
+
+// Python's and NumPy's generators have one state for the whole process.
+bool draws(const std::string& written) {
+    return written.starts_with("random.") || written.find(".random.") != std::string::npos;
+}
+
+}  // namespace
+
 void refuse_function(const std::string& spelling, const std::string& written, const Place& place) {
     for (const Refusal& r : functions)
         if (r.what == spelling) throw refused(place, std::string(r.found), std::string(r.instead));
@@ -177,7 +188,7 @@ void refuse_meaning(const Meaning& m, const std::string& written, const Place& p
         case Meaning::Kind::captured:
         case Meaning::Kind::host:
             throw refused(place, "'" + written + "' is " + m.text + ", made outside the kernel",
-                          "pass it as an argument");
+                          draws(written) ? generators : "pass it as an argument");
         case Meaning::Kind::module:
             throw refused(place, "'" + written + "' is a module, not a number", "name a member of it");
         case Meaning::Kind::record:

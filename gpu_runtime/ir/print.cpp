@@ -195,7 +195,7 @@ struct Printer {
     }
 
     void tile(const Stmt& s, int depth) {
-        static constexpr const char* folds[] = {"sum", "prod", "max", "min", "argmax", "argmin"};
+        static constexpr const char* folds[] = {"sum", "prod", "max", "min", "argmax", "argmin", "fold"};
         const char* fold = folds[static_cast<int>(s.tile.fold)];
         const std::string what = s.tile.kind == TileOp::Kind::store ? "store"
                                  : s.tile.kind == TileOp::Kind::mma ? "mma"

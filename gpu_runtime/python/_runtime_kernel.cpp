@@ -1,4 +1,5 @@
 #include "_runtime_kernel.hpp"
+#include "_runtime_check.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -8,6 +9,8 @@
 #include <structmember.h>
 
 #include <new>
+
+#include "_runtime_check.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -263,6 +266,15 @@ KernelState* kernel_state(PyObject* object) {
 
 const Configuration* configuration_of(PyObject* object) {
     return Py_TYPE(object) == configured_type ? &reinterpret_cast<ConfiguredObject*>(object)->where : nullptr;
+}
+
+nb::object callee_of(KernelState& kernel, const Configuration& where) {
+    auto* object =
+        reinterpret_cast<KernelObject*>(reinterpret_cast<char*>(&kernel) - offsetof(KernelObject, state));
+    if (!where.shape) return nb::borrow(reinterpret_cast<PyObject*>(object));
+    PyObject* made = configured(object, where);
+    if (!made) throw nb::python_error();
+    return nb::steal(made);
 }
 
 void bind_kernel_types(nb::module_& module) {

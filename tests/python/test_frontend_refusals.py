@@ -89,6 +89,12 @@ NAMES = [
     ("b[0] = math.sqtr(b[1])", "module math has no 'sqtr'", "did you mean math.sqrt?", "math.sqtr"),
     ("b[0] = np.cumsum(b)", "np.cumsum() is not part of the kernel language", "add up", "np.cumsum(b)"),
     ("b[0] = np.median(b)", "np.median() can't run in a kernel", "sort outside", "np.median(b)"),
+    (
+        "b[0] = np.random.rand()",
+        "np.random.rand() can't run in a kernel",
+        "xcuda.core.random has generators",
+        "np.random.rand()",
+    ),
     ("print(b)", "print() in a kernel can't print an array", "print its elements", "b"),
     ("b[0] = things[0]", "'things' is a list of 3 items, made outside", "pass it as an argument", "things"),
     (

@@ -1,6 +1,7 @@
 """Builds the exceptions that the C++ runtime raises, with a traceback into the user's kernel."""
 
 import builtins
+import sys
 import weakref
 
 from xcuda import _runtime
@@ -22,7 +23,7 @@ def build(fault, type_name, message, hint, place, kernel, launched):
         )
     else:
         if fault == "machine" and type_name == "MemoryError":
-            message, hint = f"{message}{_holders()}", hint or _LESS_MEMORY
+            message, hint = f"{message}{_holders()}", hint or _less_memory()
         if type_name == "DeviceLostError":
             from .lost import told
 
@@ -38,6 +39,17 @@ def build(fault, type_name, message, hint, place, kernel, launched):
 _LESS_MEMORY = (
     "delete what is no longer needed (`del name`; cuda.memory_info() lists all), or do the work in parts"
 )
+
+
+def _less_memory():
+    """What to do about a full device; in a notebook with the magic that does it."""
+    module = sys.modules.get("IPython")
+    if module is None or module.get_ipython() is None:
+        return _LESS_MEMORY
+    return (
+        "give back what is no longer needed (%cuda_free NAME, or --unused; %cuda_mem lists all), or do the work in "
+        "parts"
+    )
 
 
 def _holders():

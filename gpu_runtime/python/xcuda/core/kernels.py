@@ -235,6 +235,13 @@ class About(NumbaNames):
         self.variants = {}
         self.declared = []  # the types of each signature that the kernel was declared with
 
+    def __getattr__(self, name):
+        function = self.__dict__.get("py_func")
+        if function is None or name.startswith("__"):
+            raise AttributeError(name)
+        advice = "; %cuda_source shows what became of it" if name.startswith("inspect_") else ""
+        raise AttributeError(f"the kernel {function.__name__} has no attribute {name!r}{advice}")
+
     def declare(self, types):
         """From now on Python numbers that a call passes become of these types, where they suit the call best."""
         self.declared.append(types)
@@ -390,7 +397,7 @@ class About(NumbaNames):
 _INTERNAL = {
     *("variant", "variants", "declare", "declared", "forms", "options", "capture", "captured"),
     *("describe_briefly", "attribute_names", "async_call_of", "bind_of", "kernel", "about", "route"),
-    *("with_forms", "constants", "tile_size", "as_target"),
+    *("with_forms", "constants", "tile_size", "as_target", "plan", "planned", "marked"),
 }
 
 
