@@ -217,6 +217,8 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
         if (v.is_tuple()) return v;
         if (const auto items = known_items(v)) return tuple_value(*items);
         if (const auto items = known_range(v)) return tuple_value(*items);
+        if (v.kind == Value::Kind::lazy && v.text == "generator")
+            if (auto made = comprehended(*v.node)) return *made;
         throw refused(node.place, "tuple() of " + spoken(v) + " is not part of the kernel language",
                       "write (a, b)");
     }

@@ -81,7 +81,7 @@ Value Lowering::value(const Node& node) {
         Row{"IfExp", &Lowering::conditional},   Row{"Tuple", &Lowering::tuple},
         Row{"Slice", &Lowering::slice},         Row{"GeneratorExp", &Lowering::generator},
         Row{"NamedExpr", &Lowering::walrus},    Row{"Lambda", &Lowering::closure},
-        Row{"Given", &Lowering::given_value},
+        Row{"Given", &Lowering::given_value},   Row{"ListComp", &Lowering::list_comprehension},
     };
     Value v;
     if (node.kind == "BoolOp") {

@@ -59,6 +59,44 @@ ast::NodeP Lowering::spread_call(const Node& call) {
     return made;
 }
 
+// [f(x) for x in (1, 2)], or the generator of tuple(f(x) for x in range(4)): a tuple; nothing where only the run tells what
+// is iterated over.
+std::optional<Value> Lowering::comprehended(const Node& node) {
+    std::vector<Value> made;
+    const auto& generators = node.list("generators");
+    const std::function<bool(std::size_t)> level = [&](std::size_t g) {
+        if (g == generators.size()) {
+            made.push_back(kept_still(value(node.one("elt"))));
+            return true;
+        }
+        const Value over = kept_still(value(generators[g]->one("iter")));
+        std::optional<std::vector<Value>> items = known_items(over);
+        if (!items) items = known_range(over);
+        if (!items) return false;
+        bool known = true;
+        for (const Value& item : *items)
+            bind_item(generators[g]->one("target"), item, [&] {
+                for (const ast::NodeP& test : generators[g]->list("ifs")) {
+                    const ExprP holds = condition(*test);
+                    if (!is_constant(*holds))
+                        throw refused(test->place,
+                                      "what a comprehension takes must be known when the kernel is compiled",
+                                      "write a for loop over cuda.local.array(n, dtype)");
+                    if (!truthy(ir::number_of(*holds))) return;
+                }
+                known = known && level(g + 1);
+            });
+        return known;
+    };
+    if (!level(0)) return std::nullopt;
+    return tuple_value(std::move(made));
+}
+
+Value Lowering::list_comprehension(const Node& node) {
+    if (auto made = comprehended(node)) return *made;
+    refuse_node(node);
+}
+
 Value Lowering::given_value(const Node& node) { return given_values.at(&node); }
 
 }  // namespace xcuda::frontend

@@ -45,6 +45,18 @@ constexpr std::array twins{
     OperatorTwin{"greater_equal", "GtE"},
     OperatorTwin{"equal", "Eq"},
     OperatorTwin{"not_equal", "NotEq"},
+    OperatorTwin{"lt", "Lt"},
+    OperatorTwin{"le", "LtE"},
+    OperatorTwin{"gt", "Gt"},
+    OperatorTwin{"ge", "GtE"},
+    OperatorTwin{"eq", "Eq"},
+    OperatorTwin{"ne", "NotEq"},
+    OperatorTwin{"pow", "Pow"},
+    OperatorTwin{"lshift", "LShift"},
+    OperatorTwin{"rshift", "RShift"},
+    OperatorTwin{"and_", "BitAnd"},
+    OperatorTwin{"or_", "BitOr"},
+    OperatorTwin{"xor", "BitXor"},
 };
 
 // Functions of the table that take arrays and have no out=.
@@ -87,6 +99,10 @@ std::optional<Lowering::Ufunc> Lowering::operator_ufunc(const std::string& modul
     if (name == "invert" || name == "inv" || name == "bitwise_not") return negated(Op::bit_not);
     if (name == "negative" || name == "neg") return negated(Op::neg);
     if (name == "positive" || name == "pos") return one([](const ExprP& a) { return a; });
+    if (module == "operator" && (name == "abs" || name == "truth"))
+        return one([this, size = name == "abs", place](const ExprP& a) {
+            return size ? table_apply(*find_function("builtins.abs"), "builtins.abs", {a}, place) : truth(a);
+        });
     if (name == "divmod" && numpy)
         return Ufunc{name, 2, 2, [this, place](const Items& x) {
                          return Items{arithmetic(Op::floordiv, x[0], x[1], place),

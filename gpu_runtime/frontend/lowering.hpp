@@ -387,6 +387,8 @@ private:
     std::vector<Value> spread_items(const std::vector<ast::NodeP>& elements, std::vector<ast::NodeP>& places);
     ast::NodeP spread_call(const Node& call);
     Value given_value(const Node& node);
+    std::optional<Value> comprehended(const Node& node);
+    Value list_comprehension(const Node& node);
     std::map<const Node*, Value> given_values;  // of the nodes that spread_call made
     std::vector<ast::NodeP> given_nodes;        // these nodes: a closure may keep one
 

@@ -29,7 +29,7 @@ constexpr Refusal nodes[] = {
     {"List", "a list can't live in a kernel", "write a tuple (a, b), or cuda.local.array(n, dtype)"},
     {"Dict", "a dict can't live in a kernel", "pass arrays as arguments and index them"},
     {"Set", "a set can't live in a kernel", "write x in (a, b), or pass an array"},
-    {"ListComp", "a list comprehension can't run in a kernel",
+    {"ListComp", "a list comprehension whose length only the run tells can't run in a kernel",
      "write a for loop over cuda.local.array(n, dtype)"},
     {"SetComp", "a set comprehension can't run in a kernel", "write a for loop"},
     {"DictComp", "a dict comprehension can't run in a kernel", "write a for loop"},
@@ -142,7 +142,7 @@ std::string nearest(std::string_view name, const std::vector<std::string_view>& 
 }
 
 bool refused_everywhere(std::string_view kind) {
-    for (const std::string_view somewhere : {"List", "JoinedStr", "Starred", "Slice"})
+    for (const std::string_view somewhere : {"List", "ListComp", "JoinedStr", "Starred", "Slice"})
         if (kind == somewhere) return false;
     return std::any_of(std::begin(nodes), std::end(nodes),
                        [kind](const Refusal& r) { return r.what == kind; });

@@ -96,5 +96,9 @@ EXPRESSIONS = [
         "`math.frexp`, `math.modf` and their like, which give two numbers",
         "m, e = math.frexp(b[0])\nb[0], b[1] = math.modf(b[2] + m * e)",
     ),
+    (
+        "Comprehensions over what is known while compiling: tuples",
+        "t = [k * n for k in range(4) if k != 2]\nu = tuple(x + 1 for x in t)\nb[0] = t[2] + u[0]",
+    ),
     ("Lambdas", "square = lambda x: x * x\nb[0] = square(b[1])"),
 ]

@@ -278,8 +278,12 @@ SOURCES = [
         "def h(x):\n    if x:\n        return 1, 2\n    return 1, 2, 3\n\ndef f(a):\n    a[0] = h(a[1])[0]\n",
         "float32[1]",
     ),
-    ("def h(x):\n    if x:\n        return 1\n    return 1, 2\n\ndef f(a):\n    a[0] = h(a[1])\n", "float32[1]"),
+    (
+        "def h(x):\n    if x:\n        return 1\n    return 1, 2\n\ndef f(a):\n    a[0] = h(a[1])\n",
+        "float32[1]",
+    ),
     ("def f(a):\n    x = 3 if a[0] else a\n", "float32[1]"),
+    ("def f(a):\n    x = [k for k in (1, 2) if a[k] > 0]\n", "float32[1]"),
     ("def f(a):\n    a[0] = np.linalg.inv(a)[0]\n", "float32[1]"),
     ("def f(a):\n    a[0] = np.random.rand()\n", "float32[1]"),
     ("def h(x):\n    return (x, 'a')\n\ndef f(a):\n    a[0] = h(1)[0]\n", "float32[1]"),

@@ -121,9 +121,10 @@ def _from_type(given):
 def _from_value(value):
     if isinstance(value, bool):
         return ("scalar", "bool", True)
-    if isinstance(value, (int, float, complex)) and type(value).__module__ == "builtins":
-        large = ("large",) if isinstance(value, int) and abs(value) >= _NARROW_END else ()
-        return ("scalar", {int: "int64", float: "float64", complex: "complex128"}[type(value)], True, *large)
+    for plain, dtype in ((int, "int64"), (float, "float64"), (complex, "complex128")):  # an IntEnum's member too
+        if isinstance(value, plain) and not hasattr(value, "dtype"):
+            large = ("large",) if plain is int and abs(value) >= _NARROW_END else ()
+            return ("scalar", dtype, True, *large)
     # NumPy's scalars have a shape too, but no items to set.
     if hasattr(value, "strides") and hasattr(value, "shape") and hasattr(type(value), "__setitem__"):
         return ("array", name_of(value.dtype), len(value.shape), _layout(value))
