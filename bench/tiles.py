@@ -1,6 +1,6 @@
 """Tile kernels beside the libraries and Triton: products as the article writes them, softmax, attention.
 
-    python bench/tiles.py [products] [rows] [attention]
+    python bench/tiles.py [products] [rows] [attention] [compile]
 
 On a GPU: cuBLAS through torch, Triton where it is installed. On the CPU device: NumPy. Contestants take turns; the
 median of nine rounds is told, with what each does in a second and its ratio to ours.
@@ -8,9 +8,13 @@ median of nine rounds is told, with what each does in a second and its ratio to 
 
 from __future__ import annotations
 
+import os
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 from _measure import machine, table, today
@@ -37,6 +41,16 @@ def softmax(X, Y, n: tiles.Constant[int]):
     x = tiles.load(X, (i, 0), (1, n), padding=-np.inf)
     e = tiles.exp(x - tiles.max(x))
     tiles.store(Y, (i, 0), e / tiles.sum(e))
+
+
+@tiles.tile_kernel
+def layer_norm(X, W, B, Y, n: tiles.Constant[int]):
+    i = tiles.bid(0)
+    x = tiles.load(X, (i, 0), (1, n))
+    mean = tiles.sum(x) / X.shape[1]
+    x = tiles.where(tiles.arange(n)[None, :] < X.shape[1], x - mean, 0)
+    scale = 1 / tiles.sqrt(tiles.sum(x * x) / X.shape[1] + 1e-5)
+    tiles.store(Y, (i, 0), x * scale * tiles.load(W, (0,), (n,)) + tiles.load(B, (0,), (n,)))
 
 
 @tiles.tile_kernel
@@ -148,7 +162,12 @@ def products():
         shapes = [(n, n, n) for n in (1024, 4096, 8192)] + [(16384, 1024, 1024), (1024, 16384, 1024)]
         types = ("float16", "bfloat16", "float32")
     else:
-        shapes, types = [(n, n, n) for n in (256, 512, 1024)], ("float32", "float64")
+        shapes = [(n, n, n) for n in (256, 512, 1024, 2048)] + [
+            (4096, 256, 256),
+            (256, 4096, 256),
+            (1000, 777, 513),
+        ]
+        types = ("float32", "float64")
     for dtype in types:
         for m, k, n in shapes:
             A, B = arrays(dtype, (m, k), (k, n))
@@ -197,15 +216,17 @@ def triton_product():
 
 
 def rows():
-    """A row-wise kernel, which memory bounds."""
-    m, n = (16384, 8192) if ON_GPU else (512, 1000)
-    (X,) = arrays("float32", (m, n))
+    """Row-wise kernels, which memory bounds: softmax and layer norm."""
+    m, n = (16384, 8192) if ON_GPU else (4096, 1000)
+    X, W, B = arrays("float32", (m, n), (n,), (n,))
     width = 1 << (n - 1).bit_length()
     if ON_GPU:
         import torch
 
         Y = torch.empty_like(X)
-        peers = {"torch": lambda: torch.softmax(X, 1), "copy": lambda: Y.copy_(X)}
+        copied = {"copy": lambda: Y.copy_(X)}
+        peers = {"torch": lambda: torch.softmax(X, 1), **copied}
+        norms = {"torch": lambda: torch.nn.functional.layer_norm(X, (n,), W, B), **copied}
     else:
         Y = np.empty_like(X)
 
@@ -213,13 +234,28 @@ def rows():
             e = np.exp(X - X.max(1, keepdims=True))
             return e / e.sum(1, keepdims=True)
 
-        peers = {"NumPy": numpy_softmax}
+        def numpy_layer_norm():
+            d = X - X.mean(1, keepdims=True)
+            return d / np.sqrt((d * d).mean(1, keepdims=True) + 1e-5) * W + B
+
+        copied = {"copy": lambda: np.copyto(Y, X)}
+        peers, norms = {"NumPy": numpy_softmax, **copied}, {"NumPy": numpy_layer_norm, **copied}
     softmax(X, Y, width)
     wait()
     expect_close(Y, next(iter(peers.values()))(), 1e-5)
-    return rows_of(
+    out = rows_of(
         f"softmax {m}x{n} float32", 2 * m * n * 4, 1e9, {**peers, "xcuda": lambda: softmax(X, Y, width)}
     )
+    layer_norm(X, W, B, Y, width)
+    wait()
+    expect_close(Y, next(iter(norms.values()))(), 1e-5)
+    out += rows_of(
+        f"layer norm {m}x{n} float32",
+        2 * m * n * 4,
+        1e9,
+        {**norms, "xcuda": lambda: layer_norm(X, W, B, Y, width)},
+    )
+    return out
 
 
 def attentions():
@@ -257,7 +293,41 @@ def attentions():
     )
 
 
-PARTS = {"products": products, "rows": rows, "attention": attentions}
+FIRST = """
+import sys, time
+import numpy as np
+sys.path.insert(0, {folder!r})
+from tiles import product
+A, B, C = (np.ones((512, 512), {dtype!r}) for _ in range(3))
+begin = time.perf_counter()
+product(A, B, C)
+print(time.perf_counter() - begin)
+"""
+
+
+def compile_times():
+    """Seconds of the article's kernel's first call in a process of its own: compiled, and from the disk cache."""
+    out = []
+    for dtype in ("float16", "float32"):
+        text = FIRST.format(folder=str(Path(__file__).parent), dtype=dtype)
+        times = {"compiled": [], "from disk": []}
+        for _ in range(5):
+            with tempfile.TemporaryDirectory() as cache:
+                for name in times:
+                    run = subprocess.run(
+                        [sys.executable, "-c", text],
+                        env={**os.environ, "XCUDA_CACHE_DIR": cache},
+                        capture_output=True,
+                        text=True,
+                        check=True,
+                    )
+                    times[name].append(float(run.stdout))
+        for name, t in times.items():
+            out.append((f"first call, {dtype}", name, f"{statistics.median(t) * 1e3:.1f}", "", ""))
+    return out
+
+
+PARTS = {"products": products, "rows": rows, "attention": attentions, "compile": compile_times}
 
 
 def main():

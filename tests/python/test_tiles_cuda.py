@@ -38,6 +38,7 @@ INSTRUCTIONS = {
     "TF32": ("float32", "f4", {"tf32": True}, ("sm_80",), 6, "HMMA.1688.F32.TF32"),
     "float32": ("float32", "f4", {}, ("sm_90",), None, "FFMA"),
     "float64": ("float64", "f8", {}, ("sm_80",), 7, "DMMA.884"),
+    "complex64": ("complex64", "c8", {}, ("sm_100",), None, "FFMA"),
 }
 
 
