@@ -3,7 +3,8 @@
     python bench/tiles.py [products] [rows] [attention] [compile]
 
 On a GPU: cuBLAS through torch, Triton where it is installed. On the CPU device: NumPy. Contestants take turns; the
-median of nine rounds is told, with what each does in a second and its ratio to ours.
+median of nine rounds is told, with what each does in a second and its ratio to ours. On the CPU device the time of all
+cores together too, the least of the rounds, which other work on the machine changes little.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def wait():
 
 
 def in_turns(contestants):
-    """Median seconds of each, which take turns; short ones several times in a row."""
+    """Seconds of each, which take turns, short ones several times in a row: the median, and the least of all cores'."""
     repeats = {}
     for name, call in contestants.items():
         call()
@@ -96,24 +97,25 @@ def in_turns(contestants):
         call()
         wait()
         repeats[name] = max(1, int(0.01 / max(time.perf_counter() - begin, 1e-6)))
-    times = {name: [] for name in contestants}
+    times, cores = ({name: [] for name in contestants} for _ in range(2))
     for _ in range(ROUNDS):
         for name, call in contestants.items():
             wait()
-            begin = time.perf_counter()
+            begin, own = time.perf_counter(), time.process_time()
             for _ in range(repeats[name]):
                 call()
             wait()
             times[name].append((time.perf_counter() - begin) / repeats[name])
-    return {name: statistics.median(t) for name, t in times.items()}
+            cores[name].append((time.process_time() - own) / repeats[name])
+    return {name: (statistics.median(t), min(cores[name])) for name, t in times.items()}
 
 
 def rows_of(title, work, unit, contestants):
     """Rows of the table: what each does in a second, and its time as a multiple of ours."""
     times = in_turns(contestants)
-    ours = times["xcuda"]
+    ours, our_cores = times["xcuda"]
     out = []
-    for name, seconds in times.items():
+    for name, (seconds, cores) in times.items():
         out.append(
             (
                 title if not out else "",
@@ -121,6 +123,7 @@ def rows_of(title, work, unit, contestants):
                 f"{seconds * 1e3:.3f}",
                 f"{work / seconds / unit:,.2f}",
                 f"{seconds / ours:.2f}",
+                *(() if ON_GPU else (f"{cores * 1e3:.3f}", f"{cores / our_cores:.2f}")),
             )
         )
     return out
@@ -299,9 +302,9 @@ import numpy as np
 sys.path.insert(0, {folder!r})
 from tiles import product
 A, B, C = (np.ones((512, 512), {dtype!r}) for _ in range(3))
-begin = time.perf_counter()
+begin, own = time.perf_counter(), time.process_time()
 product(A, B, C)
-print(time.perf_counter() - begin)
+print(time.perf_counter() - begin, time.process_time() - own)
 """
 
 
@@ -321,9 +324,11 @@ def compile_times():
                         text=True,
                         check=True,
                     )
-                    times[name].append(float(run.stdout))
+                    times[name].append([float(seconds) for seconds in run.stdout.split()])
         for name, t in times.items():
-            out.append((f"first call, {dtype}", name, f"{statistics.median(t) * 1e3:.1f}", "", ""))
+            wall, cores = zip(*t, strict=True)
+            row = (f"first call, {dtype}", name, f"{statistics.median(wall) * 1e3:.1f}", "", "")
+            out.append(row if ON_GPU else (*row, f"{min(cores) * 1e3:.1f}", ""))
     return out
 
 
@@ -334,9 +339,8 @@ def main():
     print(f"{core.Device().name if ON_GPU else machine()}; {today()}\n")
     wanted = sys.argv[1:] or list(PARTS)
     found = [row for part in wanted for row in PARTS[part]()]
-    print(
-        table(found, ("what", "by", "ms", "TFLOP/s or GB/s" if ON_GPU else "GFLOP/s or GB/s", "time / ours"))
-    )
+    columns = ("what", "by", "ms", "TFLOP/s or GB/s" if ON_GPU else "GFLOP/s or GB/s", "time / ours")
+    print(table(found, columns if ON_GPU else (*columns, "ms of all cores", "cores' / ours")))
 
 
 if __name__ == "__main__":

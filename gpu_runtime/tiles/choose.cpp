@@ -70,7 +70,7 @@ Plan chosen(const Module& module, const std::string& target, int size, const Hin
         if (facts.products) {
             // Measured on AVX-512: 0.8 to 0.9 of what a core can multiply, so that no BLAS is called.
             const std::int64_t n = size == 0 ? 32 : size == 1 && !facts.wide ? 64 : 128;
-            plan.unit = {{n, size == 2 && !facts.wide ? 2 * n : n}, facts.wide ? 64 : 128};
+            plan.unit = {{n, n}, facts.wide ? 64 : 128};
         } else {
             plan.unit = {{8, 1024}, 0};
         }
