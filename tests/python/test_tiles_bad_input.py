@@ -51,7 +51,7 @@ LARGE = {  # extents of the tile, dtype, target: the sentence, or none where it 
         (256, 128),
         "f4",
         "sm_86",
-        r"\d+ bytes of shared memory; sm_86 has 101376.*halve a length",
+        r"\d+ bytes of shared memory; sm_86 has 101376.*tiles of \(128, 256\) where there are \(256, 256\)",
     ),
     "that fit": ((128, 128), "f4", "sm_90", None),
 }

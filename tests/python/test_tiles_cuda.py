@@ -53,6 +53,7 @@ def test_products_by_the_instructions_of_their_type(name):
     if kind is not None:
         assert f"xc_tile_mma<{kind}," in made["text"]
     assert "xc_tile_async<" in made["text"]
+    assert "tile_x" in made["text"], "programs that run at once are to share what they read"
     code = machine_code(made)
     assert code is None or machine in code
 
