@@ -13,10 +13,11 @@ namespace {
 // "x" of "x.0", an item, and of "x@(16, 16)", what x holds where it is a tile of that shape.
 std::string root_of(const std::string& path) { return path.substr(0, path.find_first_of(".@")); }
 
-const char* kind_name(const Slot& slot) {
+std::string kind_name(const Slot& slot) {
     if (slot.kind == Slot::Kind::scalar) return slot.type.is_tile() ? "a tile" : "a number";
     if (slot.kind == Slot::Kind::tuple) return "a tuple";
-    return slot.fixed.is_indexed() || slot.fixed.kind == Value::Kind::records ? "an array" : "a fixed name";
+    return slot.fixed.is_indexed() || slot.fixed.kind == Value::Kind::records ? "an array"
+                                                                              : spoken(slot.fixed);
 }
 
 }  // namespace
@@ -91,10 +92,10 @@ Value Lowering::read(const Node& node) {
 
 Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place& place) {
     if (slot.kind == Slot::Kind::fixed) {
-        if (flow.torn.count(path))
+        if (const auto torn = flow.torn.find(path); torn != flow.torn.end())
             throw refused(place,
-                          fmt::format("'{}' names one thing or another here, by the path taken",
-                                      unmarked(root_of(path))),
+                          fmt::format("'{}' names one thing or another here, by the path taken: {}",
+                                      unmarked(root_of(path)), torn->second),
                           "use two names: what is no number is fixed while the kernel is compiled");
         const auto here = flow.fixed.find(path);
         Value fixed = here == flow.fixed.end() ? slot.fixed : here->second;
@@ -207,6 +208,11 @@ void Lowering::assign(const std::string& given, const Value& value, const Place&
         Slot now;
         now.kind = kind;
         now.fixed = value;
+        if (path == "return" || path.starts_with("return."))
+            throw refused(place,
+                          fmt::format("{}() returns {} in line {} and {} here", source.name, kind_name(slot),
+                                      slot.place.line, kind_name(now)),
+                          "return the same kind of value on every path");
         throw refused(place,
                       fmt::format("'{}' is {} in line {} and {} here", unmarked(root_of(path)),
                                   kind_name(slot), slot.place.line, kind_name(now)),
@@ -218,6 +224,11 @@ void Lowering::assign(const std::string& given, const Value& value, const Place&
     if (kind == Slot::Kind::scalar) {
         assign_scalar(path, value, place);
     } else if (kind == Slot::Kind::tuple) {
+        if (!first && slot.arity != value.items.size() && path == "return")
+            throw refused(place,
+                          fmt::format("{}() returns a tuple of {} in line {} and of {} here", source.name,
+                                      slot.arity, slot.place.line, value.items.size()),
+                          "return tuples of one length");
         if (!first && slot.arity != value.items.size())
             throw refused(
                 place,
@@ -348,7 +359,7 @@ std::optional<ir::Coord> Lowering::coord_of(const ir::Expr& e) const {
 }
 
 void Lowering::warn(const Place& place, const std::string& text) {
-    const std::string line = fmt::format("{}, line {}: {}", place.file, place.line, text);
+    const std::string line = fmt::format("{}, line {}: {}", shown_file(place.file), place.line, text);
     if (warned.insert(line).second) warnings.push_back(line);
 }
 

@@ -262,7 +262,10 @@ TILES = [
 SOURCES = [
     ("def f(*a):\n    pass\n", ""),
     ("def h(x):\n    return h(x - 1)\n\ndef f(a):\n    a[0] = h(3)\n", "float32[1]"),
-    ("def h(*x):\n    return 1\n\ndef f(a):\n    a[0] = h(3)\n", "float32[1]"),
+    ("def h(**x):\n    return 1\n\ndef f(a):\n    a[0] = h(x=3)\n", "float32[1]"),
+    ("def h(x, y):\n    return x\n\ndef f(a):\n    a[0] = h(*a)\n", "float32[1]"),
+    ("def f(a):\n    a[0] = cuda.float32x4(1, 2, 3).x\n", "float32[1]"),
+    ("def f(a):\n    a[0] = cuda.float32x2(x=1, y=2).x\n", "float32[1]"),
     ("def h(x):\n    return x\n\ndef f(a):\n    a[0] = h()\n", "float32[1]"),
     ("def h(x):\n    return x\n\ndef f(a):\n    a[0] = h(y=2)\n", "float32[1]"),
     ("def h(x, *, y=1):\n    return x + y\n\ndef f(a):\n    a[0] = h(1, 2)\n", "float32[1]"),
@@ -270,6 +273,14 @@ SOURCES = [
     ("def h(x):\n    if x:\n        return 1\n\ndef f(a):\n    a[0] = h(a[1])\n", "float32[1]"),
     ("def h(x):\n    if x:\n        return 1\n    return\n\ndef f(a):\n    a[0] = h(a[1])\n", "float32[1]"),
     ("def h(x):\n    return x\n\ndef f(a):\n    a[0] = h(a)\n", "float32[1]"),
+    (
+        "def h(x):\n    if x:\n        return 1, 2\n    return 1, 2, 3\n\ndef f(a):\n    a[0] = h(a[1])[0]\n",
+        "float32[1]",
+    ),
+    ("def h(x):\n    if x:\n        return 1\n    return 1, 2\n\ndef f(a):\n    a[0] = h(a[1])\n", "float32[1]"),
+    ("def f(a):\n    x = 3 if a[0] else a\n", "float32[1]"),
+    ("def f(a):\n    a[0] = np.linalg.inv(a)[0]\n", "float32[1]"),
+    ("def f(a):\n    a[0] = np.random.rand()\n", "float32[1]"),
     ("def h(x):\n    return (x, 'a')\n\ndef f(a):\n    a[0] = h(1)[0]\n", "float32[1]"),
     (
         "def h(x):\n    if x[0] > 1:\n        return\n    cuda.syncthreads()\n\ndef f(a):\n    h(a)\n",
