@@ -93,7 +93,7 @@ def test_random_programs(steps, loop, shape, seed):
 
 
 @settings(
-    max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+    max_examples=6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
 )
 @given(chance=st.randoms(use_true_random=False))
 def test_random_programs_with_control_flow(chance):

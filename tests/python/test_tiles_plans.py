@@ -92,19 +92,3 @@ def test_one_shape_for_two_types_of_product():
 def test_plans_that_there_are_not(plan, sentence):
     with pytest.raises(ValueError, match=sentence):
         tiles.tile_kernel(product, tile_size=(16, 16), plan=plan)
-
-
-@on_the_cpu
-def test_programs_go_through_blocks_of_the_result():
-    """Ten rows of tiles: a group of eight and one of two; stacks keep their third axis."""
-    made = tile_kernel(product, tile_size=(16, 16), plan="sm_80", asked={"unit": (32, 32), "depth": 32})
-    for shape in ((300, 20, 290), (20, 30, 300), (300, 30, 20)):
-        m, k, n = shape
-        A, B = RANDOM.integers(-9, 9, (m, k)).astype("f"), RANDOM.integers(-9, 9, (k, n)).astype("f")
-        C = np.zeros((m, n), "f")
-        made(A, B, C)
-        assert np.array_equal(C, A @ B)
-    A, B = RANDOM.integers(-9, 9, (3, 290, 8)).astype("f"), RANDOM.integers(-9, 9, (3, 8, 100)).astype("f")
-    C = np.zeros((3, 290, 100), "f")
-    made(A, B, C)
-    assert np.array_equal(C, A @ B)
