@@ -1,16 +1,21 @@
 """Tile kernels beside the libraries and Triton: products as the article writes them, softmax, attention.
 
-    python bench/tiles.py [products] [rows] [attention]
+    python bench/tiles.py [products] [rows] [attention] [compile]
 
 On a GPU: cuBLAS through torch, Triton where it is installed. On the CPU device: NumPy. Contestants take turns; the
-median of nine rounds is told, with what each does in a second and its ratio to ours.
+median of nine rounds is told, with what each does in a second and its ratio to ours. On the CPU device the time of all
+cores together too, the least of the rounds, which other work on the machine changes little.
 """
 
 from __future__ import annotations
 
+import os
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 from _measure import machine, table, today
@@ -37,6 +42,16 @@ def softmax(X, Y, n: tiles.Constant[int]):
     x = tiles.load(X, (i, 0), (1, n), padding=-np.inf)
     e = tiles.exp(x - tiles.max(x))
     tiles.store(Y, (i, 0), e / tiles.sum(e))
+
+
+@tiles.tile_kernel
+def layer_norm(X, W, B, Y, n: tiles.Constant[int]):
+    i = tiles.bid(0)
+    x = tiles.load(X, (i, 0), (1, n))
+    mean = tiles.sum(x) / X.shape[1]
+    x = tiles.where(tiles.arange(n)[None, :] < X.shape[1], x - mean, 0)
+    scale = 1 / tiles.sqrt(tiles.sum(x * x) / X.shape[1] + 1e-5)
+    tiles.store(Y, (i, 0), x * scale * tiles.load(W, (0,), (n,)) + tiles.load(B, (0,), (n,)))
 
 
 @tiles.tile_kernel
@@ -73,7 +88,7 @@ def wait():
 
 
 def in_turns(contestants):
-    """Median seconds of each, which take turns; short ones several times in a row."""
+    """Seconds of each, which take turns, short ones several times in a row: the median, and the least of all cores'."""
     repeats = {}
     for name, call in contestants.items():
         call()
@@ -82,24 +97,25 @@ def in_turns(contestants):
         call()
         wait()
         repeats[name] = max(1, int(0.01 / max(time.perf_counter() - begin, 1e-6)))
-    times = {name: [] for name in contestants}
+    times, cores = ({name: [] for name in contestants} for _ in range(2))
     for _ in range(ROUNDS):
         for name, call in contestants.items():
             wait()
-            begin = time.perf_counter()
+            begin, own = time.perf_counter(), time.process_time()
             for _ in range(repeats[name]):
                 call()
             wait()
             times[name].append((time.perf_counter() - begin) / repeats[name])
-    return {name: statistics.median(t) for name, t in times.items()}
+            cores[name].append((time.process_time() - own) / repeats[name])
+    return {name: (statistics.median(t), min(cores[name])) for name, t in times.items()}
 
 
 def rows_of(title, work, unit, contestants):
     """Rows of the table: what each does in a second, and its time as a multiple of ours."""
     times = in_turns(contestants)
-    ours = times["xcuda"]
+    ours, our_cores = times["xcuda"]
     out = []
-    for name, seconds in times.items():
+    for name, (seconds, cores) in times.items():
         out.append(
             (
                 title if not out else "",
@@ -107,6 +123,7 @@ def rows_of(title, work, unit, contestants):
                 f"{seconds * 1e3:.3f}",
                 f"{work / seconds / unit:,.2f}",
                 f"{seconds / ours:.2f}",
+                *(() if ON_GPU else (f"{cores * 1e3:.3f}", f"{cores / our_cores:.2f}")),
             )
         )
     return out
@@ -148,7 +165,12 @@ def products():
         shapes = [(n, n, n) for n in (1024, 4096, 8192)] + [(16384, 1024, 1024), (1024, 16384, 1024)]
         types = ("float16", "bfloat16", "float32")
     else:
-        shapes, types = [(n, n, n) for n in (256, 512, 1024)], ("float32", "float64")
+        shapes = [(n, n, n) for n in (256, 512, 1024, 2048)] + [
+            (4096, 256, 256),
+            (256, 4096, 256),
+            (1000, 777, 513),
+        ]
+        types = ("float32", "float64")
     for dtype in types:
         for m, k, n in shapes:
             A, B = arrays(dtype, (m, k), (k, n))
@@ -197,15 +219,17 @@ def triton_product():
 
 
 def rows():
-    """A row-wise kernel, which memory bounds."""
-    m, n = (16384, 8192) if ON_GPU else (512, 1000)
-    (X,) = arrays("float32", (m, n))
+    """Row-wise kernels, which memory bounds: softmax and layer norm."""
+    m, n = (16384, 8192) if ON_GPU else (4096, 1000)
+    X, W, B = arrays("float32", (m, n), (n,), (n,))
     width = 1 << (n - 1).bit_length()
     if ON_GPU:
         import torch
 
         Y = torch.empty_like(X)
-        peers = {"torch": lambda: torch.softmax(X, 1), "copy": lambda: Y.copy_(X)}
+        copied = {"copy": lambda: Y.copy_(X)}
+        peers = {"torch": lambda: torch.softmax(X, 1), **copied}
+        norms = {"torch": lambda: torch.nn.functional.layer_norm(X, (n,), W, B), **copied}
     else:
         Y = np.empty_like(X)
 
@@ -213,13 +237,28 @@ def rows():
             e = np.exp(X - X.max(1, keepdims=True))
             return e / e.sum(1, keepdims=True)
 
-        peers = {"NumPy": numpy_softmax}
+        def numpy_layer_norm():
+            d = X - X.mean(1, keepdims=True)
+            return d / np.sqrt((d * d).mean(1, keepdims=True) + 1e-5) * W + B
+
+        copied = {"copy": lambda: np.copyto(Y, X)}
+        peers, norms = {"NumPy": numpy_softmax, **copied}, {"NumPy": numpy_layer_norm, **copied}
     softmax(X, Y, width)
     wait()
     expect_close(Y, next(iter(peers.values()))(), 1e-5)
-    return rows_of(
+    out = rows_of(
         f"softmax {m}x{n} float32", 2 * m * n * 4, 1e9, {**peers, "xcuda": lambda: softmax(X, Y, width)}
     )
+    layer_norm(X, W, B, Y, width)
+    wait()
+    expect_close(Y, next(iter(norms.values()))(), 1e-5)
+    out += rows_of(
+        f"layer norm {m}x{n} float32",
+        2 * m * n * 4,
+        1e9,
+        {**norms, "xcuda": lambda: layer_norm(X, W, B, Y, width)},
+    )
+    return out
 
 
 def attentions():
@@ -257,16 +296,51 @@ def attentions():
     )
 
 
-PARTS = {"products": products, "rows": rows, "attention": attentions}
+FIRST = """
+import sys, time
+import numpy as np
+sys.path.insert(0, {folder!r})
+from tiles import product
+A, B, C = (np.ones((512, 512), {dtype!r}) for _ in range(3))
+begin, own = time.perf_counter(), time.process_time()
+product(A, B, C)
+print(time.perf_counter() - begin, time.process_time() - own)
+"""
+
+
+def compile_times():
+    """Seconds of the article's kernel's first call in a process of its own: compiled, and from the disk cache."""
+    out = []
+    for dtype in ("float16", "float32"):
+        text = FIRST.format(folder=str(Path(__file__).parent), dtype=dtype)
+        times = {"compiled": [], "from disk": []}
+        for _ in range(5):
+            with tempfile.TemporaryDirectory() as cache:
+                for name in times:
+                    run = subprocess.run(
+                        [sys.executable, "-c", text],
+                        env={**os.environ, "XCUDA_CACHE_DIR": cache},
+                        capture_output=True,
+                        text=True,
+                        check=True,
+                    )
+                    times[name].append([float(seconds) for seconds in run.stdout.split()])
+        for name, t in times.items():
+            wall, cores = zip(*t, strict=True)
+            row = (f"first call, {dtype}", name, f"{statistics.median(wall) * 1e3:.1f}", "", "")
+            out.append(row if ON_GPU else (*row, f"{min(cores) * 1e3:.1f}", ""))
+    return out
+
+
+PARTS = {"products": products, "rows": rows, "attention": attentions, "compile": compile_times}
 
 
 def main():
     print(f"{core.Device().name if ON_GPU else machine()}; {today()}\n")
     wanted = sys.argv[1:] or list(PARTS)
     found = [row for part in wanted for row in PARTS[part]()]
-    print(
-        table(found, ("what", "by", "ms", "TFLOP/s or GB/s" if ON_GPU else "GFLOP/s or GB/s", "time / ours"))
-    )
+    columns = ("what", "by", "ms", "TFLOP/s or GB/s" if ON_GPU else "GFLOP/s or GB/s", "time / ours")
+    print(table(found, columns if ON_GPU else (*columns, "ms of all cores", "cores' / ours")))
 
 
 if __name__ == "__main__":

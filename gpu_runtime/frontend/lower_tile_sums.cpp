@@ -77,7 +77,6 @@ ExprP Lowering::product(ExprP a, ExprP b, ExprP acc, const Place& place) {
                                   x[r - 1], y[r - 2]),
                       "(m, k) @ (k, n)");
     const ir::Type common = ir::join(ir::scalar(a->type.dtype), ir::scalar(b->type.dtype));
-    if (is_complex(common.dtype)) throw refused(place, "mma() does not take complex tiles");
     const ir::Type type = ir::tile(acc ? acc->type.dtype : accumulator(common.dtype), to);
     if (acc && ir::extents_of(*acc) != to)
         throw refused(place, fmt::format("a product of {} added to a tile of {}", ir::to_string(to),

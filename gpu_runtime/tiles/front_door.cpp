@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <nlohmann/json.hpp>
 
 #include "ir/print.hpp"
@@ -37,6 +36,17 @@ bool smaller(Plan& plan, bool free_unit) {
     if (*longest <= 16) return false;
     *longest /= 2;
     return true;
+}
+
+// The largest tile, its longer lengths halved until all would take what there is.
+std::string what_would_fit(const ir::Function& f, std::int64_t bytes, std::int64_t room) {
+    ir::Extents largest;
+    for (const ir::Var& v : f.vars)
+        if (v.type.is_tile() && ir::elements(v.type.extents) > ir::elements(largest))
+            largest = v.type.extents;
+    ir::Extents fits = largest;
+    for (; bytes > room && !fits.empty(); bytes /= 2) *std::max_element(fits.begin(), fits.end()) /= 2;
+    return fmt::format("take tiles of {} where there are {}", ir::to_string(fits), ir::to_string(largest));
 }
 
 class Door final : public launch::FrontDoor {
@@ -94,9 +104,7 @@ public:
                     fmt::format("{}: its tiles take {} bytes of shared memory; {} has {} for a block",
                                 source.name, bytes, key.target, info->limits.shared_bytes_per_block_optin),
                     module.kernel().place,
-                    fmt::format("halve a length of the tiles {} times",
-                                std::bit_width(static_cast<std::uint64_t>(
-                                    (bytes - 1) / info->limits.shared_bytes_per_block_optin))));
+                    what_would_fit(module.kernel(), bytes, info->limits.shared_bytes_per_block_optin));
         }
     }
 

@@ -169,7 +169,11 @@ Body Threads::reduce_lines(const Stmt& s) {
     return out;
 }
 
-Body Threads::reduce(const Stmt& s) { return s.tile.axis < 0 ? reduce_all(s) : reduce_lines(s); }
+Body Threads::reduce(const Stmt& s) {
+    if (s.tile.axis < 0) return reduce_all(s);
+    auto rows = reduce_rows(s);
+    return rows ? std::move(*rows) : reduce_lines(s);
+}
 
 // Each line is cut among some threads: each folds its piece in place, learns what stands before it, and adds that.
 Body Threads::scan(const Stmt& s) {

@@ -79,6 +79,9 @@ struct Threads {
     ir::Body scan(const ir::Stmt& s);
     ir::Body across_lanes(const Folding& fold, ir::VarId value, std::int64_t lanes);
 
+    // thread_rows.cpp
+    std::optional<ir::Body> reduce_rows(const ir::Stmt& s);
+
     // thread_pipelines.cpp
     std::optional<ir::Body> pipelined(const ir::Stmt& loop);
     ir::Body feed(ir::VarId tile, const ir::ExprP& e, const ir::ExprP& stage);

@@ -197,6 +197,10 @@ def check_tiles(notebook):
     assert softmax["grid"] == [50, 1, 1]
     printed = "".join(output.text for output in outputs(notebook) if output.get("name") == "stdout")
     assert "inner lengths 32 and 16" in printed
+    shown = [output.data for output in outputs(notebook) if "data" in output]
+    (explained,) = [d for d in shown if "a tile kernel on" in d.get("text/plain", "")]
+    assert "data:image/svg+xml;base64," in explained["text/html"]
+    assert any("'width':" in d.get("text/plain", "") for d in shown)  # what autotune chose
 
 
 def said(notebook) -> str:

@@ -236,7 +236,6 @@ TILES = [
     "t = tiles.ones((8, 4)) @ tiles.ones((8, 8))",
     "t = tiles.mma(tiles.ones((8, 8)), tiles.ones((8, 8)), tiles.zeros((8, 4)))",
     "t = tiles.mma(tiles.ones((8, 8)), tiles.ones((8, 8)), tiles.zeros((8, 8), np.int32))",
-    "t = tiles.full((8, 8), 1j, np.complex64) @ tiles.ones((8, 8))",
     "t = tiles.max(tiles.full((8, 8), 1j, np.complex64))",
     "t = tiles.cumsum(n)",
     "t = tiles.scan(tiles.ones(8), None, lambda x, y: x + y, 0)",

@@ -49,6 +49,24 @@ def test_products_of_every_shape(kernel, dtype):
         close(C, A.astype("d") @ B.astype("d"), TOLERANCES[dtype])
 
 
+@both_plans
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_products(plan, dtype):
+    made, turned = (tile_kernel(k, tile_size=(16, 16), plan=plan) for k in (plain, second_turned))
+    for m, k, n in ((17, 40, 9), (1, 1, 1), (3, 0, 2)):
+        A, B = (
+            (RANDOM.standard_normal(s) + 1j * RANDOM.standard_normal(s)).astype(dtype)
+            for s in ((m, k), (k, n))
+        )
+        for kernel, b in ((made, B), (turned, B.T.copy())):
+            C = np.full((m, n), 9j, dtype)
+            kernel(A, b, C)
+            wanted = A.astype("D") @ B.astype("D")
+            assert np.abs(C - wanted).max() <= (1e-5 if dtype == "complex64" else 1e-13) * max(
+                1, np.abs(wanted).max()
+            )
+
+
 def test_bfloat16_is_summed_in_float32():
     bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
     A, B = (

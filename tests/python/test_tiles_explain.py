@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from tile_kernels import TARGETS, compiles
+from tile_kernels import expect_nvrtc
 from xcuda import core, profiler, tiles
 
 
@@ -36,9 +36,9 @@ def test_on_the_cpu_device():
     assert f"blocks: {grid[0]} x {grid[1]}" in text
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", ["sm_90"])
 def test_for_a_gpu_that_need_not_be_here(target):
-    compiles(product, arrays(64, "e"), (target,))
+    expect_nvrtc()
     made = product.explain(*arrays(2048, "e"), target=target)
     plan = made.plan
     assert plan["unit"] == [128, 128] and plan["depth"] == 64
@@ -55,7 +55,7 @@ def test_for_a_gpu_that_need_not_be_here(target):
 
 
 def test_constants_and_pictures():
-    compiles(product, arrays(64, "e"), ("sm_90",))
+    expect_nvrtc()
     X = np.ones((4, 1000), "f")
     for made in (
         softmax.explain(X, X, 1024, target="sm_90"),

@@ -1,11 +1,13 @@
 """Random tile programs against NumPy: expressions, shapes, reductions, products and loops, under each plan."""
 
 import linecache
+import random
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tile_kernels import close, plans, tile_kernel
+from tile_programs import Program
 from xcuda import tiles
 
 # Each step makes of a (m, n) tile `x` another of that shape; `np_` is the same in NumPy.
@@ -88,3 +90,21 @@ def test_random_programs(steps, loop, shape, seed):
             close(out, wanted, 1e-10)
         except AssertionError as error:
             raise AssertionError(f"plan {plan or 'own'}:\n{text}") from error
+
+
+@settings(
+    max_examples=6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+)
+@given(chance=st.randoms(use_true_random=False))
+def test_random_programs_with_control_flow(chance):
+    """tests/fuzz/tiles runs as many as are wanted."""
+    program = Program(chance)
+    for plan in plans():
+        problem = program.problem(lambda f, plan=plan: tile_kernel(f, plan=plan))
+        assert not problem, f"plan {plan or 'own'}:\n{program.text(0)}\n{problem}"
+
+
+def test_a_wrong_program_is_found():
+    program = Program(random.Random(1))
+    program.body = [("x", ("x + y", "x - y"))]
+    assert "instead of" in program.problem(tile_kernel)
