@@ -29,3 +29,5 @@ nb_merge_streams = True
 
 copybutton_prompt_text = r"\$ |>>> "
 copybutton_prompt_is_regexp = True
+# A report's data stands beside its page and its text, for programs.
+suppress_warnings = ["mystnb.unknown_mime_type"]
