@@ -143,6 +143,8 @@ def lay_out(source: Path) -> None:
         shutil.copy(ROOT / file, source / file)
     for file in ("conf.py", "index.md"):
         shutil.copy(ROOT / "docs" / "site" / file, source / file)
+    (source / "static").mkdir()
+    shutil.copy(ROOT / "docs" / "site" / "site.css", source / "static" / "site.css")
     shutil.copy(ROOT / "share" / "logo-svg.svg", source / "logo.svg")
     reference = source / "reference"
     reference.mkdir()

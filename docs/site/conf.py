@@ -15,6 +15,8 @@ html_theme = "furo"
 html_title = "xeus-cuda"
 html_logo = "logo.svg"
 html_favicon = "logo.svg"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
