@@ -1,6 +1,6 @@
 """A folder that runs anywhere: `bundle.py WHEEL OUT` packs a Python, the wheel, JupyterLab and what the tutorials need
-into OUT/xcuda-VERSION-linux-x86_64.tar.gz, with the tutorials and a start script. For clusters without a network: unpack, and
-run ./xcuda. Whatever folder it lies in, it uses nothing of the system but glibc and what a GPU's driver brings."""
+into OUT/xcuda-VERSION-linux-x86_64.tar.gz, with the tutorials and a start script. For clusters without a network:
+unpack, and run ./xcuda. Whatever folder it lies in, it uses nothing of the system but glibc and a GPU's driver."""
 
 from __future__ import annotations
 

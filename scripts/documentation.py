@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import re
 import shutil
 import subprocess
@@ -22,7 +23,9 @@ MODULES = (
     "xcuda.jit",
     "xcuda.profiler",
 )
-GITHUB = "https://github.com/xeus-cuda/xeus-cuda/blob/main/"
+REPOSITORY = os.environ.get(
+    "XCUDA_REPOSITORY", ""
+)  # where the tree can be looked at, ending in /; else no links there
 
 
 def public_names(module: str) -> list[str]:
@@ -157,7 +160,8 @@ def lay_out(source: Path) -> None:
 
 
 def links_to_the_tree(text: str, folder: Path, source: Path) -> str:
-    """Links to files of the tree that are no pages here lead to the repository; one to nothing stops the build."""
+    """Links to files of the tree that are no pages here lead to the repository, where that is known; one to nothing stops
+    the build."""
 
     def link(match: re.Match) -> str:
         words, target = match.groups()
@@ -167,7 +171,11 @@ def links_to_the_tree(text: str, folder: Path, source: Path) -> str:
         there = (ROOT / folder.relative_to(source) / path).resolve()
         if not there.exists():
             sys.exit(f"a page of {folder.relative_to(source)} links to {path}, which is not there")
-        return f"[{words}]({GITHUB}{there.relative_to(ROOT)}{'#' + anchor if anchor else ''})"
+        return (
+            f"[{words}]({REPOSITORY}{there.relative_to(ROOT)}{'#' + anchor if anchor else ''})"
+            if REPOSITORY
+            else words
+        )
 
     return re.sub(r"\[([^\]]*)\]\(([^)\s]+)\)", link, text)
 
