@@ -160,8 +160,8 @@ def lay_out(source: Path) -> None:
 
 
 def links_to_the_tree(text: str, folder: Path, source: Path) -> str:
-    """Links to files of the tree that are no pages here lead to the repository, where that is known; one to nothing stops
-    the build."""
+    """Links to files of the tree that are no pages here lead to the repository, where that is known; one to nothing
+    stops the build."""
 
     def link(match: re.Match) -> str:
         words, target = match.groups()
