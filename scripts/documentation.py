@@ -98,14 +98,11 @@ def paragraphs(text: str | None) -> list[str]:
 
 def magics_page() -> str:
     """Each magic's own help."""
-    from xcuda.magics.commands import CudaMagics
-    from xcuda.magics.keeping import CudaKeeping
-    from xcuda.magics.measuring import CudaMeasuring
-    from xcuda.magics.shell import NAMES
+    from xcuda.magics.shell import NAMES, classes
 
     out = ["# Magics\n", "What `%magic?` shows. Tab completes names and options.\n"]
     for name in sorted(set(NAMES["line"]) | set(NAMES["cell"])):
-        method = next(getattr(c, name) for c in (CudaMagics, CudaMeasuring, CudaKeeping) if hasattr(c, name))
+        method = next(getattr(c, name) for c in classes() if hasattr(c, name))
         marks = [mark for mark, kind in (("%", "line"), ("%%", "cell")) if name in NAMES[kind]]
         text = inspect.getdoc(method).removeprefix("::").strip("\n")
         out += [

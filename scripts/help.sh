@@ -2,6 +2,7 @@
 cat <<'TEXT'
 ./run demo          build, execute notebooks/01_first_kernel.ipynb, print the path of the result
 ./run test [ARGS]   build, then GoogleTest, pytest and the notebooks; ARGS go to pytest
+./run check [ARGS]  the sanitised build (XCUDA_PRESET: another), GoogleTest, the fault suite and fuzzers, bounded
 ./run lab [ARGS]    build, then JupyterLab with the xcuda kernel
 ./run build         .venv, C++ build, xcuda and its kernelspec installed in .venv
 ./run wheel         the release build as a wheel with every library inside, in dist/
@@ -12,5 +13,5 @@ cat <<'TEXT'
 ./run format        clang-format and ruff over the tree
 ./run lint          clang-format and ruff in check mode, clang-tidy on the C++ files that changed (or: --all)
 
-Settings, by environment: XCUDA_PRESET (release, dev, asan), XCUDA_JOBS (compile jobs), XCUDA_VENV, XCUDA_BUILD.
+Settings, by environment: XCUDA_PRESET (release, ci, dev, asan), XCUDA_JOBS (compile jobs), XCUDA_VENV, XCUDA_BUILD.
 TEXT

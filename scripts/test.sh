@@ -32,7 +32,7 @@ else
   # One at a time: they interrupt, and wait for what must come soon.
   timed kernel logged kernel "${PYTHON_COMMAND[@]}" -m pytest tests/python/kernel || failed=1
   timed notebooks logged notebooks "${PYTHON_COMMAND[@]}" -m pytest tests/notebooks || failed=1
-  if [ "$PRESET" = release ] && [ $CONDA = 0 ]; then
+  if [[ $PRESET =~ ^(release|ci)$ ]] && [ $CONDA = 0 ]; then
     pip_install requirements-wheel.txt
     timed pack logged pack "$PYTHON" scripts/wheel.py "$BUILD" dist || failed=1
     timed wheel logged wheel "$PYTHON" -m pytest tests/wheel || failed=1

@@ -227,7 +227,7 @@ def check_numpy(notebook):
     assert row["automatic_shape"]
     before, after = map(float, re.search(r"([\d.]+) with stripes, ([\d.]+) without", said(notebook)).groups())
     assert after < before / 5
-    assert "apply_along_axis has no native form" in said(notebook)
+    assert "asmatrix has no native form" in said(notebook)
     exercises_are_solved(notebook, 2)
 
 
@@ -261,12 +261,59 @@ def check_interop(notebook):
     exercises_are_solved(notebook, 2)
 
 
+def check_debugging(notebook):
+    printed = "".join(output.text for output in outputs(notebook) if output.get("name") == "stdout")
+    assert "index 1000 is out of range for axis 0 of x with shape (1000,), at line 6" in printed
+    assert "where i = 999, right = 1000" in printed
+    for said in (
+        "TimeLimitError",
+        "out-of-range",
+        "order-dependent",
+        "1 finding before, 0 after",
+        "power begins as 2.0",
+    ):
+        assert said in printed
+    assert "The largest: weights (2.0 MiB" in printed and "2.0 MiB of arrays given back" in printed
+    shown = [output.data.get("text/plain", "") for output in outputs(notebook) if "data" in output]
+    checks = [text for text in shown if "accesses looked at" in text]
+    rules = [re.findall(r"line \d+ \(([a-z-]+)\)", text) for text in checks]
+    assert rules == [["race"], [], ["race"], ["uninitialised-read", "inf"]]
+    followed = [text for text in shown if "on the CPU device: " in text]
+    assert [text.partition("[")[0] for text in followed] == ["polynomial", "polynomial", "roots"]
+    assert "out[2] = 842.0" in followed[0] and "k = 2" in followed[1] and "v = -16.0" in followed[2]
+    assert any("weights   2.0 MiB  512x1024" in text for text in shown)
+
+
+def check_fusion(notebook):
+    pipelines = [
+        row for report in reports(notebook) for row in report["kernels"] if "sqrt(((sin(a)" in row["name"]
+    ]
+    assert [row["calls"] for row in pipelines[:2]] == [1, 1]  # the call, and explain's own
+    for row in pipelines[:1]:
+        assert row["bytes_read"]["value"] == 3 * 8 * 200_000 and row["bytes_written"]["value"] == 8 * 200_000
+        assert row["place"]["line"] == 4
+    printed = "".join(output.text for output in outputs(notebook) if output.get("name") == "stdout")
+    assert "2 captures" in printed
+    assert "this if is decided by the values of an array" in printed and "nvmath.where" in printed
+    for rule in ("symmetric product", "diagonal added", "symmetric positive definite system"):
+        assert f"line 3: {rule}" in printed
+    pages = [
+        output.data["text/html"] for output in outputs(notebook) if "text/html" in output.get("data", {})
+    ]
+    explained = [page for page in pages if "operations as written" in page and "data:image/svg+xml" in page]
+    assert len(explained) == 2
+    assert "1 kernel for 11 operations" in explained[0] and "1 kernel and 1 library call" in explained[1]
+    assert any("Cholesky" in page and "<table>" in page for page in pages)
+
+
 CHECKS = {
     "01_first_kernel": check_first_kernel,
     "02_image_filters": check_image_filters,
     "03_numpy_on_the_device": check_numpy,
+    "04_fusion": check_fusion,
     "05_profiling": check_profiling,
     "06_tiles": check_tiles,
+    "07_debugging": check_debugging,
     "08_async": check_async,
     "09_porting": check_porting,
     "10_interop": check_interop,

@@ -23,7 +23,7 @@ CPP_FLOORS = {
 PYTHON_FLOORS = {
     "core": 0,
     "numeric": 1, "math": 1, "jit": 1, "tiles": 1,
-    "profiler": 2,
+    "profiler": 2, "check": 2,
     "magics": 3,
     "kernel": 3,
     "command": 4,
