@@ -47,7 +47,7 @@ STUMBLES = [
     (
         "x = np.random.rand()",
         "np.random.rand()",
-        "can't run in a kernel; use cuda.random.xoroshiro128p_uniform",
+        "can't run in a kernel; xcuda.core.random has generators for threads: philox_uniform",
     ),
     (
         "x = np.interp(1, a, a)",
