@@ -33,17 +33,20 @@ class Unloaded:
         return getattr(self.loaded(), name)  # how IPython is to call it
 
     def loaded(self):
-        from xcuda.magics.checking import CudaChecking
-        from xcuda.magics.commands import CudaMagics
-        from xcuda.magics.keeping import CudaKeeping
-        from xcuda.magics.measuring import CudaMeasuring
-
         magics = self.shell.magics_manager.magics[self.kind]
         if magics[self.__name__] is self:
-            self.shell.register_magics(
-                CudaMagics, CudaMeasuring, CudaKeeping, CudaChecking
-            )  # replaces all of them
+            self.shell.register_magics(*classes())  # replaces all of them
         return magics[self.__name__]
+
+
+def classes() -> tuple[type, ...]:
+    """All magics, loaded."""
+    from xcuda.magics.checking import CudaChecking
+    from xcuda.magics.commands import CudaMagics
+    from xcuda.magics.keeping import CudaKeeping
+    from xcuda.magics.measuring import CudaMeasuring
+
+    return CudaMagics, CudaMeasuring, CudaKeeping, CudaChecking
 
 
 def register(shell, hooks: bool) -> None:

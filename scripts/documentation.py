@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import re
 import shutil
 import subprocess
@@ -22,7 +23,9 @@ MODULES = (
     "xcuda.jit",
     "xcuda.profiler",
 )
-GITHUB = "https://github.com/xeus-cuda/xeus-cuda/blob/main/"
+REPOSITORY = os.environ.get(
+    "XCUDA_REPOSITORY", ""
+)  # where the tree can be looked at, ending in /; else no links there
 
 
 def public_names(module: str) -> list[str]:
@@ -95,14 +98,11 @@ def paragraphs(text: str | None) -> list[str]:
 
 def magics_page() -> str:
     """Each magic's own help."""
-    from xcuda.magics.commands import CudaMagics
-    from xcuda.magics.keeping import CudaKeeping
-    from xcuda.magics.measuring import CudaMeasuring
-    from xcuda.magics.shell import NAMES
+    from xcuda.magics.shell import NAMES, classes
 
     out = ["# Magics\n", "What `%magic?` shows. Tab completes names and options.\n"]
     for name in sorted(set(NAMES["line"]) | set(NAMES["cell"])):
-        method = next(getattr(c, name) for c in (CudaMagics, CudaMeasuring, CudaKeeping) if hasattr(c, name))
+        method = next(getattr(c, name) for c in classes() if hasattr(c, name))
         marks = [mark for mark, kind in (("%", "line"), ("%%", "cell")) if name in NAMES[kind]]
         text = inspect.getdoc(method).removeprefix("::").strip("\n")
         out += [
@@ -143,6 +143,8 @@ def lay_out(source: Path) -> None:
         shutil.copy(ROOT / file, source / file)
     for file in ("conf.py", "index.md"):
         shutil.copy(ROOT / "docs" / "site" / file, source / file)
+    (source / "static").mkdir()
+    shutil.copy(ROOT / "docs" / "site" / "site.css", source / "static" / "site.css")
     shutil.copy(ROOT / "share" / "logo-svg.svg", source / "logo.svg")
     reference = source / "reference"
     reference.mkdir()
@@ -155,7 +157,8 @@ def lay_out(source: Path) -> None:
 
 
 def links_to_the_tree(text: str, folder: Path, source: Path) -> str:
-    """Links to files of the tree that are no pages here lead to the repository; one to nothing stops the build."""
+    """Links to files of the tree that are no pages here lead to the repository, where that is known; one to nothing
+    stops the build."""
 
     def link(match: re.Match) -> str:
         words, target = match.groups()
@@ -165,7 +168,11 @@ def links_to_the_tree(text: str, folder: Path, source: Path) -> str:
         there = (ROOT / folder.relative_to(source) / path).resolve()
         if not there.exists():
             sys.exit(f"a page of {folder.relative_to(source)} links to {path}, which is not there")
-        return f"[{words}]({GITHUB}{there.relative_to(ROOT)}{'#' + anchor if anchor else ''})"
+        return (
+            f"[{words}]({REPOSITORY}{there.relative_to(ROOT)}{'#' + anchor if anchor else ''})"
+            if REPOSITORY
+            else words
+        )
 
     return re.sub(r"\[([^\]]*)\]\(([^)\s]+)\)", link, text)
 

@@ -6,6 +6,7 @@ cat <<'TEXT'
 ./run lab [ARGS]    build, then JupyterLab with the xcuda kernel
 ./run build         .venv, C++ build, xcuda and its kernelspec installed in .venv
 ./run wheel         the release build as a wheel with every library inside, in dist/
+./run bundle        Python, the wheel, JupyterLab and the tutorials in one archive for machines without a network
 ./run browser       JupyterLab with the kernel in Chromium: tests, and pictures in build/browser
 ./run bench [NAMES] side-by-side measurements of bench/
 ./run docs          docs/LANGUAGE.md and docs/REFUSALS.md (./run docs pages: only these), and the site in build/docs/html

@@ -32,7 +32,9 @@ def _quantile(p):
 EXACT = {
     "erf": mp.erf,
     "erfc": mp.erfc,
-    "erfinv": lambda x: mp.erfinv(x) if abs(x) < 0.5 else mp.sign(x) * -_quantile((1 - abs(x)) / 2) / mp.sqrt(2),
+    "erfinv": lambda x: (
+        mp.erfinv(x) if abs(x) < 0.5 else mp.sign(x) * -_quantile((1 - abs(x)) / 2) / mp.sqrt(2)
+    ),
     "erfcinv": lambda x: -_quantile(x / 2) / mp.sqrt(2),
     "ndtr": lambda x: mp.erfc(-x / mp.sqrt(2)) / 2,
     "ndtri": _quantile,
@@ -129,7 +131,9 @@ def main():
                 if not isinstance(value, mp.mpf) or not float(limit.tiny) < abs(value) < float(limit.max):
                     continue
                 near = float(value)
-                rows.append([name, kind.__name__, [x.hex() for x in given], near.hex(), float(value - near).hex()])
+                rows.append(
+                    [name, kind.__name__, [x.hex() for x in given], near.hex(), float(value - near).hex()]
+                )
                 done += 1
     PLACE.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
     print(f"{len(rows)} values in {PLACE}")

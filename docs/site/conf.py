@@ -15,6 +15,8 @@ html_theme = "furo"
 html_title = "xeus-cuda"
 html_logo = "logo.svg"
 html_favicon = "logo.svg"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
@@ -29,3 +31,5 @@ nb_merge_streams = True
 
 copybutton_prompt_text = r"\$ |>>> "
 copybutton_prompt_is_regexp = True
+# A report's data stands beside its page and its text, for programs.
+suppress_warnings = ["mystnb.unknown_mime_type"]

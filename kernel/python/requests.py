@@ -209,6 +209,11 @@ def kernel_info() -> str:
                 "url": f"https://docs.python.org/{sys.version_info.major}.{sys.version_info.minor}",
             },
             {"text": "IPython reference", "url": "https://ipython.org/documentation.html"},
+            {"text": "NumPy reference", "url": "https://numpy.org/doc/stable/reference/"},
+            {
+                "text": "CUDA programming guide",
+                "url": "https://docs.nvidia.com/cuda/cuda-c-programming-guide/",
+            },
         ],
     }
     return to_json(content)

@@ -15,7 +15,11 @@ def names(strict):
     spaces = {"": strict, "linalg.": strict.linalg, "fft.": strict.fft}
     for prefix, space in spaces.items():
         for name in space.__all__:
-            if callable(getattr(space, name)) and not isinstance(getattr(space, name), type) and "flags" not in name.lower():
+            if (
+                callable(getattr(space, name))
+                and not isinstance(getattr(space, name), type)
+                and "flags" not in name.lower()
+            ):
                 yield prefix + name
 
 
@@ -68,7 +72,11 @@ def _ours(value):
 
     if isinstance(value, (numpy.ndarray, numpy.generic)):
         return numeric.array(value)
-    return [_ours(v) for v in value] if isinstance(value, list) and value and hasattr(value[0], "dtype") else value
+    return (
+        [_ours(v) for v in value]
+        if isinstance(value, list) and value and hasattr(value[0], "dtype")
+        else value
+    )
 
 
 def _expect_same(found, expected, call):
@@ -89,6 +97,10 @@ def _expect_same(found, expected, call):
     if found.dtype != expected.dtype or found.shape != expected.shape:
         raise AssertionError(f"{found.dtype}{found.shape}, in NumPy {expected.dtype}{expected.shape}: {call}")
     values, near = numpy.asarray(found), NEAR.get(expected.dtype.name, 0)
-    same = numpy.allclose(values, expected, near, near, equal_nan=True) if near else numpy.array_equal(values, expected)
+    same = (
+        numpy.allclose(values, expected, near, near, equal_nan=True)
+        if near
+        else numpy.array_equal(values, expected)
+    )
     if not same:
         raise AssertionError(f"{values.tolist()}, in NumPy {numpy.asarray(expected).tolist()}: {call}")

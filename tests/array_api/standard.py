@@ -47,7 +47,9 @@ def elements(dtype):
 @st.composite
 def arrays(draw, kind="numeric", shape=None, least=0, most=3, side=0, dtype=None, values=None):
     dtype = dtype or draw(st.sampled_from(KINDS[kind]))
-    shape = hn.array_shapes(min_dims=least, max_dims=most, min_side=side, max_side=4) if shape is None else shape
+    shape = (
+        hn.array_shapes(min_dims=least, max_dims=most, min_side=side, max_side=4) if shape is None else shape
+    )
     return draw(hn.arrays(dtype, shape, elements=values or elements(dtype)))
 
 
@@ -62,7 +64,9 @@ def _two(draw, kind):
     other = draw(st.sampled_from([dtype, dtype, *KINDS[kind]]))
     try:
         numpy.add(numpy.ones(1, dtype), numpy.ones(1, other)) if kind != "bool" else None
-        other = other if numpy.result_type(dtype, other).kind != "f" or numpy.dtype(dtype).kind == "f" else dtype
+        other = (
+            other if numpy.result_type(dtype, other).kind != "f" or numpy.dtype(dtype).kind == "f" else dtype
+        )
     except TypeError:
         other = dtype
     second = draw(arrays(shape=shapes[1], dtype=other))
@@ -119,7 +123,11 @@ def _axis(draw, kind="all", least=1, name="axis", filled=False, **more):
 @st.composite
 def _several(draw, stacked):
     shape = list(draw(hn.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4)))
-    axis, dtype, made = draw(st.integers(-len(shape), len(shape) - 1)), draw(st.sampled_from(KINDS["all"])), []
+    axis, dtype, made = (
+        draw(st.integers(-len(shape), len(shape) - 1)),
+        draw(st.sampled_from(KINDS["all"])),
+        [],
+    )
     for _ in range(draw(st.integers(1, 3))):
         if not stacked:
             shape[axis] = draw(st.integers(0, 4))
@@ -130,7 +138,10 @@ def _several(draw, stacked):
 @st.composite
 def _reshape(draw):
     a = draw(arrays("all"))
-    return (a, draw(st.sampled_from([(-1,), a.shape, a.shape[::-1], (1, *a.shape)]) if a.size else st.just(a.shape))), {}
+    return (
+        a,
+        draw(st.sampled_from([(-1,), a.shape, a.shape[::-1], (1, *a.shape)]) if a.size else st.just(a.shape)),
+    ), {}
 
 
 @st.composite
@@ -146,7 +157,14 @@ def _take(draw, along=False):
     n = a.shape[axis]
     shape = list(a.shape)
     shape[axis] = draw(st.integers(1, 4))
-    return (a, draw(arrays(dtype="int64", shape=tuple(shape) if along else (shape[axis],), values=st.integers(0, n - 1)))), {"axis": axis}
+    return (
+        a,
+        draw(
+            arrays(
+                dtype="int64", shape=tuple(shape) if along else (shape[axis],), values=st.integers(0, n - 1)
+            )
+        ),
+    ), {"axis": axis}
 
 
 @st.composite
@@ -160,7 +178,10 @@ def _search(draw):
 def _where(draw):
     shapes = draw(hn.mutually_broadcastable_shapes(num_shapes=3, max_dims=3, max_side=4)).input_shapes
     dtype = draw(st.sampled_from(KINDS["all"]))
-    return (draw(arrays("bool", shape=shapes[0])), *(draw(arrays(shape=s, dtype=dtype)) for s in shapes[1:])), {}
+    return (
+        draw(arrays("bool", shape=shapes[0])),
+        *(draw(arrays(shape=s, dtype=dtype)) for s in shapes[1:]),
+    ), {}
 
 
 @st.composite
@@ -175,7 +196,10 @@ def _matmul(draw, kinds="numeric"):
     m, k, n = (draw(st.integers(1, 4)) for _ in range(3))
     lead, dtype = draw(st.sampled_from([(), (2,), (3, 1)])), draw(st.sampled_from(KINDS[kinds]))
     values = st.integers(0, 5)
-    return (draw(arrays(dtype=dtype, shape=(*lead, m, k), values=values)), draw(arrays(dtype=dtype, shape=(*lead, k, n), values=values))), {}
+    return (
+        draw(arrays(dtype=dtype, shape=(*lead, m, k), values=values)),
+        draw(arrays(dtype=dtype, shape=(*lead, k, n), values=values)),
+    ), {}
 
 
 @st.composite
@@ -188,10 +212,16 @@ def _same_two(draw, kind="numeric", last=None, most=3):
 
 @st.composite
 def _square(draw, symmetric=False, definite=False, dtypes=REAL + COMPLEX, with_right=False):
-    n, lead, dtype = draw(st.integers(1, 4)), draw(st.sampled_from([(), (2,), (2, 1)])), draw(st.sampled_from(dtypes))
+    n, lead, dtype = (
+        draw(st.integers(1, 4)),
+        draw(st.sampled_from([(), (2,), (2, 1)])),
+        draw(st.sampled_from(dtypes)),
+    )
     seed = draw(st.integers(0, 2**16))
     rng = numpy.random.default_rng(seed)
-    a = rng.standard_normal((*lead, n, n)) + (1j * rng.standard_normal((*lead, n, n)) if dtype in COMPLEX else 0)
+    a = rng.standard_normal((*lead, n, n)) + (
+        1j * rng.standard_normal((*lead, n, n)) if dtype in COMPLEX else 0
+    )
     a = a + 4 * numpy.eye(n)
     if symmetric or definite:
         a = a @ a.conj().mT + numpy.eye(n) if definite else a + a.conj().mT
@@ -202,7 +232,13 @@ def _square(draw, symmetric=False, definite=False, dtypes=REAL + COMPLEX, with_r
 @st.composite
 def _transform(draw, dtypes=COMPLEX, n_dim=False, more=True):
     a = draw(arrays(dtype=draw(st.sampled_from(dtypes)), least=1, most=3, side=2, values=st.integers(-4, 4)))
-    how = {"axes": (draw(st.integers(-a.ndim, -1)),)} if n_dim else {"axis": draw(st.integers(-a.ndim, a.ndim - 1))} if more else {}
+    how = (
+        {"axes": (draw(st.integers(-a.ndim, -1)),)}
+        if n_dim
+        else {"axis": draw(st.integers(-a.ndim, a.ndim - 1))}
+        if more
+        else {}
+    )
     if more:
         how["norm"] = draw(st.sampled_from(["backward", "ortho", "forward"]))
     return (a,), how
@@ -264,4 +300,6 @@ FUNCTIONS = {
     "fft.fftfreq": _fixed(((8,), {}), ((5,), {"d": 0.5})), "fft.rfftfreq": _fixed(((8,), {}), ((5,), {"d": 0.5})),
 }  # fmt: skip
 # Not functions of arrays' elements, or results that are not unique: their properties are in tests/python.
-ELSEWHERE = set("empty empty_like finfo iinfo linalg.eigh linalg.qr linalg.svd __array_namespace_info__".split())
+ELSEWHERE = set(
+    "empty empty_like finfo iinfo linalg.eigh linalg.qr linalg.svd __array_namespace_info__".split()
+)

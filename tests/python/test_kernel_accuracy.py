@@ -18,12 +18,16 @@ NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh
 NUMPY |= {"atanh": "arctanh", "atan2": "arctan2", "pow": "power"}
 SERIES = ("erf", "erfc", "lgamma", "gamma")
 SCIPYS = {  # test_math_special has them
-    name for name, spellings, *_ in _runtime.kernel_functions() if spellings and spellings[0].startswith("scipy.")
+    name
+    for name, spellings, *_ in _runtime.kernel_functions()
+    if spellings and spellings[0].startswith("scipy.")
 }
 STATED = sorted(
     name
     for name, devices in ACCURACY.items()
-    if devices["cpu"].get("float64") and name not in {*SERIES, *SCIPYS, "rsqrt", "logaddexp"} and "." not in name
+    if devices["cpu"].get("float64")
+    and name not in {*SERIES, *SCIPYS, "rsqrt", "logaddexp"}
+    and "." not in name
 )  # libdevice's are the same functions
 
 

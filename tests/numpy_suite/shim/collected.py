@@ -20,7 +20,14 @@ def _tell(**line):
 
 
 def pytest_configure(config):
-    for marker in ("slow", "leaks_references", "valgrind_error", "thread_unsafe", "parallel_threads", "iterations"):
+    for marker in (
+        "slow",
+        "leaks_references",
+        "valgrind_error",
+        "thread_unsafe",
+        "parallel_threads",
+        "iterations",
+    ):
         config.addinivalue_line("markers", f"{marker}: NumPy's")
 
 
@@ -42,7 +49,9 @@ def pytest_runtest_protocol(item):
         source = inspect.getsource(item.function)
     except (OSError, TypeError):
         source = ""
-    _tell(at="source", test=_id(item), source=source, touched=len(substitute.touched), fallbacks=sorted(counts))
+    _tell(
+        at="source", test=_id(item), source=source, touched=len(substitute.touched), fallbacks=sorted(counts)
+    )
 
 
 def pytest_runtest_logreport(report):

@@ -72,7 +72,9 @@ class Proxy(types.ModuleType):
 
 _proxies = {name: None for name in OURS}
 # Private modules through which tests reach public functions.
-_INNER = {f"numpy._core.{name}": None for name in ("umath", "numeric", "fromnumeric", "multiarray", "shape_base")}
+_INNER = {
+    f"numpy._core.{name}": None for name in ("umath", "numeric", "fromnumeric", "multiarray", "shape_base")
+}
 _INNER["numpy._core"] = None
 
 

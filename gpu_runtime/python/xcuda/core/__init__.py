@@ -105,6 +105,7 @@ _LATER = {
     "declare_device": "foreign",
     "guvectorize": "rowwise",
     "farray": "pointers",
+    "progress": "progress_line",
     "reduce": "reduction",
     "vectorize": "elementwise",
 }
@@ -146,6 +147,7 @@ __all__ = [
     "as_device_array",
     "from_dlpack",
     "pinned",
+    "progress",
     "pinned_array",
     "pinned_array_like",
     "is_pinned",
