@@ -22,22 +22,36 @@ std::string letter(int slot) {
     return slot < 26 ? name : name + std::to_string(slot / 26);
 }
 
-std::string words(const Structure& s, int at, bool inner) {
-    if (at < 0) return letter(~at);
+// Appends a step as it is written; no further than is shown, as steps that share much are long when written out.
+void words(const Structure& s, int at, bool inner, std::string& text) {
+    if (text.size() > longest_text) return;
+    if (at < 0) {
+        text += letter(~at);
+        return;
+    }
     const Step& step = s.steps[static_cast<std::size_t>(at)];
     const Loop& loop = loop_of(step.loop);
-    if (loop.name == "copy" || (loop.name == "astype" && inner)) return words(s, step.args[0], inner);
-    if (loop.name == "astype")
-        return fmt::format("{}.astype({})", words(s, step.args[0], true), info(loop.out).name);
-    if (!loop.infix.empty() && step.args.size() == 2) {
-        const std::string text =
-            fmt::format("{} {} {}", words(s, step.args[0], true), loop.infix, words(s, step.args[1], true));
-        return inner ? "(" + text + ")" : text;
+    if (loop.name == "copy" || (loop.name == "astype" && inner)) return words(s, step.args[0], inner, text);
+    if (loop.name == "astype") {
+        words(s, step.args[0], true, text);
+        text += fmt::format(".astype({})", info(loop.out).name);
+    } else if (!loop.infix.empty() && step.args.size() == 2) {
+        if (inner) text += "(";
+        words(s, step.args[0], true, text);
+        text += fmt::format(" {} ", loop.infix);
+        words(s, step.args[1], true, text);
+        if (inner) text += ")";
+    } else if (loop.name == "negative") {
+        text += "-";
+        words(s, step.args[0], true, text);
+    } else {
+        text += loop.name + "(";
+        for (std::size_t i = 0; i < step.args.size(); ++i) {
+            if (i > 0) text += ", ";
+            words(s, step.args[i], false, text);
+        }
+        text += ")";
     }
-    if (loop.name == "negative") return "-" + words(s, step.args[0], true);
-    std::string text;
-    for (const int a : step.args) text += (text.empty() ? "" : ", ") + words(s, a, false);
-    return loop.name + "(" + text + ")";
 }
 
 std::string fold_name(const Loop& loop) {
@@ -77,9 +91,13 @@ std::string Structure::text() const {
     std::string text;
     for (const Output& o : outputs) {
         if (!text.empty()) text += ", ";
-        text += folding.empty()
-                    ? words(*this, o.from, false)
-                    : fmt::format("{}({})", fold_name(loop_of(folding[0].loop)), words(*this, o.from, false));
+        if (folding.empty()) {
+            words(*this, o.from, false, text);
+        } else {
+            text += fold_name(loop_of(folding[0].loop)) + "(";
+            words(*this, o.from, false, text);
+            text += ")";
+        }
         if (text.size() > longest_text) return text.substr(0, longest_text - 3) + "...";
     }
     return text;

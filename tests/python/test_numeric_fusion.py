@@ -1,8 +1,17 @@
 """What becomes one kernel, what is never computed, and that a later write changes no earlier value. Kernels are counted."""
 
 import numpy
+import pytest
 import xcuda.numeric as np
 from xcuda import _runtime
+
+
+@pytest.fixture(autouse=True)
+def kernels_alone():
+    """Small arrays take kernels too."""
+    before, np.config.host_elements = np.config.host_elements, 0
+    yield
+    np.config.host_elements = before
 
 
 def launches(work):
@@ -174,3 +183,10 @@ def test_the_end_of_a_cell_computes_what_it_left():
     report = cell_end()
     assert not y._pending
     assert [k["name"] for k in report["kernels"]] == ["a - b"]
+
+
+def test_steps_that_share_much_are_no_longer_to_compute():
+    x = numbers()
+    for _ in range(40):
+        x = x + x
+    assert (x == numpy.arange(2.0, 3002.0) * 2.0**40).all()

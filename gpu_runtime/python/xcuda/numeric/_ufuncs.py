@@ -105,6 +105,8 @@ class ufunc:
         for o in outs:
             if o is not None and not _is_ours(o):
                 raise TypeError("return arrays must be of ArrayType")
+            if o is not None and o._readonly:
+                raise ValueError("output array is read-only")
         if dtype is not None and signature is None:
             signature = (None,) * self.nin + (numpy.dtype(dtype),) * self.nout
         kinds = tuple(_kind(o) for o in operands)
@@ -180,10 +182,6 @@ class ufunc:
         made = self._fold(array, axes, dtype, bool(keepdims), initial, where)
         if made is None:
             how = {"axis": axis, "dtype": dtype, "keepdims": keepdims, "initial": initial, "where": where}
-            how = {
-                k: v for k, v in how.items() if v is not None and v is not True and v is not numpy._NoValue
-            }
-            how.setdefault("axis", axis)
             if out is not None:
                 how["out"] = out
             return on_host(f"{self.__name__}.reduce", self._numpy.reduce, (array,), how)
