@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import linecache
 
 from IPython.core.error import UsageError
 from xcuda.magics.source import Text
@@ -78,7 +77,9 @@ def _rewrite(finding) -> str:
 
 
 def _source(finding) -> str:
-    return linecache.getline(finding.file, finding.line).strip()
+    from xcuda.core._cells import source_line
+
+    return source_line(finding.file, finding.line)
 
 
 def _gain(finding) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import html
 
 from IPython.core.error import UsageError
 from xcuda.magics.source import Text
@@ -67,7 +66,7 @@ def free(shell, names: list[str], unused: bool, everything: bool) -> str:
         )
     devices = cuda.devices()
     before = {device.label: (device.memory()["used"], device.memory()["pooled"]) for device in devices}
-    arrays = [shell.user_ns.pop(name) for name in names]
+    arrays = [shell.user_ns.pop(name) for name in dict.fromkeys(names)]
     if everything:
         for name in [n for n, value in shell.user_ns.items() if holds_array(value) and not is_history(n)]:
             arrays.append(shell.user_ns.pop(name))
@@ -109,13 +108,13 @@ def seen(label: str) -> dict:
 
 
 def holds_array(value) -> bool:
-    from xcuda import _runtime
+    from xcuda.core.memory import ARRAYS
 
     if isinstance(value, (list, tuple)):
-        return any(isinstance(item, _runtime.ArrayBase) for item in value)
+        return any(isinstance(item, ARRAYS) for item in value)
     if isinstance(value, dict):
-        return any(isinstance(item, _runtime.ArrayBase) for item in value.values())
-    return isinstance(value, _runtime.ArrayBase)
+        return any(isinstance(item, ARRAYS) for item in value.values())
+    return isinstance(value, ARRAYS)
 
 
 def is_history(name: str) -> bool:
@@ -145,32 +144,31 @@ def forget(shell, only: set[int] | None) -> None:
 
 
 def row_of(array, human) -> tuple[str, ...]:
+    from xcuda.core.memory import human_time
+
     shape = "x".join(map(str, array.shape)) or "0-d"
-    return (array.name or "(no variable)", human(array.nbytes), shape, array.dtype, array.where)
+    made = (array.where, "" if array.age is None else human_time(array.age))
+    return (array.name or "(no variable)", human(array.nbytes), shape, array.dtype, *made)
 
 
-HEADS = ("variable", "bytes", "shape", "dtype", "made at")
+HEADS = ("variable", "bytes", "shape", "dtype", "made at", "age")
 
 
 def table(label: str, figures, rows, changed: bool = False) -> Text:
+    from xcuda.magics.render import template
+
     heads = ("", *HEADS) if changed else HEADS
     lines = [f"{label}: " + ", ".join(f"{name} {value}" for name, value in figures)]
     widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
+    nothing = "the same arrays" if changed else "no arrays"
     if rows:
         lines += [
             "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
             for row in [heads, *rows]
         ]
     else:
-        lines.append("  no arrays" if not changed else "  the same arrays")
-    cells = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+        lines.append(f"  {nothing}")
+    html = template("memory.html").render(
+        label=label, figures=figures, heads=heads, rows=rows, nothing=nothing
     )
-    head = "".join(f"<th>{name}</th>" for name in heads)
-    items = ", ".join(f"{html.escape(name)} <b>{html.escape(value)}</b>" for name, value in figures)
-    body = (
-        f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
-        if rows
-        else f"<p>{lines[-1].strip()}</p>"
-    )
-    return Text("\n".join(lines), f"<div><p>{html.escape(label)}: {items}</p>{body}</div>")
+    return Text("\n".join(lines), html)

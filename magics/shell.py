@@ -11,7 +11,7 @@ NAMES = {
 NAMES["line"] += ("cuda_profile", "cuda_time", "cuda_occupancy", "cuda_report")
 NAMES["cell"] += ("cuda_time", "cuda_trace")
 NAMES["line"] += ("cuda_mem", "cuda_free", "cuda_limit")
-NAMES["cell"] += ("cuda_limit",)
+NAMES["cell"] += ("cuda_limit", "cuda_check", "cuda_debug")
 
 
 class Unloaded:
@@ -33,13 +33,16 @@ class Unloaded:
         return getattr(self.loaded(), name)  # how IPython is to call it
 
     def loaded(self):
+        from xcuda.magics.checking import CudaChecking
         from xcuda.magics.commands import CudaMagics
         from xcuda.magics.keeping import CudaKeeping
         from xcuda.magics.measuring import CudaMeasuring
 
         magics = self.shell.magics_manager.magics[self.kind]
         if magics[self.__name__] is self:
-            self.shell.register_magics(CudaMagics, CudaMeasuring, CudaKeeping)  # replaces all of them
+            self.shell.register_magics(
+                CudaMagics, CudaMeasuring, CudaKeeping, CudaChecking
+            )  # replaces all of them
         return magics[self.__name__]
 
 
@@ -97,12 +100,11 @@ def before_cell(info) -> None:
 def after_cell(result) -> None:
     from xcuda.profiler import cell_end
 
-    report = cell_end(not result.success)
+    # IPython has counted on before it told of the cell's begin.
+    report = cell_end(not result.success, result.execution_count)
     if report is not None:
         from IPython.display import display
         from xcuda.magics.render import render_report
 
-        if result.execution_count is not None:  # IPython has counted on before it told of the cell's begin
-            report["scope"]["label"] = f"In [{result.execution_count}]"
         bundle, metadata = render_report(report)
         display(bundle, metadata=metadata, raw=True)

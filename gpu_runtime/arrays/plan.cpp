@@ -61,7 +61,7 @@ struct Plan {
     // Computed inside the kernel of whoever reads it so.
     bool inlined(const Operand& o, const Item& producer) const {
         if (producer.memory || producer.value->reduction) return false;
-        return aligned(o) || (single(*o.value) && producer.weight <= cheap);
+        return aligned(o) || (producer.weight <= cheap && (single(*o.value) || is_broadcast(o)));
     }
 
     void link() {
@@ -72,8 +72,7 @@ struct Plan {
                 Item* p = item(o);
                 if (!p) continue;
                 p->users.push_back(i);
-                if (p->value->reduction || !(aligned(o) || single(*o.value))) p->memory = true;
-                if (!inlined(o, *p) && !aligned(o)) p->memory = true;
+                if (p->value->reduction || !inlined(o, *p)) p->memory = true;
                 if (!p->memory) user.weight += p->weight;
             }
         }

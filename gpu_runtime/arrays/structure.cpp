@@ -5,8 +5,6 @@
 namespace xcuda::arrays {
 namespace {
 
-constexpr std::size_t longest_text = 72;
-
 void put(std::string& key, std::uint32_t word) {
     key.append(reinterpret_cast<const char*>(&word), sizeof word);
 }
@@ -22,33 +20,34 @@ std::string letter(int slot) {
     return slot < 26 ? name : name + std::to_string(slot / 26);
 }
 
-// Appends a step as it is written; no further than is shown, as steps that share much are long when written out.
-void words(const Structure& s, int at, bool inner, std::string& text) {
-    if (text.size() > longest_text) return;
+// Appends until the text is long enough: a value used twice stands in it twice, so all of it may be endless.
+void words(const Structure& s, int at, bool inner, std::size_t longest, std::string& text) {
+    if (text.size() > longest) return;
     if (at < 0) {
         text += letter(~at);
         return;
     }
     const Step& step = s.steps[static_cast<std::size_t>(at)];
     const Loop& loop = loop_of(step.loop);
-    if (loop.name == "copy" || (loop.name == "astype" && inner)) return words(s, step.args[0], inner, text);
-    if (loop.name == "astype") {
-        words(s, step.args[0], true, text);
+    if (loop.name == "copy" || (loop.name == "astype" && inner)) {
+        words(s, step.args[0], inner, longest, text);
+    } else if (loop.name == "astype") {
+        words(s, step.args[0], true, longest, text);
         text += fmt::format(".astype({})", info(loop.out).name);
     } else if (!loop.infix.empty() && step.args.size() == 2) {
         if (inner) text += "(";
-        words(s, step.args[0], true, text);
+        words(s, step.args[0], true, longest, text);
         text += fmt::format(" {} ", loop.infix);
-        words(s, step.args[1], true, text);
+        words(s, step.args[1], true, longest, text);
         if (inner) text += ")";
     } else if (loop.name == "negative") {
         text += "-";
-        words(s, step.args[0], true, text);
+        words(s, step.args[0], true, longest, text);
     } else {
         text += loop.name + "(";
         for (std::size_t i = 0; i < step.args.size(); ++i) {
             if (i > 0) text += ", ";
-            words(s, step.args[i], false, text);
+            words(s, step.args[i], false, longest, text);
         }
         text += ")";
     }
@@ -87,18 +86,14 @@ std::string Structure::key() const {
     return key;
 }
 
-std::string Structure::text() const {
+std::string Structure::text(std::size_t longest) const {
     std::string text;
     for (const Output& o : outputs) {
         if (!text.empty()) text += ", ";
-        if (folding.empty()) {
-            words(*this, o.from, false, text);
-        } else {
-            text += fold_name(loop_of(folding[0].loop)) + "(";
-            words(*this, o.from, false, text);
-            text += ")";
-        }
-        if (text.size() > longest_text) return text.substr(0, longest_text - 3) + "...";
+        if (!folding.empty()) text += fold_name(loop_of(folding[0].loop)) + "(";
+        words(*this, o.from, false, longest, text);
+        if (!folding.empty()) text += ")";
+        if (text.size() > longest) return text.substr(0, longest - 3) + "...";
     }
     return text;
 }

@@ -293,16 +293,18 @@ std::string atomic(Writer& w, const Expr& e) {
         return array.layout == Layout::bytes ? "(u64)(" + at + ")" : "(u64)(&" + at + ")";
     }
     const bool local = array.space == Space::local, complex = is_complex(e.type.dtype);
+    static constexpr const char* parts[] = {"", ".re", ".im"};
     std::string values;
     for (std::size_t i = 1 + static_cast<std::size_t>(array.ndim); i < e.args.size(); ++i)
         values +=
             fmt::format(", ({}){}", w.type(e.type), w.expr(*e.args[i]));  // told: a literal's C++ type is int
     for (const AtomicName& row : atomic_names)
         if (row.kind == a.kind)
-            return fmt::format("{}(&{}{})",
+            return fmt::format("{}(&{}{}{})",
                                complex && !local ? complex_atomic(a.kind)
                                                  : (local ? "xc_local" : "xc_atomic") + std::string(row.text),
-                               w.element(*e.args[0], &e.args[1], a.access, Writer::Touch::atomic), values);
+                               w.element(*e.args[0], &e.args[1], a.access, Writer::Touch::atomic),
+                               parts[static_cast<int>(a.part)], values);
     return {};
 }
 
@@ -342,6 +344,14 @@ std::string print(Writer& w, const Expr& e) {
     return text + ")";
 }
 
+// In elements; a contiguous array has no variables for them.
+std::string stride(Writer& w, const Expr& array, const std::string& name, int axis) {
+    if (array.type.layout != Layout::contiguous) return stride_name(name, axis);
+    std::string product = "1";
+    for (int d = axis + 1; d < array.type.ndim; ++d) product += " * " + length(w, array, d);
+    return product;
+}
+
 std::string invoke(Writer& w, const Expr& e) {
     const Function& callee =
         w.module.functions[static_cast<std::size_t>(std::get<FunctionId>(e.payload).value)];
@@ -356,7 +366,7 @@ std::string invoke(Writer& w, const Expr& e) {
         text += ", " + name;
         for (int d = 0; d < a->type.ndim; ++d) text += ", " + length(w, *a, d);
         for (int d = 0; d < a->type.ndim; ++d)
-            text += a->type.space == Space::global ? ", " + stride_name(name, d) : ", 0";
+            text += ", " + (a->type.space == Space::global ? stride(w, *a, name, d) : "0");
     }
     return text + ")";
 }
@@ -404,13 +414,68 @@ std::string Writer::element(const Expr& array, const ExprP* indices, const Acces
     const bool bytes = t.layout == Layout::bytes;
     std::string at =
         bytes ? fmt::format("((u8*){} + ({}))", name, offset) : fmt::format("{}[{}]", name, offset);
-    if (!module.trace || t.space == Space::local) return at;
+    if (!module.trace || t.space == Space::constant || (t.space == Space::local && !needs.watched)) return at;
     static constexpr const char* words[] = {"XC_READ", "XC_WRITE", "XC_ATOMIC"};
     return fmt::format("{}({}, {}, {}, XC_HERE)", bytes ? "xc_touched_at" : "xc_touched", at,
                        words[static_cast<int>(touch)], access.site);
 }
 
 namespace {
+
+// A floating operation of finite numbers may give inf or nan: of a watched kernel it is looked at.
+bool is_watched(const Type& t) {
+    return t.is_scalar() && t.lanes == 1 &&
+           (t.dtype == DType::f16 || t.dtype == DType::f32 || t.dtype == DType::f64);
+}
+
+bool may_lose_finiteness(const Expr& e) {
+    if (!is_watched(e.type)) return false;
+    const bool arithmetic = (e.op >= Op::add && e.op <= Op::pow) || e.op == Op::cast || e.op == Op::call;
+    if (!arithmetic || effect_of(e) != Effect::none || e.args.empty()) return false;
+    bool any = false;
+    for (const ExprP& a : e.args) {
+        if (!is_watched(a->type) && !is_integer(a->type.dtype) && a->type.dtype != DType::b1) return false;
+        if (a->type.lanes > 1) return false;
+        any |= is_watched(a->type);
+    }
+    return any && !(e.op == Op::cast && info(e.type.dtype).size >= info(e.args[0]->type.dtype).size);
+}
+
+std::string operation_name(const Expr& e) {
+    if (e.op == Op::cast) return std::string(info(e.type.dtype).name);
+    if (e.op == Op::call) return std::string(frontend::function_of(std::get<OverloadId>(e.payload)).name);
+    if (const char* op = infix(e.op)) return op;
+    return e.op == Op::floordiv ? "//" : e.op == Op::mod ? "%" : "**";
+}
+
+std::string watched_operation(Writer& w, const Expr& e) {
+    const int n = w.counter++;
+    std::string text = "({ ", tested = "true", shown;
+    std::vector<std::string> names;
+    for (const ExprP& a : e.args) {
+        names.push_back(fmt::format("xc_a{}_{}", n, names.size()));
+        text += fmt::format("const {} {} = {}; ", w.type(a->type), names.back(), w.expr(*a));
+        if (is_floating(a->type.dtype)) tested += fmt::format(" && xc_is_finite({})", names.back());
+        if (names.size() <= 2 && !is_complex(a->type.dtype)) shown += fmt::format(", (f64){}", names.back());
+    }
+    for (std::size_t i = std::min<std::size_t>(names.size(), 2); i < 2; ++i) shown += ", 0";
+    const std::string t = w.type(e.type);
+    std::string made;
+    if (e.op == Op::cast)
+        made = fmt::format("xc_cast<{}>({})", t, names[0]);
+    else if (e.op == Op::call)
+        made = substitute(frontend::overload(std::get<OverloadId>(e.payload)).cpu, names);
+    else if (const char* op = infix(e.op))
+        made = fmt::format("({} {} {})", names[0], op, names[1]);
+    else
+        made = fmt::format("{}<{}>({}, {})", named(e.op), t, names[0], names[1]);
+    w.needs.watched->operations.push_back(
+        {e.place.known() ? e.place : w.last_line, operation_name(e), static_cast<int>(names.size())});
+    return text + fmt::format(
+                      "const {} xc_r{} = {}; if (!xc_is_finite(xc_r{}) && {}) xc_born({}, (f64)xc_r{}{}, "
+                      "XC_HERE); xc_r{}; }})",
+                      t, n, made, n, tested, w.needs.watched->operations.size() - 1, n, shown, n);
+}
 
 // CUDA has no vector arithmetic: each operation lane by lane, which costs nothing; loads and stores are vectors.
 std::string cuda_vector(Writer& w, const Expr& e) {
@@ -448,6 +513,7 @@ std::string cuda_vector(Writer& w, const Expr& e) {
 
 std::string Writer::expr(const Expr& e) {
     const bool vector = e.type.lanes > 1;
+    if (needs.watched && may_lose_finiteness(e)) return watched_operation(*this, e);
     if (vector && !cpu() && e.op != Op::var && e.op != Op::load) return cuda_vector(*this, e);
     switch (e.op) {
         case Op::constant: return number(number_of(e), e.type.dtype);

@@ -280,6 +280,22 @@ std::string arguments_of(const std::string& entry) {
     return fmt::format("    const {0}_arguments& xc_args = *(const {0}_arguments*)P;\n", entry);
 }
 
+// Of a watched kernel: where a thread's shared and local arrays lie.
+void watch_arrays(Writer& w) {
+    w.line(fmt::format("xc_watch_begin({}, XC_HERE);", w.name(*w.module.trace)));
+    const std::vector<bool> used = mentioned(w.function);
+    for (std::size_t i = 0; i < used.size(); ++i) {
+        const Var& v = w.function.vars[i];
+        const bool own = v.role == Var::Role::shared || v.role == Var::Role::local_array;
+        if (!used[i] || !own) continue;
+        const std::string& name = w.name(static_cast<VarId>(i));
+        const std::string count =
+            v.type.extents.empty() ? length_name(name, 0) : std::to_string(elements(v.type));
+        w.line(fmt::format("xc_lies({}, {}, (u64)({}) * sizeof({}), XC_HERE);", i, name, count,
+                           element_type(v.type)));
+    }
+}
+
 std::string cpu_fiber(const Module& module, Needs& needs, std::int64_t static_bytes) {
     const std::string entry = entry_name(module);
     Writer fiber(module, *module.fiber, Target::cpu, needs);
@@ -294,7 +310,9 @@ std::string cpu_fiber(const Module& module, Needs& needs, std::int64_t static_by
     fiber.out += head + ") {\n" + arguments_of(entry);
     unpack(fiber, "xc_args.");
     declare_locals(fiber, true, static_bytes, coordinates);
-    if (module.trace)
+    if (needs.watched)
+        watch_arrays(fiber);
+    else if (module.trace)
         fiber.line(fmt::format("if (!xc_trace_begin({}, XC_HERE)) return;", fiber.name(*module.trace)));
     fiber.body(module.fiber->body);
     return fiber.out + "}\n#undef XC_HERE\n";
@@ -349,7 +367,7 @@ std::string cpu_kernel(const Module& module, Needs& needs) {
                                       fmt::format("extern \"C\" {}void {}", rare, entry), needs);
     }
     if (module.fiber) out += cpu_fiber(module, needs, static_bytes);
-    if (module.whole_grid)
+    if (module.whole_grid || needs.watched)
         out +=
             fmt::format("extern \"C\" i64 {}_units(const xc_launch*, const void*) {{ return 1; }}\n", entry);
     const Function& f = module.kernel();
@@ -370,7 +388,9 @@ std::string cuda_kernel(const Module& module, Needs& needs) {
     std::string bounds;
     if (module.most_threads > 0) {
         bounds = fmt::format("__launch_bounds__({}", module.most_threads);
-        bounds += module.least_blocks > 0 ? fmt::format(", {}) ", module.least_blocks) : ") ";
+        if (module.least_blocks > 0) bounds += fmt::format(", {}", module.least_blocks);
+        if (module.most_cluster > 0) bounds += fmt::format(", {}", module.most_cluster);
+        bounds += ") ";
     }
     w.out = fmt::format(
         "#define XC_HERE F\nextern \"C\" __global__ {1}void {0}(const {0}_arguments xc_args, xc_fault* F) "
@@ -405,8 +425,9 @@ bool mentions(const std::string& text, std::span<const std::string_view> marks) 
 
 }  // namespace
 
-Text emit(const Module& module, Target target) {
-    Needs needs;
+namespace {
+
+Text emit_with(const Module& module, Target target, Needs& needs) {
     std::string functions, prototypes;
     for (std::size_t i = 1; i < module.functions.size(); ++i) {
         prototypes += device_function(module, i, target, needs, true);
@@ -436,6 +457,19 @@ Text emit(const Module& module, Target target) {
         if (mentions(text.kernel, part.marks)) text.source += part.text;
     text.source += text.kernel;
     return text;
+}
+
+}  // namespace
+
+Text emit(const Module& module, Target target) {
+    Needs needs;
+    return emit_with(module, target, needs);
+}
+
+Text emit_watched(const Module& module, WatchedPoints& points) {
+    Needs needs;
+    needs.watched = &points;
+    return emit_with(module, Target::cpu, needs);
 }
 
 }  // namespace xcuda::emit

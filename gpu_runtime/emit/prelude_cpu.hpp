@@ -42,6 +42,8 @@ struct xc_worker {
     u64 (*warp)(xc_worker*, i32 op, i32 site, u32 mask, u64 value, i32 source);
     u64 (*grid_barrier)(xc_worker*, i32 site);
     void (*run_grid)(xc_worker*, const xc_launch*, const void*, i64 shared_bytes, xc_thread);
+    void (*give_way)(xc_worker*);
+    u64 order;
 };
 struct xc_cut {
     i64 vector_axis, width, rows, weight;

@@ -27,7 +27,11 @@ XC_DEVICE b1 xc_shuffle_within(i32 mode, u32 lane, u32 by, u32 clamp) {
 }
 #ifdef XC_CPU
 enum { XC_WARP_SYNC, XC_WARP_SHFL, XC_WARP_BALLOT, XC_WARP_MATCH, XC_WARP_ACTIVE };
-#define XC_WARP(op, mask, value, source, site) W->warp(W, op, (i32)(site), (u32)(mask), value, source)
+#ifndef XC_BEFORE_WARP  // of a watched kernel: that a lane has come
+#define XC_BEFORE_WARP(mask) (void)0
+#endif
+#define XC_WARP(op, mask, value, source, site) \
+    (XC_BEFORE_WARP(mask), W->warp(W, op, (i32)(site), (u32)(mask), value, source))
 XC_DEVICE i32 xc_lane(XC_HERE_PARAMETERS) {
     return (i32)((xc_thread_x + L->block[0] * (xc_thread_y + L->block[1] * xc_thread_z)) & 31);
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "emit/writer.hpp"
+#include "frontend/functions.hpp"
 #include "ir/walk.hpp"
 #include "passes/build.hpp"
 #include "passes/narrow.hpp"
@@ -180,11 +181,22 @@ void fault_stmt(Writer& w, const Stmt& s) {
     w.line(fmt::format("xc_fail({}, {}, 0, 0, XC_HERE);", s.site, name));
 }
 
+bool is_fence(const Expr& e) {
+    return e.op == Op::call &&
+           frontend::overload(std::get<OverloadId>(e.payload)).cpu.starts_with("xc_order_fence");
+}
+
 // Of a traced kernel: that threads have met in a call.
 void tell_meeting(Writer& w, const Expr& e) {
-    if (!w.module.trace || effect_of(e) < Effect::warp) return;
-    w.line(
-        fmt::format("xc_passed({}, -1, XC_HERE);", effect_of(e) == Effect::warp ? "XC_WARP" : "XC_BARRIER"));
+    if (!w.module.trace) return;
+    const Effect effect = effect_of(e);
+    if (w.needs.watched && effect == Effect::order && is_fence(e))
+        w.line("xc_passed(XC_FENCE, -1, XC_HERE);");
+    if (effect < Effect::warp) return;
+    const char* what = effect == Effect::warp                      ? "XC_WARP"
+                       : effect == Effect::grid && w.needs.watched ? "XC_GRID"
+                                                                   : "XC_BARRIER";
+    w.line(fmt::format("xc_passed({}, -1, XC_HERE);", what));
 }
 
 void stmt(Writer& w, const Stmt& s) {
@@ -243,6 +255,13 @@ void stmt(Writer& w, const Stmt& s) {
         }
         case Stmt::Kind::tile: throw bug("a tile statement that was not lowered");
         case Stmt::Kind::run_fibers:
+            if (w.needs.watched) {
+                w.line(fmt::format("xc_watched_{}({}, W, L, P, {}{}_thread);",
+                                   w.module.whole_grid ? "grid" : "blocks", w.name(*w.module.trace),
+                                   w.module.whole_grid ? entry_name(w.module) + "_shared_bytes, " : "",
+                                   entry_name(w.module)));
+                return;
+            }
             w.line(w.module.whole_grid ? fmt::format("W->run_grid(W, L, P, {0}_shared_bytes, {0}_thread);",
                                                      entry_name(w.module))
                                        : fmt::format("W->run_fibers(W, L, P, {}, {}_thread);",

@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "emit/emit.hpp"
+#include "emit/watched.hpp"
 
 namespace xcuda::emit {
 
 /// What the text of a whole module collects on the way.
 struct Needs {
+    WatchedPoints* watched = nullptr;  // of a watched kernel (emit/watched.hpp)
+
     std::set<std::string> vector_types;  // typedefs
     std::set<std::string> declarations;  // extern functions: libmvec's
 };

@@ -89,6 +89,28 @@ std::optional<std::string> contents_of(const File& file) {
     return bytes;
 }
 
+constexpr mode_t others_write = S_IWGRP | S_IWOTH;
+
+/// Why what lies there may be somebody else's work, who could have it run here by it; empty: it is this user's own.
+std::string distrusted(const fs::path& path, const struct stat& status) {
+    if (status.st_uid != geteuid())
+        return path.string() +
+               " belongs to another user: what it holds is not run here; XCUDA_CACHE_DIR may "
+               "name a folder of your own";
+    if (status.st_mode & others_write)
+        return path.string() + " may be written by others: what it holds is not run here; remove it";
+    return {};
+}
+
+/// The same of the cache's folder; one of the user's own that is open to others is closed first.
+std::string distrusted_folder(const fs::path& folder) {
+    struct stat status{};
+    if (stat(folder.c_str(), &status) != 0) return folder.string() + " can't be read: " + words(errno);
+    if (status.st_uid == geteuid() && (status.st_mode & others_write) && chmod(folder.c_str(), 0700) == 0)
+        status.st_mode &= ~others_write;
+    return distrusted(folder, status);
+}
+
 }  // namespace
 
 DiskCache::DiskCache(fs::path folder, std::int64_t bound) : folder_(std::move(folder)), bound_(bound) {
@@ -103,9 +125,18 @@ fs::path DiskCache::file_of(const std::string& key) const { return folder_ / (ke
 std::optional<device::Image> DiskCache::load(const std::string& key) {
     if (!in_use()) return std::nullopt;
     try {
-        const File file(file_of(key).c_str(), O_RDONLY);
+        const File file(file_of(key).c_str(), O_RDONLY | O_NOFOLLOW);
         if (!file) {
             if (errno != ENOENT) problem_ = file_of(key).string() + " can't be read: " + words(errno);
+            return std::nullopt;
+        }
+        // A file that passes for our own must lie in a folder of our own, where nobody else could have put it.
+        struct stat status{};
+        if (fstat(file.get(), &status) != 0) return std::nullopt;
+        std::string why = distrusted_folder(folder_);
+        if (why.empty()) why = distrusted(file_of(key), status);
+        if (!why.empty()) {
+            problem_ = std::move(why);
             return std::nullopt;
         }
         const auto bytes = contents_of(file);
@@ -124,15 +155,19 @@ void DiskCache::store(const std::string& key, const device::Image& image) {
         const std::string bytes = to_file(image);
         if (static_cast<std::int64_t>(bytes.size()) > bound_) return;
         std::error_code error;
-        fs::create_directories(folder_, error);
-        if (error) {
-            problem_ = folder_.string() + " can't be made: " + error.message();
+        fs::create_directories(folder_.parent_path(), error);
+        if (mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) {
+            problem_ = folder_.string() + " can't be made: " + words(errno);
+            return;
+        }
+        if (std::string why = distrusted_folder(folder_); !why.empty()) {
+            problem_ = std::move(why);
             return;
         }
         static std::atomic<unsigned> number{0};
         const fs::path beside = folder_ / (key + "." + std::to_string(getpid()) + "." +
                                            std::to_string(number++) + std::string(temporary));
-        File file(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+        File file(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
         const bool written = file && file.write(bytes) && file.close();
         if (!written || rename(beside.c_str(), file_of(key).c_str()) != 0) {
             problem_ = folder_.string() + " can't be written: " + words(errno);

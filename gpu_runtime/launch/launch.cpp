@@ -8,7 +8,9 @@
 #include "base/settings.hpp"
 #include "device/ranges.hpp"
 #include "launch/arguments.hpp"
+#include "launch/crash.hpp"
 #include "launch/evaluate.hpp"
+#include "launch/named_values.hpp"
 #include "launch/printed.hpp"
 #include "launch/shape.hpp"
 #include "passes/cost.hpp"
@@ -175,7 +177,14 @@ std::optional<Error> Started::error() const {
         shapes.back().assign(next, next + type.ndim);
         next += type.ndim;
     }
-    return fault_error(timing->fault, kernel->sites, shapes);
+    Error error = fault_error(timing->fault, kernel->sites, shapes);
+    // A launch whose shape is ours may lay axes out anew on a GPU, and give a thread several elements.
+    const bool as_written = !kernel->automatic || kernel->device->info().kind == "cpu";
+    const std::string values =
+        named_values(timing->fault, kernel->lowered->module, as_written ? &event->shape : nullptr, shapes);
+    if (values.empty()) return error;
+    return Error(error.fault, error.python_type, std::string(error.what()) + ", where " + values, error.place,
+                 error.hint);
 }
 
 device::Shape whole_shape(const Lowered& lowered, device::Shape shape) {
@@ -207,6 +216,7 @@ Started start(const std::shared_ptr<const Specialisation>& kernel, const device:
     pack(layout, arguments, packed);
 
     started.event = event_of(*kernel, shape, automatic, arguments);
+    note_launch(*kernel);
     const double begin = now();
     device::Shape launched = shape;
     launched.dynamic_shared_bytes += kernel->text.moved_shared_bytes;

@@ -4,6 +4,7 @@
 #include "_runtime_analysis.hpp"
 #include "_runtime_argument.hpp"
 #include "_runtime_array.hpp"
+#include "_runtime_check.hpp"
 #include "_runtime_declared.hpp"
 #include "_runtime_error.hpp"
 #include "_runtime_export.hpp"
@@ -38,6 +39,7 @@ NB_MODULE(_runtime, module) {
     bind_profile(module);
     bind_target(module);
     bind_analysis(module);
+    bind_check(module);
     bind_tune(module);
     bind_tiles(module);
 }

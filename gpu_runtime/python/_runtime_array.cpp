@@ -79,7 +79,7 @@ void make_view(DeviceArray* self, const DeviceArray& base, std::int64_t offset, 
     const auto* begin = static_cast<const char*>(base.buffer->address());
     if (e.begin != e.end && (e.begin < begin || e.end > begin + base.buffer->bytes()))
         raise("ValueError", "the view reaches outside its array's memory");
-    new (self) DeviceArray{base.buffer, view, base.made};
+    new (self) DeviceArray{base.buffer, view, base.made, base.since};
 }
 
 nb::tuple as_tuple(const std::int64_t* values, int n, std::int64_t factor = 1) {
@@ -352,14 +352,15 @@ void bind_array(nb::module_& module) {
                      [](const DeviceArray& a) { return a.buffer->device()->host_accessible(); })
         .def_prop_ro("_device_label",
                      [](const DeviceArray& a) { return launch::device_label(a.buffer->device()->info()); })
-        .def_prop_ro("_memory",
-                     [](const DeviceArray& a) {  // which, bytes, (file, line) that asked for it
-                         nb::object site = nb::none();
-                         if (a.made.code.is_valid())
-                             site = nb::make_tuple(a.made.code.attr("co_filename"), a.made.line());
-                         return nb::make_tuple(reinterpret_cast<std::uintptr_t>(a.buffer.get()),
-                                               a.buffer->bytes(), site);
-                     })
+        .def_prop_ro(
+            "_memory",
+            [](const DeviceArray& a) {  // which, bytes, (file, line) that asked for it, seconds since then
+                nb::object site = nb::none();
+                if (a.made.code.is_valid())
+                    site = nb::make_tuple(a.made.code.attr("co_filename"), a.made.line());
+                return nb::make_tuple(reinterpret_cast<std::uintptr_t>(a.buffer.get()), a.buffer->bytes(),
+                                      site, now() - a.since);
+            })
         .def("_extent",
              [](const DeviceArray& a) {  // bytes before the first element, bytes in all
                  const launch::Extent e = launch::extent(a.view);

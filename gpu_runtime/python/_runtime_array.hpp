@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "_runtime_error.hpp"
+#include "base/clock.hpp"
 #include "launch/buffer.hpp"
 #include "launch/signature.hpp"
 
@@ -18,6 +19,7 @@ struct DeviceArray {
     std::shared_ptr<launch::Buffer> buffer;
     launch::Argument view;  // address inside the buffer, lengths, strides in elements
     LaunchSite made;        // where the memory was asked for
+    double since = now();   // when
 
     std::int64_t nbytes() const { return view.elements() * static_cast<std::int64_t>(info(view.dtype).size); }
 };

@@ -1,4 +1,5 @@
 #include "_runtime_kernel.hpp"
+#include "_runtime_check.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -8,6 +9,8 @@
 #include <structmember.h>
 
 #include <new>
+
+#include "_runtime_check.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -46,15 +49,16 @@ PyObject* call_configured(PyObject* self, PyObject* const* values, std::size_t f
     });
 }
 
-// Kernel(about, name, parameters, defaults, checked, fastmath, fma, optimise, max_registers, most_threads, least_blocks)
+// Kernel(about, name, parameters, defaults, checked, fastmath, fma, optimise, max_registers, most_threads, least_blocks,
+// most_cluster)
 PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject*) {
     return guarded(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
         PyObject *about, *name, *parameters, *defaults;
         int checked, fastmath, fma, optimise = 1;
         launch::Options options;
-        if (!PyArg_ParseTuple(args, "OUO!O!ppp|piii", &about, &name, &PyTuple_Type, &parameters, &PyDict_Type,
+        if (!PyArg_ParseTuple(args, "OUO!O!ppp|piiii", &about, &name, &PyTuple_Type, &parameters, &PyDict_Type,
                               &defaults, &checked, &fastmath, &fma, &optimise, &options.max_registers,
-                              &options.most_threads, &options.least_blocks))
+                              &options.most_threads, &options.least_blocks, &options.most_cluster))
             return nullptr;
         auto* self = reinterpret_cast<KernelObject*>(type->tp_alloc(type, 0));
         if (!self) return nullptr;
@@ -262,6 +266,15 @@ KernelState* kernel_state(PyObject* object) {
 
 const Configuration* configuration_of(PyObject* object) {
     return Py_TYPE(object) == configured_type ? &reinterpret_cast<ConfiguredObject*>(object)->where : nullptr;
+}
+
+nb::object callee_of(KernelState& kernel, const Configuration& where) {
+    auto* object =
+        reinterpret_cast<KernelObject*>(reinterpret_cast<char*>(&kernel) - offsetof(KernelObject, state));
+    if (!where.shape) return nb::borrow(reinterpret_cast<PyObject*>(object));
+    PyObject* made = configured(object, where);
+    if (!made) throw nb::python_error();
+    return nb::steal(made);
 }
 
 void bind_kernel_types(nb::module_& module) {

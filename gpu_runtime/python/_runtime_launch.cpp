@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "_runtime_check.hpp"
 #include "_runtime_declared.hpp"
 #include "_runtime_graph.hpp"
 #include "_runtime_kernel.hpp"
@@ -326,7 +327,8 @@ std::pair<std::shared_ptr<const launch::Specialisation>, device::Shape> speciali
     launch::check_shape(shape, lowered->shared_bytes, device->info(), k.name);
     if (const int most = k.options.most_threads; most > 0 && shape.block.count() > most)
         throw Error(Fault::user, "ValueError",
-                    fmt::format("{}: a block of {} threads is larger than its launch_bounds allow, {}",
+                    fmt::format("{}: a block of {} threads is larger than its launch_bounds allow, {} "
+                                "(CUDA_ERROR_INVALID_VALUE)",
                                 k.name, shape.block.count(), most));
     return {k.specialised_for(lowered, device, shape, !where.shape), shape};
 }
@@ -380,6 +382,8 @@ std::shared_ptr<InFlight> launch_once(KernelState& k, const Configuration& where
         return k.routed ? launch_routed(k, where, structured, wait)
                         : launch_variant(k, where, structured, wait);
     if (!k.declared.empty()) take_declared(k, *arguments);
+    if (launch_hook) [[unlikely]]
+        ask_launch_hook(k, where, *arguments);
 
     const Destination to = destination(k, where, stream, *arguments);
     const auto& [device, on, graph] = to;
@@ -487,7 +491,7 @@ BoundLaunch bind_launch(const nb::object& kernel, const Configuration& where,
 void launch_bound(BoundLaunch& b, const Configuration& where) {
     KernelState& k = *kernel_state(b.kernel.ptr());
     const Stream* stream = where.stream.is_valid() ? nb::inst_ptr<Stream>(where.stream) : current_stream();
-    if (!b.plain || (stream && (stream->device != b.device || stream->graph)) ||
+    if (!b.plain || launch_hook || (stream && (stream->device != b.device || stream->graph)) ||
         &k.current_program() != b.program.get()) [[unlikely]] {
         std::vector<PyObject*> values;
         for (const nb::object& value : b.values) values.push_back(value.ptr());

@@ -71,22 +71,6 @@ DeviceArray device_view(NumericArray& a) {
     return out;
 }
 
-nb::object from_device_array(const DeviceArray& a) {
-    if (a.view.dtype > DType::c128)  // float8 and times: codes from there on are Python's numbers
-        wrong("TypeError", "numeric has no arrays of " + std::string(info(a.view.dtype).name),
-              "copy_to_host() gives NumPy's array");
-    View view;
-    view.ndim = a.view.ndim;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(view.ndim); ++i) {
-        view.lengths[i] = a.view.lengths[i];
-        view.strides[i] = a.view.strides[i];
-    }
-    if (a.view.layout == ir::Layout::bytes) wrong("ValueError", "the array's elements are not aligned");
-    const ValueP value = arrays::in_memory(a.buffer, static_cast<char*>(a.view.address), a.view.dtype, view);
-    value->readonly = a.view.readonly;
-    return numeric_object(value, value->layout, a.view.readonly);
-}
-
 nb::object one_element(NumericArray& a, std::int64_t offset) {
     ready(a);
     alignas(16) char bytes[16];
@@ -220,6 +204,22 @@ nb::object numeric_object(ValueP value, const View& view, bool readonly) {
     return made;
 }
 
+nb::object numeric_over(const DeviceArray& a) {
+    if (a.view.dtype > DType::c128)  // float8 and times: codes from there on are Python's numbers
+        wrong("TypeError", "numeric has no arrays of " + std::string(info(a.view.dtype).name),
+              "copy_to_host() gives NumPy's array");
+    View view;
+    view.ndim = a.view.ndim;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(view.ndim); ++i) {
+        view.lengths[i] = a.view.lengths[i];
+        view.strides[i] = a.view.strides[i];
+    }
+    if (a.view.layout == ir::Layout::bytes) wrong("ValueError", "the array's elements are not aligned");
+    const ValueP value = arrays::in_memory(a.buffer, static_cast<char*>(a.view.address), a.view.dtype, view);
+    value->readonly = a.view.readonly;
+    return numeric_object(value, value->layout, a.view.readonly);
+}
+
 arrays::Site site_here() {
     LaunchSite here = LaunchSite::here();
     if (!here.code.is_valid()) return {};
@@ -349,6 +349,12 @@ void assign_view(NumericArray& array, const View& view, Operand from) {
 }
 
 void bind_numeric(nb::module_& module) {
+    module.def("numeric_among", [](nb::list objects) {
+        nb::list out;
+        for (nb::handle o : objects)
+            if (nb::isinstance<NumericArray>(o) && nb::inst_ready(o)) out.append(o);
+        return out;
+    });
     static std::vector<PyType_Slot> slots;
     const auto operators = numeric_operator_slots();
     slots.assign(operators.begin(), operators.end());
@@ -378,6 +384,12 @@ void bind_numeric(nb::module_& module) {
                      [](const NumericArray& a) { return launch::device_label(a.value->device->info()); })
         .def_prop_ro("_host_accessible",
                      [](const NumericArray& a) { return a.value->device->host_accessible(); })
+        .def_prop_ro("_memory",
+                     [](const NumericArray& a) {  // as of a device array; nothing while it is pending
+                         const launch::Buffer* buffer = a.value->buffer.get();
+                         return nb::make_tuple(reinterpret_cast<std::uintptr_t>(buffer),
+                                               buffer ? buffer->bytes() : 0, nb::none(), 0.0);
+                     })
         .def("_same_memory", [](const NumericArray& a, const NumericArray& b) { return a.value == b.value; })
         .def("_memory_of",
              [](const NumericArray& a) { return reinterpret_cast<std::uintptr_t>(a.value.get()); })
@@ -426,7 +438,7 @@ void bind_numeric(nb::module_& module) {
             }
             return true;
         });
-    module.def("numeric_from_device", [](const DeviceArray& a) { return from_device_array(a); });
+    module.def("numeric_from_device", [](const DeviceArray& a) { return numeric_over(a); });
     // Every element a number, which is not in memory until somebody needs it.
     module.def(
         "numeric_full",
@@ -490,6 +502,7 @@ void bind_numeric(nb::module_& module) {
         });
     });
     bind_numeric_operators(module);
+    bind_numeric_capture(module);
 }
 
 }  // namespace xcuda::python

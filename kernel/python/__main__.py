@@ -41,8 +41,9 @@ def main() -> int:
     forget_working_directory()
     # Jupyter may have been started with SIGINT ignored (nohup, a background job): interrupts must work even then.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from xcuda.kernel import _kernel
+    from xcuda.kernel import _kernel, crash
 
+    crash.start(path)
     try:
         _kernel.serve(path)
     except (RuntimeError, OSError) as error:

@@ -6,7 +6,7 @@ import sys
 
 from IPython.utils.tokenutil import token_at_cursor
 
-from . import _kernel, comms, loop, report, stdin, streams
+from . import _kernel, comms, crash, loop, report, stdin, streams
 from .encode import to_json
 from .shell import safe_text
 
@@ -61,6 +61,7 @@ class Cell:
         stdin.allow(allow_stdin)
 
     def run(self) -> None:
+        crash.cell(self.code)
         if not self.silent:
             report.begin(self.code, shell.execution_count)
         with loop.marked_running(self.code):

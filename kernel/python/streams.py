@@ -3,7 +3,7 @@
 import io
 import sys
 
-from . import _kernel
+from . import _kernel, crash
 
 
 class OutStream(io.TextIOBase):
@@ -54,7 +54,8 @@ def install() -> None:
     if os.environ.get("XCUDA_CAPTURE_FD", "1") != "0":
         _kernel.capture_descriptors()
     # A crash must be told where somebody reads it: the pipe dies with the process.
-    faulthandler.enable(file=os.dup(_kernel.log_descriptor()))
+    # To the crash report; where there is none to write, to the process's own stderr.
+    faulthandler.enable(file=crash.descriptor() or os.dup(_kernel.log_descriptor()))
 
 
 def restore_after_cell() -> None:

@@ -40,7 +40,51 @@ def test_arrays_are_listed_by_variable_and_cell(shell):
     assert row.split()[:5] == ["weights", "5.9", "KiB", "30x50", "float32"] and f"<cell {number}>" in row
     assert "layers[0]" in text and "in use by arrays" in text
     page = page_of(shell)
-    assert sanitized(page) == page and "<td>weights</td>" in page
+    assert sanitized(page).replace(';">', '">') == page and ">weights</td>" in page
+
+
+def test_ages_are_told(shell):
+    run(shell, "older = cuda.zeros(11)\nimport time\ntime.sleep(0.05)\nyounger = cuda.zeros(11)")
+    ages = {a.name: a.age for a in cuda.memory_info().arrays}
+    assert ages["older"] > ages["younger"] + 0.04 and ages["younger"] >= 0
+    text = run(shell, "%cuda_mem").stdout
+    assert any(line.endswith("age") for line in text.splitlines()) and any(
+        line.endswith(" ms") or line.endswith(" s") for line in text.splitlines() if "younger" in line
+    )
+    run(shell, "%cuda_free older younger")
+
+
+def test_numeric_s_arrays_hold_memory_too(shell):
+    run(shell, "import xcuda.numeric as xnp\nn = xnp.arange(100_000) * 2.0\nfloat(n.sum())")
+    assert any(line.split()[0] == "n" for line in run(shell, "%cuda_mem").stdout.splitlines() if line.strip())
+    before = used()
+    run(shell, "%cuda_free --all")
+    assert "n" not in shell.user_ns and used() <= before - 800_000
+
+
+def test_reports_and_checks_hold_no_arrays(shell):
+    before = used()
+    run(shell, "held = cuda.zeros(100_000)")
+    run(shell, "%cuda_profile -q -o kept_report triple(held)")
+    run(shell, "%%cuda_check -o kept_check\ntriple(held)")
+    run(shell, "%%cuda_debug -o kept_steps\ntriple(held)")
+    assert used() >= before + 800_000
+    run(shell, "%cuda_free held")
+    assert used() < before + 10_000
+    assert {"kept_report", "kept_check", "kept_steps"} <= set(shell.user_ns)
+
+
+def test_a_name_given_twice_is_freed_once(shell):
+    run(shell, "twice = cuda.zeros(1000)")
+    assert "given back" in run(shell, "%cuda_free twice twice").stdout
+    assert "twice" not in shell.user_ns
+
+
+def test_a_full_device_names_the_holders_and_the_command(shell):
+    run(shell, "holder = cuda.zeros(1 << 17)")
+    told = usage_error(shell, "%%cuda_limit memory=1MiB\ncuda.zeros(1 << 20)")
+    assert "The largest: holder (1.0 MiB" in told and "%cuda_free NAME" in told
+    run(shell, "%cuda_free holder")
 
 
 def test_names_are_escaped(shell):

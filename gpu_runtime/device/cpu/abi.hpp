@@ -9,7 +9,7 @@
 namespace xcuda::device::cpu {
 
 /// Changes when a kernel compiled before can no longer run: part of every cache key.
-constexpr int kernel_abi = 3;
+constexpr int kernel_abi = 4;
 
 struct Worker;
 
@@ -60,6 +60,10 @@ struct Worker {
     /// Runs all threads of all blocks as fibers at once; each block has its own shared memory.
     void (*run_grid)(Worker*, const LaunchBlock*, const void* arguments, std::int64_t block_shared_bytes,
                      ThreadFunction thread);
+    /// Called inside a fiber: another one that can go on has its turn.
+    void (*give_way)(Worker*);
+    /// Set by a watched kernel: fibers begin, and take turns, in an order drawn from it; 0: as they are numbered.
+    std::uint64_t order;
 };
 
 /// Optional, `extern "C" const std::int64_t NAME_shared_bytes = N;`: static shared memory of a block; without

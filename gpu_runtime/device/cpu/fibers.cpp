@@ -1,6 +1,9 @@
 #include "device/cpu/fibers.hpp"
 
+#include <algorithm>
 #include <exception>
+#include <numeric>
+#include <random>
 
 #include "base/error.hpp"
 
@@ -153,11 +156,24 @@ void place_block(FiberGang& gang, std::int64_t at, std::int64_t index, std::int3
     }
 }
 
+/// The ring in an order drawn from `seed`; its first fiber.
+std::int32_t shuffle_ring(FiberGang& gang, std::int32_t count, std::uint64_t seed) {
+    std::vector<std::int32_t> order(static_cast<std::size_t>(count));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), std::mt19937_64(seed));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const std::int32_t next = order[(i + 1) % order.size()];
+        gang.fibers[static_cast<std::size_t>(order[i])].next = next;
+        gang.fibers[static_cast<std::size_t>(next)].previous = order[i];
+    }
+    return order.front();
+}
+
 void run_gang(WorkerState& worker) {
     FiberGang& gang = *worker.fibers;
-    gang.current = 0;
+    gang.current = worker.order == 0 ? 0 : shuffle_ring(gang, gang.grid.live, worker.order);
     Switch out{&worker, &gang.scheduler};
-    jump_fcontext(gang.fibers[0].context, &out);
+    jump_fcontext(gang.fibers[static_cast<std::size_t>(gang.current)].context, &out);
 }
 
 }  // namespace
@@ -192,6 +208,11 @@ std::uint64_t barrier(Worker* self, std::int32_t site, bool predicate) {
 std::uint64_t grid_barrier(Worker* self, std::int32_t site) {
     auto& worker = static_cast<WorkerState&>(*self);
     return meet(worker, worker.fibers->grid, Wait::grid, site, false);
+}
+
+void give_way(Worker* self) {
+    auto& worker = static_cast<WorkerState&>(*self);
+    hand_over(worker, next_ready(*worker.fibers, worker.fibers->current));
 }
 
 void run_fibers(Worker* self, const LaunchBlock* launch, const void* arguments, std::int64_t block,

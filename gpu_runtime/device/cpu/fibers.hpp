@@ -59,6 +59,7 @@ void run_grid(Worker* worker, const LaunchBlock* launch, const void* arguments,
               std::int64_t block_shared_bytes, ThreadFunction thread);
 std::uint64_t barrier(Worker* worker, std::int32_t site, bool predicate);
 std::uint64_t grid_barrier(Worker* worker, std::int32_t site);
+void give_way(Worker* worker);
 std::uint64_t warp(Worker* worker, std::int32_t op, std::int32_t site, std::uint32_t mask,
                    std::uint64_t value, std::int32_t source);
 

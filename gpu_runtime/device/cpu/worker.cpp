@@ -77,8 +77,8 @@ void abandon(WorkerState& worker, std::exception_ptr error) {
 }
 
 WorkerState::WorkerState()
-    : Worker{nullptr,      record_fault, cpu::run_fibers,   cpu::barrier,
-             leave_launch, cpu::warp,    cpu::grid_barrier, cpu::run_grid} {}
+    : Worker{nullptr,   record_fault,      cpu::run_fibers, cpu::barrier,  leave_launch,
+             cpu::warp, cpu::grid_barrier, cpu::run_grid,   cpu::give_way, 0} {}
 WorkerState::~WorkerState() = default;
 
 WorkerState& this_worker() {
@@ -96,6 +96,7 @@ void prepare(WorkerState& worker, const LaunchState& launch) {
                         "no memory for a block's shared memory on the CPU device");
     }
     worker.shared = worker.shared_memory.get();
+    worker.order = 0;
     worker.stack.reserve(1, std::max(usual_stack, launch.frame_bytes + stack_margin));
 }
 

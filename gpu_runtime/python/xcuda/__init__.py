@@ -5,7 +5,7 @@ Importing it costs nothing; `xcuda.core` loads the runtime, the first compile lo
 
 __version__ = "0.1.0"
 
-_PARTS = ("core", "numeric", "math", "jit", "profiler", "tiles")
+_PARTS = ("core", "numeric", "math", "jit", "profiler", "tiles", "check")
 
 
 def install_names():

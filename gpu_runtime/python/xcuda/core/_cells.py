@@ -1,9 +1,18 @@
 """What a notebook's cells are called in messages."""
 
+import linecache
 import re
 import sys
 
 from xcuda import _runtime
+
+
+def source_line(file, line):
+    """A line of a source without the blanks around it; "" where there is none, whatever the file is called."""
+    try:
+        return linecache.getline(file, line).strip()
+    except (ValueError, UnicodeError):  # no file has such a name
+        return ""
 
 
 def name_cell(file):

@@ -1,6 +1,8 @@
 """Builds the exceptions that the C++ runtime raises, with a traceback into the user's kernel."""
 
 import builtins
+import sys
+import weakref
 
 from xcuda import _runtime
 
@@ -21,12 +23,12 @@ def build(fault, type_name, message, hint, place, kernel, launched):
         )
     else:
         if fault == "machine" and type_name == "MemoryError":
-            message, hint = f"{message}{_holders()}", hint or _LESS_MEMORY
+            message, hint = f"{message}{_holders()}", hint or _less_memory()
         if type_name == "DeviceLostError":
             from .lost import told
 
             message, hint = told(message), ""
-        error = _kind(fault, type_name)(f"{message}; {hint}" if hint else message)
+        error = _made(_kind(fault, type_name), f"{message}; {hint}" if hint else message)
         if place is not None:
             error = _raised_at(error, place[0], place[1], kernel or "<kernel>")
     if launched is not None:
@@ -37,6 +39,17 @@ def build(fault, type_name, message, hint, place, kernel, launched):
 _LESS_MEMORY = (
     "delete what is no longer needed (`del name`; cuda.memory_info() lists all), or do the work in parts"
 )
+
+
+def _less_memory():
+    """What to do about a full device; in a notebook with the magic that does it."""
+    module = sys.modules.get("IPython")
+    if module is None or module.get_ipython() is None:
+        return _LESS_MEMORY
+    return (
+        "give back what is no longer needed (%cuda_free NAME, or --unused; %cuda_mem lists all), or do the work in "
+        "parts"
+    )
 
 
 def _holders():
@@ -50,7 +63,29 @@ def _holders():
     return f". The largest: {told}" if told else ""
 
 
+_user_kinds = weakref.WeakValueDictionary()  # by name: the exceptions of their own that users' kernels raise
+
+
+def user_kind(kind):
+    """The name by which a fault tells an exception class of the user's: the class last captured under it."""
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    _user_kinds[name] = kind
+    return name
+
+
+def _made(kind, text):
+    """An exception with this text, also of a class that takes other arguments."""
+    try:
+        return kind(text)
+    except Exception:
+        error = kind.__new__(kind)
+        error.args = (text,)
+        return error
+
+
 def _kind(fault, type_name):
+    if type_name in _user_kinds:
+        return _user_kinds[type_name]
     if type_name == "DeviceLostError":
         return errors.DeviceLostError
     if fault == "machine" and type_name == "MemoryError":

@@ -12,7 +12,8 @@ class KernelWarning(UserWarning):
 
 def warn(tree: ast.FunctionDef, file: str) -> None:
     """Warns of each finding in a kernel's tree, whose lines are the file's."""
-    for line, sentence in [*_unused_arguments(tree), *_unread_shared(tree), *_parted_barriers(tree)]:
+    looks = (_unused_arguments, _unread_shared, _parted_barriers, _breakpoints)
+    for line, sentence in [found for look in looks for found in look(tree)]:
         warnings.warn_explicit(f"{tree.name}: {sentence}", KernelWarning, file, line)
 
 
@@ -72,6 +73,15 @@ def _parted_barriers(tree):
                     f"syncthreads() stands under the condition of line {branch.lineno}, in which the threads of a "
                     "block differ: all of them must come to it; take it out of the `if`",
                 )
+
+
+def _breakpoints(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "breakpoint":
+            yield (
+                node.lineno,
+                "breakpoint() stops under %%cuda_debug (cuda.debug); in a launch it does nothing",
+            )
 
 
 def _is_shared_array(node):

@@ -10,6 +10,7 @@ from xcuda import _runtime
 from xcuda.core._cells import name_cell
 from xcuda.core.devices import Device
 
+ARRAYS = (_runtime.ArrayBase, _runtime.NumericBase)  # what holds a device's memory
 _LISTED = 5  # arrays in a message
 _ITEMS = 1000  # of a container that is looked into
 
@@ -23,6 +24,7 @@ class LiveArray:
     shape: tuple
     dtype: str
     where: str  # "line 2 of <cell 3>": where it was made; may be empty
+    age: float | None = None  # seconds since then; None where it is not known
 
     def __str__(self):
         made = f", made at {self.where}" if self.where else ""
@@ -75,18 +77,23 @@ def trim_memory(device=None) -> int:
 def live_arrays(label) -> list[LiveArray]:
     """The arrays on a device with memory of their own, the largest first; views count as their array."""
     found = {}  # by memory; an array before its views
-    for array in _runtime.arrays_among(gc.get_objects()):
+    objects = gc.get_objects()
+    for array in [*_runtime.arrays_among(objects), *_runtime.numeric_among(objects)]:
         if array._device_label != label:
             continue
-        key, nbytes, site = array._memory
+        key, nbytes, site, age = array._memory
         if nbytes and (key not in found or array.nbytes > found[key][0].nbytes):
-            found[key] = (array, nbytes, site)
+            found[key] = (array, nbytes, site, age)
     names = _names()
     rows = []
-    for key, (array, nbytes, site) in found.items():
+    for key, (array, nbytes, site, age) in found.items():
         where = f"line {site[1]} of {name_cell(site[0])}" if site else ""
-        rows.append(LiveArray(names.get(key, ""), nbytes, array.shape, array._dtype_name, where))
+        rows.append(LiveArray(names.get(key, ""), nbytes, array.shape, _dtype_of(array), where, age if site else None))
     return sorted(rows, key=lambda row: -row.nbytes)
+
+
+def _dtype_of(array) -> str:
+    return array._dtype_name if isinstance(array, _runtime.ArrayBase) else str(array.dtype)
 
 
 def largest_arrays(label, count=_LISTED) -> str:
@@ -126,6 +133,14 @@ def human(nbytes) -> str:
     return f"{nbytes} bytes" if units[0] == "bytes" else f"{value:.1f} {units[0]}"
 
 
+def human_time(seconds) -> str:
+    """ "2.5 min"."""
+    for unit, size in (("h", 3600), ("min", 60), ("s", 1)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e3:.0f} ms"
+
+
 def relieve() -> None:
     """What a device asks for before it is out of memory."""
     release_failed()
@@ -143,7 +158,7 @@ def _names():
     best = {}
     for space in spaces:
         for name, array in _named(space):
-            key, nbytes, _ = array._memory
+            key, nbytes, _, _ = array._memory
             rank = (name.startswith("_"), name.startswith("Out["), array.nbytes < nbytes, len(name))
             if key not in best or rank < best[key][0]:
                 best[key] = (rank, name)
@@ -153,7 +168,7 @@ def _names():
 def _named(space):
     """(name, array) of a namespace: its arrays, and those one step inside its containers and objects."""
     for name, value in list(space.items()):
-        if isinstance(value, _runtime.ArrayBase):
+        if isinstance(value, ARRAYS):
             yield name, value
         elif isinstance(value, (list, tuple)):
             yield from _those_of((f"{name}[{i}]", item) for i, item in enumerate(value[:_ITEMS]))
@@ -166,4 +181,4 @@ def _named(space):
 
 
 def _those_of(pairs):
-    return ((name, item) for name, item in pairs if isinstance(item, _runtime.ArrayBase))
+    return ((name, item) for name, item in pairs if isinstance(item, ARRAYS))

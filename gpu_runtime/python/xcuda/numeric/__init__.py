@@ -19,16 +19,45 @@ _runtime.set_numeric_class(ndarray, _dtypes.DTYPES)
 from . import _ufuncs  # noqa: E402
 
 _runtime.set_numeric_callbacks(_dtypes.resolve, _ufuncs.slow, get_item, set_item, _dtypes.SAME_KIND)
-from . import _about, _creation, _functions, _indexing, _methods, _named, _products, _reductions, _views  # noqa: E402
+from . import (  # noqa: E402
+    _about,
+    _arg_extremes,
+    _counting,
+    _creation,
+    _cumulative,
+    _functions,
+    _histograms,
+    _indexing,
+    _joining,
+    _masked,
+    _methods,
+    _named,
+    _nonzero,
+    _padding,
+    _products,
+    _quantiles,
+    _rearranging,
+    _reductions,
+    _searching,
+    _sets,
+    _sorting,
+    _splitting,
+    _taking,
+    _triangles,
+    _ufunc_methods,
+    _views,
+)
 from ._array_api import NamespaceInfo as __array_namespace_info__  # noqa: E402
 from ._dtypes import flush  # noqa: E402
 from ._ufuncs import ufunc  # noqa: E402
 
+# isort: split
+from . import _einsum, _functional, _grids, _packed_bits, _polynomials, _signals  # noqa: E402
+
 __all__ = ["FallbackWarning", "config", "flush", "ndarray", "ufunc"]
 
-_SUBMODULES = ("fft", "linalg", "random")
+_SUBMODULES = ("fft", "linalg", "polynomial", "random")
 _HOST_MODULES = (
-    "polynomial",
     "lib",
     "exceptions",
     "dtypes",

@@ -15,7 +15,7 @@ _apply = _runtime.numeric_apply
 _WHERE = _runtime.numeric_ufunc("where", 3)
 
 
-@native(partly="where(condition) alone")
+@native()
 def where(condition, x=None, y=None, /):
     """x where the condition holds, else y."""
     made = _runtime.numeric_call(_WHERE, condition, x, y)

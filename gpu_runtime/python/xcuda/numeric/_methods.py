@@ -21,7 +21,6 @@ _OTHER = (
         "argsort",
         "argpartition",
         "choose",
-        "compress",
         "cumprod",
         "cumsum",
         "dot",
@@ -50,16 +49,16 @@ ndarray.conj = ndarray.conjugate
 
 def _sort(self, axis=-1, kind=None, order=None, *, stable=None):
     """Sorts in place."""
-    from xcuda import numeric
+    from ._sorting import sort_in_place
 
-    self[...] = numeric.sort(self, axis, kind)
+    sort_in_place(self, axis, kind, order, stable)
 
 
 def _partition(self, kth, axis=-1, kind="introselect", order=None):
     """Partitions in place."""
-    from xcuda import numeric
+    from ._sorting import partition_in_place
 
-    self[...] = numeric.partition(self, kth, axis)
+    partition_in_place(self, kth, axis, kind, order)
 
 
 def _flatten(self, order="C"):

@@ -20,7 +20,7 @@ from ._stacks import arrays, as_it_lies, ours
 def _integer_product(out, a, b):
     s, i, j = cuda.grid(3)
     if s < out.shape[0] and i < out.shape[1] and j < out.shape[2]:
-        total = out.dtype.type(0)
+        total = 0
         for k in range(a.shape[2]):
             total += a[s, i, k] * b[s, k, j]
         out[s, i, j] = total

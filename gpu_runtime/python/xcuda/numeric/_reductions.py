@@ -3,7 +3,6 @@
 import numpy
 
 from ._array import asarray
-from ._fallback import on_host
 from ._functions import imag_part, real_part
 from ._functions import where as choose
 from ._out import given
@@ -201,13 +200,24 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     if weights.shape != a.shape:
         if axis is None:
             raise TypeError("Axis must be specified when shapes of a and weights differ.")
-        return on_host("average", numpy.average, (a, axis, weights, returned), {"keepdims": keepdims})
+        weights = _weights_along(a, axis, weights)
     wide = numpy.result_type(a.dtype, weights.dtype, "float64" if a.dtype.kind in "biu" else a.dtype)
     scale = sum(weights, axis, wide, keepdims=keepdims)
     if bool((scale == 0).any()):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
     made = sum(a * weights, axis, wide, keepdims=keepdims) / scale
+    if returned and scale.shape != made.shape:
+        scale = TABLE["broadcast_to"].function(scale, made.shape).copy()
     return (made, scale) if returned else made
+
+
+def _weights_along(a, axis, weights):
+    """Weights of some axes in a shape that broadcasts against the array's."""
+    axes = numpy.lib.array_utils.normalize_axis_tuple(axis, a.ndim, argname="axis")
+    if weights.shape != tuple(a.shape[k] for k in axes):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    weights = weights.transpose(tuple(numpy.argsort(axes)))
+    return weights.reshape(tuple(n if k in axes else 1 for k, n in enumerate(a.shape)))
 
 
 def _nan_fold(name, plain, in_place_of_nan):
@@ -230,8 +240,6 @@ def _nan_extreme(name, ufunc):
     def fold(a, axis=None, out=None, keepdims=False, initial=_NoValue, where=True):
         a = asarray(a)
         keepdims = False if keepdims is _NoValue else keepdims
-        if a.size == 0 or a.dtype.kind == "c":
-            return on_host(name, getattr(numpy, name), (a, axis), {"keepdims": keepdims})
         made = TABLE[ufunc].function.reduce(a, axis, None, None, keepdims, initial, where)
         return given(made, out)
 

@@ -181,10 +181,10 @@ class ufunc:
         axes = _axes(axis, array.ndim)
         made = self._fold(array, axes, dtype, bool(keepdims), initial, where)
         if made is None:
-            how = {"axis": axis, "dtype": dtype, "keepdims": keepdims, "initial": initial, "where": where}
-            if out is not None:
-                how["out"] = out
-            return on_host(f"{self.__name__}.reduce", self._numpy.reduce, (array,), how)
+            how = {"dtype": dtype, "initial": initial, "where": None if where is True else where}
+            how = {k: v for k, v in how.items() if v is not None and v is not numpy._NoValue}
+            how.update(axis=axis, keepdims=keepdims)
+            return TABLE["_reduce"].function(self, array, axes, how, out)
         if out is not None:
             return _into([made], (out,), True, self)
         return made
@@ -275,20 +275,6 @@ class ufunc:
             return int(numpy.iinfo(dtype).min if low else numpy.iinfo(dtype).max)
         return None
 
-    def accumulate(self, array, axis=0, dtype=None, out=None):
-        """The folds of all beginnings, along an axis."""
-        how = {"axis": axis, "dtype": dtype}
-        if out is not None:
-            how["out"] = out
-        return on_host(f"{self.__name__}.accumulate", self._numpy.accumulate, (array,), how)
-
-    def reduceat(self, array, indices, axis=0, dtype=None, out=None):
-        """Folds of slices along an axis."""
-        how = {"axis": axis, "dtype": dtype}
-        if out is not None:
-            how["out"] = out
-        return on_host(f"{self.__name__}.reduceat", self._numpy.reduceat, (array, indices), how)
-
     def outer(self, a, b, /, **kwargs):
         """The function of every pair."""
         from ._array import asarray_or_host as asarray
@@ -297,17 +283,6 @@ class ufunc:
             raise ValueError("outer product only supported for binary functions")
         a, b = asarray(a), asarray(b)
         return self(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
-
-    def at(self, a, indices, b=None, /):
-        """Applies the function in place at indices, again and again where they repeat."""
-        given = (a, indices) if b is None else (a, indices, b)
-        host = [to_host(x) for x in given]
-        from ._fallback import tell
-
-        tell(f"{self.__name__}.at")
-        self._numpy.at(*host)
-        if not a._host_accessible:
-            a[...] = host[0]
 
 
 _COMPARISONS = {"less", "less_equal", "equal", "not_equal", "greater", "greater_equal"}

@@ -1,0 +1,211 @@
+#include "launch/named_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "ir/walk.hpp"
+
+namespace xcuda::launch {
+
+using namespace ir;
+
+namespace {
+
+using Value = std::optional<double>;
+
+constexpr std::size_t most_told = 6;
+constexpr int deepest = 32;  // of names that stand for one another
+
+class Reader {
+public:
+    Reader(const Function& f, const device::FaultRecord& fault, const device::Shape* shape,
+           const ArgumentShapes& shapes)
+        : function_(f),
+          fault_(fault),
+          shape_(shape),
+          shapes_(shapes) {
+        each_stmt(f.body, [&](const Stmt& s) {
+            if (s.var < 0) return;
+            ++assigned_[s.var];
+            if (s.kind == Stmt::Kind::assign) value_of_[s.var] = s.exprs[0];
+        });
+    }
+
+    Value of(const Expr& e, int depth = 0) const {
+        if (depth > deepest) return {};
+        const auto arg = [&](std::size_t i) { return of(*e.args[i], depth + 1); };
+        switch (e.op) {
+            case Op::constant: {
+                if (is_complex(e.type.dtype)) return {};
+                return real_of(number_of(e));
+            }
+            case Op::var: return of(var_of(e), depth);
+            case Op::coord: return coordinate(coord_of(e));
+            case Op::dim: return length(e);
+            case Op::neg: {
+                const Value a = arg(0);
+                return a ? Value(-*a) : a;
+            }
+            case Op::cast: {
+                const Value a = arg(0);
+                if (!a || is_floating(e.type.dtype)) return a;
+                return is_integer(e.type.dtype) ? Value(std::trunc(*a)) : Value{};
+            }
+            case Op::add:
+            case Op::sub:
+            case Op::mul:
+            case Op::floordiv:
+            case Op::mod: {
+                const Value a = arg(0), b = arg(1);
+                if (!a || !b) return {};
+                if (e.op == Op::add) return *a + *b;
+                if (e.op == Op::sub) return *a - *b;
+                if (e.op == Op::mul) return *a * *b;
+                if (*b == 0) return {};
+                return e.op == Op::floordiv ? std::floor(*a / *b) : *a - *b * std::floor(*a / *b);
+            }
+            default: return {};
+        }
+    }
+
+    Value of(VarId v, int depth = 0) const {
+        if (const auto found = known_.find(v); found != known_.end()) return found->second;
+        const auto times = assigned_.find(v);
+        const auto value = value_of_.find(v);
+        if (times == assigned_.end() || times->second != 1 || value == value_of_.end()) return {};
+        return of(*value->second, depth + 1);
+    }
+
+    /// What names must hold for `e` to be `value`, where there is one unknown.
+    void solve(const Expr& e, double value) {
+        switch (e.op) {
+            case Op::var:
+                if (of(e)) return;
+                known_[var_of(e)] = value;
+                if (assigned_[var_of(e)] == 1 && value_of_.contains(var_of(e)))
+                    solve(*value_of_[var_of(e)], value);
+                return;
+            case Op::cast:
+                if (is_integer(e.type.dtype) && is_integer(e.args[0]->type.dtype)) solve(*e.args[0], value);
+                return;
+            case Op::neg: solve(*e.args[0], -value); return;
+            case Op::add:
+            case Op::sub: {
+                const double sign = e.op == Op::add ? 1 : -1;
+                if (const Value b = of(*e.args[1]))
+                    solve(*e.args[0], value - sign * *b);
+                else if (const Value a = of(*e.args[0]))
+                    solve(*e.args[1], sign * (value - *a));
+                return;
+            }
+            case Op::mul:
+                for (std::size_t i = 0; i < 2; ++i)
+                    if (const Value by = of(*e.args[1 - i]); by && *by != 0 && std::fmod(value, *by) == 0) {
+                        solve(*e.args[i], value / *by);
+                        return;
+                    }
+                return;
+            default: return;
+        }
+    }
+
+private:
+    Value coordinate(const Coord& c) const {
+        if (!shape_) return {};
+        const auto axis = static_cast<std::size_t>(c.axis);
+        const std::array<std::int64_t, 3> grid{shape_->grid.x, shape_->grid.y, shape_->grid.z},
+            block{shape_->block.x, shape_->block.y, shape_->block.z};
+        const auto whole = [](std::int64_t v) { return Value(static_cast<double>(v)); };
+        switch (c.kind) {
+            case Coord::Kind::thread: return whole(fault_.thread[axis]);
+            case Coord::Kind::block: return whole(fault_.block[axis]);
+            case Coord::Kind::block_dim: return whole(block[axis]);
+            case Coord::Kind::grid_dim: return whole(grid[axis]);
+            case Coord::Kind::grid_size: return whole(grid[axis] * block[axis]);
+            case Coord::Kind::global: return whole(fault_.block[axis] * block[axis] + fault_.thread[axis]);
+        }
+        return {};
+    }
+
+    Value length(const Expr& e) const {
+        if (e.args[0]->op != Op::var || !function_.is_kernel) return {};
+        const auto at = std::find(function_.params.begin(), function_.params.end(), var_of(*e.args[0]));
+        const auto parameter = static_cast<std::size_t>(at - function_.params.begin());
+        const auto axis = static_cast<std::size_t>(std::get<Axis>(e.payload).value);
+        if (parameter >= shapes_.size() || axis >= shapes_[parameter].size()) return {};
+        return static_cast<double>(shapes_[parameter][axis]);
+    }
+
+    const Function& function_;
+    const device::FaultRecord& fault_;
+    const device::Shape* shape_;
+    const ArgumentShapes& shapes_;
+    std::map<VarId, int> assigned_;
+    std::map<VarId, ExprP> value_of_;
+    std::map<VarId, double> known_;
+};
+
+/// The index along the axis that a fault names, of the access at its site.
+ExprP index_of(const Stmt& s, const device::FaultRecord& fault) {
+    const int axis = (fault.kind >> 8) - 1;
+    if (axis < 0) return nullptr;
+    const auto at = static_cast<std::size_t>(axis) + 1;
+    if (s.kind == Stmt::Kind::store && s.access.site == fault.site && at < s.exprs.size()) return s.exprs[at];
+    ExprP found;
+    for (const ExprP& e : s.exprs)
+        each_expr(e, [&](const Expr& n) {
+            const Access* access = n.op == Op::load     ? &access_of(n)
+                                   : n.op == Op::atomic ? &std::get<Atomic>(n.payload).access
+                                                        : nullptr;
+            if (access && access->site == fault.site && at < n.args.size()) found = n.args[at];
+        });
+    return found;
+}
+
+}  // namespace
+
+std::string named_values(const device::FaultRecord& fault, const Module& typed, const device::Shape* shape,
+                         const ArgumentShapes& shapes) {
+    if (fault.site < 0 || static_cast<std::size_t>(fault.site) >= typed.sites.size()) return {};
+    const Place& place = typed.sites[static_cast<std::size_t>(fault.site)].place;
+    if (!place.known()) return {};
+    for (const Function& f : typed.functions) {
+        std::vector<VarId> names;
+        ExprP index;
+        each_stmt(f.body, [&](const Stmt& s) {
+            if (const ExprP found = index_of(s, fault)) index = found;
+            for (const ExprP& e : s.exprs)
+                each_expr(e, [&](const Expr& n) {
+                    const Place& here = n.place.known() ? n.place : s.place;
+                    if (n.op != Op::var || here.line != place.line || here.file != place.file) return;
+                    const Var& v = f.vars[static_cast<std::size_t>(var_of(n))];
+                    if (!v.type.is_scalar() || v.role == Var::Role::hidden) return;
+                    if (std::find(names.begin(), names.end(), var_of(n)) == names.end())
+                        names.push_back(var_of(n));
+                });
+        });
+        if (names.empty()) continue;
+        Reader reader(f, fault, shape, shapes);
+        if (index && static_cast<device::FaultKind>(fault.kind & 0xff) == device::FaultKind::index)
+            reader.solve(*index, static_cast<double>(fault.value[0]));
+        std::string told;
+        std::size_t count = 0;
+        for (const VarId v : names) {
+            const Value value = reader.of(v);
+            if (!value || std::fabs(*value) > 9e15 || count == most_told) continue;
+            const Var& var = f.vars[static_cast<std::size_t>(v)];
+            const bool whole = is_integer(var.type.dtype);
+            told += fmt::format("{}{} = {}", count++ ? ", " : "", var.name,
+                                whole ? fmt::format("{:.0f}", *value) : fmt::format("{:.9g}", *value));
+        }
+        return told;
+    }
+    return {};
+}
+
+}  // namespace xcuda::launch

@@ -1,0 +1,18 @@
+// What the named numbers of a faulting line held, as far as the fault itself tells: from the thread's place, the lengths of
+// the arrays and the index that was met.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "launch/fault.hpp"
+
+namespace xcuda::launch {
+
+/// "i = 200, k = 3" of the line of `fault.site`; empty where no name's value follows. `typed` is the module before the
+/// passes of a device; `shape`: null where the thread's place says nothing of its index.
+std::string named_values(const device::FaultRecord& fault, const ir::Module& typed,
+                         const device::Shape* shape, const ArgumentShapes& shapes);
+
+}  // namespace xcuda::launch

@@ -1,0 +1,30 @@
+"""Short runs of the fuzzers of tests/robust; `./run check` has the long ones."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from robust import front_end, reports
+
+
+def test_the_front_end_compiles_or_refuses_mutated_kernels():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outcomes, wrong = front_end.fuzz(seed=3, count=150)
+    assert wrong == []
+    assert outcomes["compiled"] > 10 and outcomes["refused"] > 50
+
+
+def test_hostile_names_stay_text():
+    made, wrong = reports.fuzz(seed=5, count=120)
+    assert wrong == [] and set(made) == set(reports.PAGES)
+
+
+@pytest.mark.parametrize("page", reports.PAGES)
+def test_a_name_that_is_mark_up_is_shown_as_it_is(page):
+    shown = reports.PAGES[page]("<i>&</i>")["text/html"]
+    assert "&lt;i&gt;&amp;&lt;/i&gt;" in shown and "<i>" not in shown

@@ -1,0 +1,149 @@
+"""One kernel under a soak's cells: their results, and what its memory does."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import time
+from dataclasses import dataclass, field
+
+import jupyter_client
+
+from soak.cells import SETUP, Cell, cell
+
+FLAT = 1.02
+PAGE = os.sysconf("SC_PAGE_SIZE")
+MEMORY = "import gc; gc.collect(); cuda.synchronize(); cuda.Device().memory()['used']"
+
+
+@dataclass
+class Outcome:
+    """What came of a soak."""
+
+    cells: int = 0
+    kinds: dict[str, int] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    resident: list[int] = field(default_factory=list)  # bytes, at each sample
+    device: list[int] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def growth(self) -> float:
+        """The last resident size over the largest one of the first half, by when every text has run."""
+        half = max(1, len(self.resident) // 2)
+        return self.resident[-1] / max(self.resident[:half])
+
+    def problems(self) -> list[str]:
+        found = list(self.wrong)
+        if len(self.resident) >= 10 and self.growth() > FLAT:
+            found.append(f"the process grew by {self.growth():.3f} in the second half")
+        if self.device and self.device[-1] > max(self.device[: len(self.device) // 2 + 1]):
+            found.append(f"device memory grew: {self.device}")
+        return found
+
+
+class Session:
+    """A kernel and a client."""
+
+    def __init__(self):
+        self.manager, self.client = jupyter_client.manager.start_new_kernel(
+            kernel_name="xcuda", startup_timeout=60, stderr=subprocess.DEVNULL
+        )
+
+    def run(self, one: Cell) -> str:
+        """ "" where the cell did as it must; else what it did instead."""
+        message = self.client.execute(one.text, store_history=False, stop_on_error=False)
+        result, begun = None, False
+        while True:
+            told = self.client.get_iopub_msg(timeout=120)
+            if told["parent_header"].get("msg_id") != message:
+                continue
+            kind, content = told["msg_type"], told["content"]
+            if kind == "execute_result":
+                result = content["data"]["text/plain"]
+            elif kind == "stream" and one.kind == "interrupt" and not begun and "begun" in content["text"]:
+                begun = True
+                time.sleep(0.02)
+                self.manager.interrupt_kernel()
+            elif kind == "status" and content["execution_state"] == "idle":
+                break
+        reply = self.reply(message)
+        if reply.get("ename") != one.error:
+            return f"{one.text!r} ended with {reply.get('ename')} ({reply.get('evalue')}), not {one.error}"
+        if one.result is not None and result != one.result:
+            return f"{one.text!r} gave {result}, not {one.result}"
+        return ""
+
+    def reply(self, message) -> dict:
+        while True:
+            reply = self.client.get_shell_msg(timeout=60)
+            if reply["parent_header"].get("msg_id") == message:
+                return reply["content"]
+
+    def number(self, text: str) -> int:
+        found = []
+        self.client.execute_interactive(
+            text,
+            store_history=False,
+            output_hook=lambda m: (
+                m["msg_type"] == "execute_result" and found.append(m["content"]["data"]["text/plain"])
+            ),
+            timeout=60,
+        )
+        return int(found[0])
+
+    def resident(self) -> int:
+        pid = self.manager.provisioner.process.pid
+        with open(f"/proc/{pid}/statm") as statm:
+            return int(statm.read().split()[1]) * PAGE
+
+    def close(self) -> None:
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+
+
+def soak(cells: int, seed: int, seconds: float = float("inf"), samples: int = 20, progress=None) -> Outcome:
+    """Runs random cells in one kernel; stops early after `seconds`, or at the tenth wrong result."""
+    rng = random.Random(seed)
+    outcome, begin = Outcome(), time.monotonic()
+    session = Session()
+    try:
+        session.run(Cell("setup", SETUP))
+        every = max(1, cells // samples)
+        for number in range(1, cells + 1):
+            one = cell(rng)
+            if problem := session.run(one):
+                outcome.wrong.append(f"cell {number}: {problem}")
+            outcome.cells = number
+            outcome.kinds[one.kind] = outcome.kinds.get(one.kind, 0) + 1
+            late = time.monotonic() - begin > seconds or len(outcome.wrong) >= 10
+            if number % every == 0 or late:
+                session.run(Cell("clean", "%cuda_free --all"))
+                session.run(Cell("setup", SETUP))
+                outcome.device.append(session.number(MEMORY))
+                outcome.resident.append(session.resident())
+                if progress:
+                    progress(outcome)
+            if late:
+                break
+    finally:
+        outcome.seconds = time.monotonic() - begin
+        session.close()
+    return outcome
+
+
+def restarts(count: int) -> list[str]:
+    """Restarts one kernel that often, each time with a launch; what went wrong."""
+    session, wrong = Session(), []
+    rng = random.Random(0)
+    try:
+        for number in range(count):
+            session.run(Cell("setup", SETUP))
+            one = cell(rng)
+            if problem := session.run(one):
+                wrong.append(f"after {number} restarts: {problem}")
+            session.manager.restart_kernel(now=number % 3 == 0)
+            session.client.wait_for_ready(timeout=60)
+    finally:
+        session.close()
+    return wrong
