@@ -183,7 +183,7 @@ Row row_of(const Loop& loop) {
     return row;
 }
 
-std::int64_t limit = 512;
+std::int64_t limit = 32;
 std::uint64_t computed = 0;
 
 // `visits`: how many values may still be looked at; chains that share much are left to a kernel.
