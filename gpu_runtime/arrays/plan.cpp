@@ -6,6 +6,7 @@
 
 #include "arrays/fold.hpp"
 #include "arrays/fuse.hpp"
+#include "arrays/small.hpp"
 
 namespace xcuda::arrays {
 namespace {
@@ -118,20 +119,9 @@ struct Runner {
     Plan& plan;
     const Queue& queue;
 
-    // The value has its memory from here on.
-    static void settle(Value& v, const ValueP& memory) {
-        v.buffer = memory->buffer;
-        v.address = memory->address;
-        v.loop = nullptr;
-        v.reduction.reset();
-        v.operands.clear();
-        v.site = {};
-        v.depth = 0;
-    }
-
     void elementwise(std::span<const ValueP> values) {
         if (values[0]->size() == 0) {
-            for (const ValueP& v : values) settle(*v, memory_for(*v));
+            for (const ValueP& v : values) v->settle(*memory_for(*v));
             return;
         }
         std::size_t done = 0;
@@ -148,7 +138,7 @@ struct Runner {
                      made.size() < most_outputs);
             use(fuser, queue);
             start(elementwise_kernel(std::move(fuser)), made.front().first->site, queue);
-            for (auto& [v, memory] : made) settle(*v, memory);
+            for (auto& [v, memory] : made) v->settle(*memory);
         }
     }
 
@@ -159,7 +149,7 @@ struct Runner {
     void fold(const ValueP& v) {
         const ValueP memory = memory_for(*v);
         if (v->size() > 0) run_fold(*v, memory->address, queue);
-        settle(*v, memory);
+        v->settle(*memory);
     }
 
     void run() {
@@ -200,7 +190,7 @@ bool reads_elsewhere(const Operand& o, const Value& target, const View& view, bo
 void compute(std::span<const ValueP> wanted, const Queue& queue) {
     Plan plan;
     for (const ValueP& v : wanted)
-        if (v->pending()) plan.collect(v);
+        if (v->pending() && !compute_small(v, queue)) plan.collect(v);
     if (plan.items.empty()) return;
     for (const ValueP& v : wanted)
         if (const auto at = plan.place.find(v.get()); at != plan.place.end())

@@ -70,6 +70,16 @@ Value::~Value() {
     }
 }
 
+void Value::settle(const Value& computed) {
+    buffer = computed.buffer;
+    address = computed.address;
+    loop = nullptr;
+    reduction.reset();
+    operands.clear();
+    site = {};
+    depth = 0;
+}
+
 ValueP in_memory(std::shared_ptr<launch::Buffer> buffer, char* address, DType dtype, const View& layout) {
     auto made = std::make_shared<Value>();
     made->dtype = dtype;

@@ -77,6 +77,9 @@ struct Value : std::enable_shared_from_this<Value> {
     Value& operator=(const Value&) = delete;
     XCUDA_API ~Value();
 
+    /// From here on it has the memory of `computed`.
+    void settle(const Value& computed);
+
     bool pending() const { return loop != nullptr || reduction.has_value(); }
     std::int64_t size() const { return layout.size(); }
     std::int64_t bytes() const { return size() * static_cast<std::int64_t>(info(dtype).size); }

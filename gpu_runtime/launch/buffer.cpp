@@ -107,6 +107,11 @@ std::vector<std::shared_ptr<device::Stream>> Buffer::streams() const {
     return all;
 }
 
+bool Buffer::on_default_stream_alone() const {
+    std::lock_guard lock(mutex_);
+    return !home_ && others_.empty();
+}
+
 void copy_in(device::Device& device, void* to, const void* from, std::size_t bytes, device::Stream* stream,
              double before) {
     if (bytes == 0) return;

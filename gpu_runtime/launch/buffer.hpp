@@ -33,6 +33,8 @@ public:
     void share() { shared_ = true; }
     /// The streams with work on this memory; the first is the one it was allocated on.
     std::vector<std::shared_ptr<device::Stream>> streams() const;
+    /// No stream but the default one has work on it.
+    bool on_default_stream_alone() const;
 
 private:
     void* allocate();

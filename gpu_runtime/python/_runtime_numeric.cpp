@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "_runtime_dtype.hpp"
+#include "arrays/small.hpp"
 #include "launch/program.hpp"
 
 namespace xcuda::python {
@@ -478,8 +479,10 @@ void bind_numeric(nb::module_& module) {
     module.def("numeric_flush", &flush_all);
     module.def("numeric_counts", [] {
         const arrays::Counts c = arrays::counts();
-        return nb::make_tuple(c.launches, c.structures, arrays::held_pending().size());
+        return nb::make_tuple(c.launches, c.structures, arrays::held_pending().size(), arrays::small_count());
     });
+    module.def("numeric_small_limit", &arrays::small_limit);
+    module.def("set_numeric_small_limit", &arrays::set_small_limit);
     // (name, kernel's text, registers or None) of every kernel so far, for a GPU that need not be here.
     module.def("numeric_compile_for", [](const std::string& architecture) {
         nb::list out;

@@ -291,6 +291,7 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
 PyObject* in_place(int ufunc, PyObject* a, PyObject* b, int inputs = 2) {
     return guarded(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
         NumericArray& x = *numeric_array(a);
+        if (x.readonly) wrong("ValueError", "output array is read-only");
         PyObject* const objects[] = {a, b};
         Call call;
         if (!prepare(ufunc, objects, inputs, call) ||

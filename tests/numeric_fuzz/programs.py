@@ -31,7 +31,8 @@ class Program:
 
     def __init__(self, seed):
         self.random = random.Random(seed)
-        self.lines, self.env, self.rough = [], environment(numpy), set()
+        self.lines, self.env = [], environment(numpy)
+        self.rough = {}  # by id: owners of memory, which are kept so that no other gets the id
         self.made = 0
         for _ in range(self.random.randint(1, 3)):
             self.add(self.creation())
@@ -65,7 +66,7 @@ class Program:
             ):
                 continue
             if careful or not exact(a):
-                self.rough.add(root(a))
+                self.rough[id(root(a))] = root(a)
 
     def restore(self, aliases, before):
         self.env.clear()
@@ -81,7 +82,7 @@ class Program:
         return {n: a for n, a in self.env.items() if n[0] == "v" and isinstance(a, numpy.ndarray)}
 
     def is_rough(self, name):
-        return root(self.env[name]) in self.rough
+        return id(root(self.env[name])) in self.rough
 
     def var(self, smooth=False):
         """A variable; `smooth`: one whose values both sides have bit for bit. None where there is none."""
@@ -326,7 +327,7 @@ def root(a):
     """What owns an array's memory."""
     while isinstance(a.base, numpy.ndarray):
         a = a.base
-    return id(a)
+    return a
 
 
 def exact(a):

@@ -11,6 +11,7 @@ import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 SILENCE = 75  # seconds without a word after which the process is taken to hang
+COLLECTION = 400  # the same before the first test
 SECONDS = 30  # a test's time
 
 
@@ -83,9 +84,9 @@ def _read(process, pipe, outcomes):
     current, open_test = None, False
     while True:
         try:
-            line, ended = lines.get(timeout=SILENCE), "the process died"
+            line, ended = lines.get(timeout=SILENCE if current else COLLECTION), "the process died"
         except queue.Empty:
-            line, ended = None, f"no end within {SILENCE} s"
+            line, ended = None, f"no end within {SILENCE if current else COLLECTION} s"
         if line is None:
             break
         told = json.loads(line)

@@ -77,6 +77,7 @@ KINDS = {
         "np.full_like(np.ones((2, 3)).T, 7, shape=(4, 5)).strides",
         "np.empty_like(np.ones((2, 3)).T, shape=6).strides",
         "np.ones_like(np.ones((2, 3)).T, order='A').strides",
+        "np.ones_like(np.ones((2, 3)).T, order='A', shape=(2, 3, 4)).strides",
         "np.ones_like(np.ones((4, 6))[::2, ::-3]).strides",
         "np.ones_like(np.broadcast_to(np.ones(3), (2, 3))).strides",
     ],
@@ -200,6 +201,12 @@ KINDS = {
         "np.add(np.ones(2), 2, out=...)",
         "np.add.reduce(np.ones(2), out=...)",
     ],
+    "read-only results come before dtypes": [
+        "x = np.broadcast_to(np.arange(3), (2, 3))\nx //= np.ones(3)",
+        "x = np.broadcast_to(np.arange(3), (2, 3))\nx += 1",
+        "x = np.broadcast_to(np.arange(3), (2, 3))\nnp.add(1, 2.5, out=x)",
+    ],
+    "kept axes of folds that NumPy does": ["np.ones(3, complex).max(axis=0, keepdims=True)"],
 }
 
 

@@ -15,6 +15,7 @@ import numpy
 import xcuda.numeric as np
 from xcuda import _runtime
 
+np.config.host_elements = 0
 rng = numpy.random.default_rng(0)
 x, z = np.array(rng.random((70, 90))), np.array(rng.random(300) + 1j)
 f = x.astype("float32")

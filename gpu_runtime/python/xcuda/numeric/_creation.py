@@ -68,11 +68,11 @@ def _like(make, a, dtype, order, shape):
     """`make(shape, dtype, order)` as another array is; its axes lie as the other's do (order "K")."""
     a = a if isinstance(a, ndarray) else asarray(a)
     dtype = a.dtype if dtype is None else dtype
-    if shape is not None and (is_integer(shape) or len(shape) != a.ndim):
-        return make(shape, dtype, "C" if order in ("K", "A") else order)
-    shape = a.shape if shape is None else tuple(shape)
     if order == "A":
         order = "F" if a._f_contiguous and not a._c_contiguous else "C"
+    if shape is not None and (is_integer(shape) or len(shape) != a.ndim):
+        return make(shape, dtype, "C" if order == "K" else order)
+    shape = a.shape if shape is None else tuple(shape)
     if order != "K" or a._c_contiguous:
         return make(shape, dtype, "C" if order == "K" else order)
     slowest = sorted(range(a.ndim), key=lambda i: -abs(a.strides[i]))

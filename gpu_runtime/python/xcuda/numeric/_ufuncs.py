@@ -105,6 +105,8 @@ class ufunc:
         for o in outs:
             if o is not None and not _is_ours(o):
                 raise TypeError("return arrays must be of ArrayType")
+            if o is not None and o._readonly:
+                raise ValueError("output array is read-only")
         if dtype is not None and signature is None:
             signature = (None,) * self.nin + (numpy.dtype(dtype),) * self.nout
         kinds = tuple(_kind(o) for o in operands)

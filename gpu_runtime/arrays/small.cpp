@@ -1,0 +1,281 @@
+#include "arrays/small.hpp"
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <type_traits>
+#include <vector>
+
+namespace xcuda::arrays {
+namespace {
+
+constexpr std::size_t most_operands = 3;
+
+struct Strided {
+    char* at = nullptr;
+    std::int64_t step = 0;  // in bytes
+};
+
+// out[i] = f(in[0][i], ...) for i under n.
+using Row = void (*)(const Strided& out, const Strided* in, std::int64_t n);
+
+template <class T>
+T& element(const Strided& s, std::int64_t i) {
+    return *reinterpret_cast<T*>(s.at + i * s.step);
+}
+
+template <class Out, class In, class F>
+void unary(const Strided& out, const Strided* in, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) element<Out>(out, i) = F{}(element<In>(in[0], i));
+}
+
+template <class Out, class In, class F>
+void binary(const Strided& out, const Strided* in, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i)
+        element<Out>(out, i) = F{}(element<In>(in[0], i), element<In>(in[1], i));
+}
+
+// Integers wrap around.
+template <class T>
+using Wrapping =
+    typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+
+template <class T, class F>
+struct Wrapped {
+    T operator()(T a, T b) const {
+        using W = Wrapping<T>;
+        return static_cast<T>(F{}(static_cast<W>(a), static_cast<W>(b)));
+    }
+};
+
+template <class T>
+struct Negative {
+    T operator()(T a) const {
+        if constexpr (std::is_integral_v<T>)
+            return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a));
+        else
+            return -a;
+    }
+};
+
+template <class T>
+struct Absolute {
+    T operator()(T a) const {
+        if constexpr (std::is_integral_v<T>)
+            return a < 0 ? Negative<T>{}(a) : a;
+        else
+            return std::fabs(a);
+    }
+};
+
+template <class T>
+struct Square {
+    T operator()(T a) const { return Wrapped<T, std::multiplies<>>{}(a, a); }
+};
+
+template <class T>
+struct Root {
+    T operator()(T a) const { return std::sqrt(a); }
+};
+
+template <class Out>
+struct Cast {
+    template <class In>
+    Out operator()(In a) const {
+        if constexpr (std::is_same_v<Out, bool>)
+            return a != In{0};
+        else
+            return static_cast<Out>(a);
+    }
+};
+
+template <class T>
+Row arithmetic(const Loop& loop) {
+    const std::string& name = loop.name;
+    if (loop.in.size() == 1) {
+        if (name == "negative") return unary<T, T, Negative<T>>;
+        if (name == "absolute") return unary<T, T, Absolute<T>>;
+        if (name == "square") return unary<T, T, Square<T>>;
+        if constexpr (std::is_floating_point_v<T>)
+            if (name == "sqrt") return unary<T, T, Root<T>>;
+        return nullptr;
+    }
+    if (name == "add") return binary<T, T, Wrapped<T, std::plus<>>>;
+    if (name == "subtract") return binary<T, T, Wrapped<T, std::minus<>>>;
+    if (name == "multiply") return binary<T, T, Wrapped<T, std::multiplies<>>>;
+    if constexpr (std::is_floating_point_v<T>)
+        if (name == "divide") return binary<T, T, std::divides<T>>;
+    return nullptr;
+}
+
+template <class T>
+Row comparison(const std::string& name) {
+    if (name == "less") return binary<bool, T, std::less<T>>;
+    if (name == "less_equal") return binary<bool, T, std::less_equal<T>>;
+    if (name == "equal") return binary<bool, T, std::equal_to<T>>;
+    if (name == "not_equal") return binary<bool, T, std::not_equal_to<T>>;
+    if (name == "greater") return binary<bool, T, std::greater<T>>;
+    if (name == "greater_equal") return binary<bool, T, std::greater_equal<T>>;
+    return nullptr;
+}
+
+template <class T>
+Row bits(const Loop& loop) {
+    if constexpr (std::is_integral_v<T>) {
+        if (loop.name == "bitwise_and") return binary<T, T, std::bit_and<>>;
+        if (loop.name == "bitwise_or") return binary<T, T, std::bit_or<>>;
+        if (loop.name == "bitwise_xor") return binary<T, T, std::bit_xor<>>;
+    }
+    return nullptr;
+}
+
+// Calls f with a value of the element's type; null for those that only kernels compute.
+template <class F>
+Row with_type(DType d, F f) {
+    switch (d) {
+        case DType::f64: return f(double{});
+        case DType::f32: return f(float{});
+        case DType::i64: return f(std::int64_t{});
+        case DType::i32: return f(std::int32_t{});
+        default: return nullptr;
+    }
+}
+
+// Casts that C++ and NumPy define alike: none of a float to an integer.
+Row cast_row(DType from, DType to) {
+    const auto of = [to]<class In>(In) -> Row {
+        if (to == DType::b1) return unary<bool, In, Cast<bool>>;
+        return with_type(to, []<class Out>(Out) -> Row {
+            if constexpr (std::is_floating_point_v<Out> || !std::is_floating_point_v<In>)
+                return unary<Out, In, Cast<Out>>;
+            return nullptr;
+        });
+    };
+    return from == DType::b1 ? of(bool{}) : with_type(from, of);
+}
+
+Row find_row(const Loop& loop) {
+    if (loop.name == "copy" || loop.name == "astype") return cast_row(loop.in[0], loop.out);
+    const DType in = loop.in[0];
+    if (loop.in.size() > 2 || (loop.in.size() == 2 && loop.in[1] != in)) return nullptr;
+    if (in == DType::b1 && loop.out == in && loop.in.size() == 2) {
+        const Row compared = comparison<bool>(loop.name);
+        return compared ? compared : bits<bool>(loop);
+    }
+    if (loop.out == DType::b1 && loop.in.size() == 2)
+        return with_type(in, [&]<class T>(T) { return comparison<T>(loop.name); });
+    if (loop.out != in) return nullptr;
+    return with_type(in, [&]<class T>(T) {
+        const Row row = arithmetic<T>(loop);
+        return row || loop.in.size() == 1 ? row : bits<T>(loop);
+    });
+}
+
+Row row_of(const Loop& loop) {
+    static auto* known = new std::vector<std::pair<bool, Row>>;
+    const auto id = static_cast<std::size_t>(loop.id);
+    if (known->size() <= id) known->resize(id + 64);
+    auto& [asked, row] = (*known)[id];
+    if (!asked) {
+        row = find_row(loop);
+        asked = true;
+    }
+    return row;
+}
+
+std::int64_t limit = 32;
+std::uint64_t computed = 0;
+
+// `visits`: how many values may still be looked at; chains that share much are left to a kernel.
+bool possible(const Value& v, int& visits) {
+    if (!v.pending()) return v.buffer && v.buffer->on_default_stream_alone();
+    if (--visits < 0 || v.reduction || v.size() > limit || v.operands.size() > most_operands ||
+        !row_of(*v.loop))
+        return false;
+    for (std::size_t i = 0; i < v.operands.size(); ++i) {
+        const Operand& o = v.operands[i];
+        if (o.dtype != v.loop->in[i] && (!o.value || !cast_row(o.dtype, v.loop->in[i]))) return false;
+        if (o.value && !possible(*o.value, visits)) return false;
+    }
+    return true;
+}
+
+// The row function over all axes of `shape`.
+void over(const View& shape, Row row, const Strided& out, const View& out_view, std::int64_t out_size,
+          std::span<const Strided> in, std::span<const View* const> views,
+          std::span<const std::int64_t> sizes) {
+    const int outer = std::max(shape.ndim - 1, 0);
+    const std::int64_t n = shape.ndim ? shape.lengths[static_cast<std::size_t>(outer)] : 1;
+    std::array<std::int64_t, max_axes> at{};
+    std::array<Strided, most_operands> from;
+    const auto place = [&](const View& view, char* base, std::int64_t size) {
+        std::int64_t offset = 0;
+        for (int d = 0; d < outer; ++d)
+            offset += at[static_cast<std::size_t>(d)] * view.strides[static_cast<std::size_t>(d)];
+        const std::int64_t step = shape.ndim ? view.strides[static_cast<std::size_t>(outer)] : 0;
+        return Strided{base + offset * size, step * size};
+    };
+    for (;;) {
+        for (std::size_t i = 0; i < in.size(); ++i)
+            from[i] = views[i] ? place(*views[i], in[i].at, sizes[i]) : in[i];
+        row(place(out_view, out.at, out_size), from.data(), n);
+        int d = outer - 1;
+        while (d >= 0 && ++at[static_cast<std::size_t>(d)] == shape.lengths[static_cast<std::size_t>(d)])
+            at[static_cast<std::size_t>(d--)] = 0;
+        if (d < 0) return;
+    }
+}
+
+std::int64_t size_of(DType d) { return static_cast<std::int64_t>(info(d).size); }
+
+void evaluate(Value& v, const Queue& queue) {
+    for (const Operand& o : v.operands)
+        if (o.value && o.value->pending()) evaluate(*o.value, queue);
+    const ValueP memory = allocated(queue.device, v.dtype, v.layout, queue.stream);
+    if (v.size() > 0) {
+        std::array<Strided, most_operands> in;
+        std::array<const View*, most_operands> views{};
+        std::array<std::int64_t, most_operands> sizes{};
+        std::array<std::vector<char>, most_operands> cast;
+        std::array<View, most_operands> dense_views;
+        const std::size_t count = v.operands.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            Operand& o = v.operands[i];
+            if (!o.value) {
+                in[i] = {reinterpret_cast<char*>(&o.bits), 0};
+                continue;
+            }
+            sizes[i] = size_of(o.dtype);
+            in[i].at = o.value->address + o.view.offset * sizes[i];
+            views[i] = &o.view;
+            const DType wanted = v.loop->in[i];
+            if (o.dtype == wanted) continue;
+            dense_views[i] = dense(v.layout.shape());
+            cast[i].resize(static_cast<std::size_t>(v.size() * size_of(wanted)));
+            over(v.layout, cast_row(o.dtype, wanted), {cast[i].data(), 0}, dense_views[i], size_of(wanted),
+                 std::span(&in[i], 1), std::span(&views[i], 1), std::span(&sizes[i], 1));
+            in[i].at = cast[i].data();
+            views[i] = &dense_views[i];
+            sizes[i] = size_of(wanted);
+        }
+        over(v.layout, row_of(*v.loop), {memory->address, 0}, v.layout, size_of(v.dtype), {in.data(), count},
+             {views.data(), count}, {sizes.data(), count});
+    }
+    ++computed;
+    v.settle(*memory);
+}
+
+}  // namespace
+
+bool compute_small(const ValueP& value, const Queue& queue) {
+    int visits = 32;
+    if (queue.stream || !queue.device->host_accessible() || !possible(*value, visits)) return false;
+    if (value->pending()) evaluate(*value, queue);
+    return true;
+}
+
+std::int64_t small_limit() { return limit; }
+void set_small_limit(std::int64_t elements) { limit = elements; }
+std::uint64_t small_count() { return computed; }
+
+}  // namespace xcuda::arrays

@@ -1,0 +1,22 @@
+// Values of few elements, computed on the host operation by operation: a kernel's start costs more than they do.
+#pragma once
+
+#include <cstdint>
+
+#include "arrays/kernel.hpp"
+
+namespace xcuda::arrays {
+
+/// Computes a pending value, and what it needs, where all of it is small, lies in the host's memory and is made of
+/// operations whose result is exact or correctly rounded: bit for bit what the kernel gives. False, and nothing done,
+/// where that is not so.
+bool compute_small(const ValueP& value, const Queue& queue);
+
+/// The most elements of a value that is computed so; 0: none is.
+XCUDA_API std::int64_t small_limit();
+XCUDA_API void set_small_limit(std::int64_t elements);
+
+/// Values computed so since the process began.
+XCUDA_API std::uint64_t small_count();
+
+}  // namespace xcuda::arrays

@@ -1,0 +1,104 @@
+"""Values of few elements are computed by the host without a kernel: the same results, bit for bit."""
+
+import numpy
+import pytest
+from xcuda import _runtime
+from xcuda import numeric as np
+
+
+@pytest.fixture
+def limit():
+    before = np.config.host_elements
+    yield
+    np.config.host_elements = before
+
+
+def work(of):
+    """(launches, values computed by the host) of `of()` and what it left pending, and its result."""
+    np.flush()
+    before = _runtime.numeric_counts()
+    made = of()
+    np.flush()
+    after = _runtime.numeric_counts()
+    return after[0] - before[0], after[3] - before[3], made
+
+
+def operands(dtype):
+    rng = numpy.random.default_rng(5)
+    host = (rng.integers(-100, 100, (3, 4)) / (4 if dtype[0] == "f" else 1)).astype(dtype)
+    if dtype[0] == "f":
+        host[0, :3] = numpy.nan, numpy.inf, -0.0
+    else:
+        host[0, :2] = numpy.iinfo(dtype).min, numpy.iinfo(dtype).max
+    return np.array(host), host
+
+
+PROGRAMS = {
+    "arithmetic": lambda x: x * x - x + 3,
+    "quotients": lambda x: (x + 1) / 7,
+    "signs": lambda x: abs(-x),
+    "comparisons": lambda x: x > x[:, :1],
+    "equality": lambda x: (x == x[::-1]) != (x <= 2),
+    "bits": lambda x: (x > 0) & (x < 5) | (x == 7) ^ (x > 2),
+    "views": lambda x: x.T[1:, ::-2] + x[:2, 1:].T[:, ::-1],
+    "broadcasting": lambda x: x[:, None] * x[None, :, 1:2],
+    "squares": lambda x: x**2,
+    "casts": lambda x: (x > 0) + x.astype("float64"),
+    "without axes": lambda x: x[1, 2] * x[0, 3],
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_host_and_kernels_give_the_same(limit, name, dtype):
+    ours, host = operands(dtype)
+    np.config.host_elements = 0
+    launches, small, by_kernel = work(lambda: PROGRAMS[name](ours))
+    assert launches and not small
+    np.config.host_elements = 512
+    launches, small, by_host = work(lambda: PROGRAMS[name](ours))
+    assert small and not launches
+    with numpy.errstate(all="ignore"):
+        expected = numpy.asarray(PROGRAMS[name](host))
+    for made in (by_host, by_kernel):
+        assert made.dtype == expected.dtype and made.shape == expected.shape
+        nans = numpy.isnan(expected)
+        assert (numpy.isnan(made.get()) == nans).all()
+        bits = [numpy.where(nans, 0, a).astype(expected.dtype).tobytes() for a in (made.get(), expected)]
+        assert bits[0] == bits[1]
+
+
+def test_what_is_larger_or_of_other_operations_takes_a_kernel(limit):
+    np.config.host_elements = 16
+    x = np.arange(17.0)
+    assert work(lambda: x + 1)[:2] == (1, 0)
+    assert work(lambda: x[1:] + 1)[:2] == (0, 1)
+    assert work(lambda: np.sin(x[:3]) + 1)[0] == 1
+    assert work(lambda: x[:3].sum())[0] == 1
+
+
+def test_a_value_that_several_need_is_computed_once(limit):
+    np.config.host_elements = 512
+    x = np.arange(5.0)
+    np.flush()
+
+    def twice():
+        y = x + 1
+        return y * y, y - 1
+
+    launches, small, (a, b) = work(twice)
+    assert (launches, small) == (0, 3) and (a - (b + 1) ** 2 == 0).all()
+
+
+def test_deep_sharing_is_left_to_a_kernel_in_bounded_time(limit):
+    np.config.host_elements = 512
+    x = np.ones(3)
+    for _ in range(40):
+        x = x + x
+    assert (x == 2.0**40).all()
+
+
+def test_the_limit_is_checked():
+    with pytest.raises(ValueError, match="0 or more"):
+        np.config.host_elements = -1
+    assert "host_elements=" in repr(np.config)
