@@ -88,7 +88,9 @@ def live_arrays(label) -> list[LiveArray]:
     rows = []
     for key, (array, nbytes, site, age) in found.items():
         where = f"line {site[1]} of {name_cell(site[0])}" if site else ""
-        rows.append(LiveArray(names.get(key, ""), nbytes, array.shape, _dtype_of(array), where, age if site else None))
+        rows.append(
+            LiveArray(names.get(key, ""), nbytes, array.shape, _dtype_of(array), where, age if site else None)
+        )
     return sorted(rows, key=lambda row: -row.nbytes)
 
 
