@@ -192,8 +192,8 @@ std::string named_values(const device::FaultRecord& fault, const Module& typed, 
             if (const ExprP found = index_of(s, fault, axis)) index = found;
             for (const ExprP& e : s.exprs)
                 each_expr(e, [&](const Expr& n) {
-                    const Place& here = n.place.known() ? n.place : s.place;
-                    if (n.op != Op::var || here.line != place.line || here.file != place.file) return;
+                    if (n.op != Op::var || s.place.file != place.file) return;
+                    if (n.place.line != place.line && s.place.line != place.line) return;
                     const Var& v = f.vars[static_cast<std::size_t>(var_of(n))];
                     if (!v.type.is_scalar() || v.role == Var::Role::hidden) return;
                     if (std::find(names.begin(), names.end(), var_of(n)) == names.end())
