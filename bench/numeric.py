@@ -2,6 +2,7 @@
 
 ./run bench numeric             all of it, a minute or so
 python bench/numeric.py --size 1e6
+python bench/numeric.py --only programs    or operations, random
 On a GPU the peers are CuPy and torch where they are installed (bench/gpu.py has the kernels below them).
 """
 
@@ -11,6 +12,7 @@ import math
 import _measure
 import numpy
 import xcuda.numeric as ours
+from _numeric_programs import PROGRAMS, outcome
 
 OURS = "xcuda"
 
@@ -87,21 +89,85 @@ def contest(title, function, host):
     return made
 
 
+def program_contests():
+    """The programs of _numeric_programs at full size."""
+    for title, program in PROGRAMS.items():
+        arrays = program.data(program.full, numpy.random.default_rng(0))
+        given = [ours.array(a) if isinstance(a, numpy.ndarray) else a for a in arrays]
+        seen = []
+
+        def check(result, seen=seen):
+            seen.append(result)
+            for theirs, mine in zip(seen[0], result, strict=True):
+                size = max(1.0, float(numpy.abs(theirs).max()))
+                numpy.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-6 * size)
+
+        made = _measure.Contest(title, check)
+        made.contestants = {
+            "NumPy": lambda p=program, a=arrays: outcome(numpy, p, a),
+            OURS: lambda p=program, a=given: outcome(ours, p, a),
+        }
+        yield made
+
+
+def random_contests(n):
+    """NumPy's numbers, drawn by either."""
+    draws = {
+        "random, PCG64": ("PCG64", lambda r: r.random(n)),
+        "random, Philox": ("Philox", lambda r: r.random(n)),
+        "standard_normal, PCG64": ("PCG64", lambda r: r.standard_normal(n)),
+        "standard_normal, Philox": ("Philox", lambda r: r.standard_normal(n)),
+        "standard_normal float32, PCG64": ("PCG64", lambda r: r.standard_normal(n, dtype="float32")),
+        "integers below 10, PCG64": ("PCG64", lambda r: r.integers(0, 10, n)),
+        "gamma(2), PCG64": ("PCG64", lambda r: r.standard_gamma(2.0, n)),
+        "poisson(5), PCG64": ("PCG64", lambda r: r.poisson(5.0, n)),
+        "binomial(100, 0.4), PCG64": ("PCG64", lambda r: r.binomial(100, 0.4, n)),
+    }
+    for title, (stream, draw) in draws.items():
+        made = _measure.Contest(title, lambda _: None)
+        for name, module in (("NumPy", numpy), (OURS, ours)):
+            generator = module.random.Generator(getattr(module.random, stream)(1))
+            made.contestants[name] = lambda g=generator, draw=draw: draw(g)
+        yield made
+
+
+def ratio_of(made, rows):
+    """Runs a contest into the table's rows; NumPy's time over ours."""
+    times = made.run()
+    rows += _measure.result_rows(made, times)
+    return times["NumPy"] / times[OURS]
+
+
+def geometric_mean(ratios):
+    """Of figures above zero."""
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
 def main():
-    """Prints the table and the geometric mean of the element-wise and fold rows."""
+    """Prints the tables, each with the geometric mean of NumPy's times over ours."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--size", type=float, default=1e7, help="elements of the large arrays")
-    size = int(parser.parse_args().size)
-    rows, ratios = [], []
-    for title, function, host in contests(size):
-        made = contest(title, function, host)
-        times = made.run()
-        rows += _measure.result_rows(made, times)
-        if host.size > 100:
-            ratios.append(times["NumPy"] / times[OURS])
-    print(f"{_measure.machine()}; {_measure.today()}; {size:,} elements\n")
-    print(_measure.table(rows, ("what", "by", "ms", "/ xcuda", "goal")))
-    print(f"\nLarge arrays, geometric mean: {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}x NumPy")
+    parser.add_argument("--only", choices=["operations", "programs", "random"])
+    asked = parser.parse_args()
+    size = int(asked.size)
+    print(f"{_measure.machine()}; {_measure.today()}; {size:,} elements")
+    parts = {
+        "operations": lambda: (contest(*c) for c in contests(size)),
+        "programs": program_contests,
+        "random": lambda: random_contests(size),
+    }
+    for part, made in parts.items():
+        if asked.only not in (None, part):
+            continue
+        if part != "operations":  # long ones: fewer turns
+            _measure.ROUNDS, _measure.REPEATS = 3, 2
+        rows, ratios = [], []
+        for one in made():
+            ratio = ratio_of(one, rows)
+            if "10 elements" not in one.title:
+                ratios.append(ratio)
+        print(f"\n{_measure.table(rows, (part, 'by', 'ms', '/ xcuda', 'goal'))}")
+        print(f"\nLarge arrays, geometric mean: {geometric_mean(ratios):.2f}x NumPy")
 
 
 if __name__ == "__main__":

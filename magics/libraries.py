@@ -7,7 +7,7 @@ def found() -> list[dict]:
     """The runtime's own search: a dict a library with name, purpose, version, file, from, problem, advice."""
     from xcuda import _runtime
 
-    return _runtime.libraries()
+    return [*_runtime.libraries(), *_runtime.math_libraries()]
 
 
 def libraries() -> list[tuple[str, str]]:

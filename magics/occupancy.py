@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from IPython.core.error import UsageError
-from xcuda.magics import svg
+from xcuda import _svg as svg
 from xcuda.magics.figures import in_unit
 
 BLOCKS = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)

@@ -9,6 +9,7 @@ from textwrap import wrap
 from xcuda.magics import figures
 from xcuda.magics.rows import kernel_figures, shown
 from xcuda.profiler import Report, show_reports
+from xcuda.profiler.history import sparkline, trend
 from xcuda.profiler.shown import renderers
 
 MIME = "application/vnd.xcuda.report.v1+json"
@@ -46,7 +47,7 @@ def drawing(document: dict, name: str, missing: str = "No {}: {}.") -> str:
     from html import escape
     from importlib import import_module
 
-    from xcuda.magics import svg
+    from xcuda import _svg as svg
 
     try:
         picture, told = getattr(import_module(f"xcuda.magics.{name}"), name)(document)
@@ -117,6 +118,8 @@ def quiet_line(document: dict) -> str:
     for device in document["devices"]:
         if change := figures.value(device["memory_change"]):
             parts.append(f"memory {'+' if change > 0 else '−'}{figures.in_unit(abs(change), 'B')}")
+    if history := document.get("history"):
+        parts.append(" ".join(filter(None, [sparkline(history), trend(history)])))
     if document["advice"]:
         parts.append(f"{len(document['advice'])} hint{'s' if len(document['advice']) > 1 else ''}")
     return " · ".join(parts) or "the device was used, no kernel ran"

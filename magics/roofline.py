@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from xcuda.magics import svg
+from xcuda import _svg as svg
 from xcuda.magics.figures import in_unit, value
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 620, 340, 90, 20, 16, 44

@@ -100,12 +100,11 @@ def before_cell(info) -> None:
 def after_cell(result) -> None:
     from xcuda.profiler import cell_end
 
-    report = cell_end(not result.success)
+    # IPython has counted on before it told of the cell's begin.
+    report = cell_end(not result.success, result.execution_count)
     if report is not None:
         from IPython.display import display
         from xcuda.magics.render import render_report
 
-        if result.execution_count is not None:  # IPython has counted on before it told of the cell's begin
-            report["scope"]["label"] = f"In [{result.execution_count}]"
         bundle, metadata = render_report(report)
         display(bundle, metadata=metadata, raw=True)

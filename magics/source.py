@@ -92,7 +92,8 @@ def source_of(kernel, name: str, form: str, version: int, target: str | None = N
 
 def weights_of(kernel, version: dict, target: str | None) -> Weights | None:
     """How many instructions the lines became; None where no compiler for GPUs is here, unless a target is asked for."""
-    from xcuda.magics import line_table, machine_code
+    from xcuda.magics import machine_code
+    from xcuda.profiler import line_table
 
     try:
         made = machine_code.compiled_for(kernel, version["signature"], target)

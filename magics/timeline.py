@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from xcuda.magics import svg
+from xcuda import _svg as svg
 from xcuda.magics.figures import in_unit
 from xcuda.profiler.lanes import HOST, Track, tracks
 

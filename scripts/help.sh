@@ -5,10 +5,12 @@ cat <<'TEXT'
 ./run check [ARGS]  the sanitised build (XCUDA_PRESET: another), GoogleTest, the fault suite and fuzzers, bounded
 ./run lab [ARGS]    build, then JupyterLab with the xcuda kernel
 ./run build         .venv, C++ build, xcuda and its kernelspec installed in .venv
+./run wheel         the release build as a wheel with every library inside, in dist/
+./run browser       JupyterLab with the kernel in Chromium: tests, and pictures in build/browser
 ./run bench [NAMES] side-by-side measurements of bench/
-./run docs          the generated pages: docs/LANGUAGE.md, docs/REFUSALS.md
+./run docs          docs/LANGUAGE.md and docs/REFUSALS.md (./run docs pages: only these), and the site in build/docs/html
 ./run format        clang-format and ruff over the tree
 ./run lint          clang-format and ruff in check mode, clang-tidy on the C++ files that changed (or: --all)
 
-Settings, by environment: XCUDA_PRESET (release, dev, asan), XCUDA_JOBS (compile jobs), XCUDA_VENV, XCUDA_BUILD.
+Settings, by environment: XCUDA_PRESET (release, ci, dev, asan), XCUDA_JOBS (compile jobs), XCUDA_VENV, XCUDA_BUILD.
 TEXT

@@ -32,13 +32,19 @@ else
   # One at a time: they interrupt, and wait for what must come soon.
   timed kernel logged kernel "${PYTHON_COMMAND[@]}" -m pytest tests/python/kernel || failed=1
   timed notebooks logged notebooks "${PYTHON_COMMAND[@]}" -m pytest tests/notebooks || failed=1
+  if [[ $PRESET =~ ^(release|ci)$ ]] && [ $CONDA = 0 ]; then
+    pip_install requirements-wheel.txt
+    timed pack logged pack "$PYTHON" scripts/wheel.py "$BUILD" dist || failed=1
+    timed wheel logged wheel "$PYTHON" -m pytest tests/wheel || failed=1
+  fi
 fi
 
 echo
 echo "Time per stage:"
 printf '  %s\n' "${TIMINGS[@]}"
-for log in ctest pytest kernel notebooks; do
+for log in ctest pytest kernel notebooks wheel; do
   [ $only_pytest = 1 ] && [ $log != pytest ] && continue
+  [ -e "$LOGS/$log.log" ] || continue
   echo "$log:"
   grep -E 'tests passed|tests failed|No tests were found|^=+ .*(passed|failed|error|no tests ran).* =+$' "$LOGS/$log.log" | tail -n 1
 done

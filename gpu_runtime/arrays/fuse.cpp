@@ -45,7 +45,12 @@ int Fuser::cast(int from, DType to) {
     return now == to ? from : step(cast_loop(now, to), {from});
 }
 
-int Fuser::operand(const Operand& o, bool single) {
+bool is_broadcast(const Operand& o) {
+    const auto wide = broadcast_to(o.value->layout, o.view.shape());
+    return wide && *wide == o.view;
+}
+
+int Fuser::operand(const Operand& o, Seen seen) {
     if (!o.value) {
         Memory number;
         number.bits = o.bits;
@@ -53,27 +58,31 @@ int Fuser::operand(const Operand& o, bool single) {
         return slot({o.dtype, true, {}}, number);
     }
     const Value& v = *o.value;
-    if (v.pending()) return value(v, single || !(o.view == v.layout));
+    if (v.pending()) {
+        if (seen == Seen::aligned && !(o.view == v.layout))
+            seen = v.size() == 1 ? Seen::single : Seen::broadcast;
+        return value(v, seen);
+    }
     Memory memory;
     memory.address = element(v.address, v.dtype, o.view.offset);
-    if (single) {
+    if (seen == Seen::single) {
         memory.view.ndim = static_cast<int>(shape_.size());
         std::copy(shape_.begin(), shape_.end(), memory.view.lengths.begin());
         std::fill_n(memory.view.strides.begin(), shape_.size(), 0);
     } else {
-        memory.view = o.view;
+        memory.view = seen == Seen::broadcast ? *broadcast_to(o.view, shape_) : o.view;
     }
     memory.view.offset = 0;
     buffers.push_back(v.buffer);
     return slot({v.dtype, false, {}}, memory);
 }
 
-int Fuser::value(const Value& v, bool single) {
-    auto& known = single ? known_single_ : known_;
+int Fuser::value(const Value& v, Seen seen) {
+    auto& known = known_[static_cast<int>(seen)];
     if (const auto found = known.find(&v); found != known.end()) return found->second;
     std::vector<int> args;
     for (std::size_t i = 0; i < v.operands.size(); ++i)
-        args.push_back(cast(operand(v.operands[i], single), v.loop->in[i]));
+        args.push_back(cast(operand(v.operands[i], seen), v.loop->in[i]));
     const int at = v.loop->name == "copy" ? args[0] : step(*v.loop, std::move(args));
     known.emplace(&v, at);
     return at;

@@ -9,15 +9,21 @@
 
 namespace xcuda::arrays {
 
+/// How a value's elements lie to those of a kernel: one for one, repeated along axes that it lacks, or one for all.
+enum class Seen { aligned, broadcast, single };
+
+/// The operand is its value, broadcast.
+bool is_broadcast(const Operand& operand);
+
 class Fuser {
 public:
     /// All views are over this shape.
     explicit Fuser(Shape shape) : shape_(shape.begin(), shape.end()) {}
 
     /// The operand's elements along the shape: a slot or a step. Pending values are computed on the way.
-    int operand(const Operand& operand, bool single = false);
-    /// A pending value of the fuser's shape, as a step; `single`: of one element, for every element of the shape.
-    int value(const Value& value, bool single = false);
+    int operand(const Operand& operand, Seen seen = Seen::aligned);
+    /// A pending value as a step.
+    int value(const Value& value, Seen seen = Seen::aligned);
     int cast(int from, DType to);
     DType dtype_of(int at) const;
 
@@ -32,7 +38,7 @@ private:
     int step(const Loop& loop, std::vector<int> args);
 
     std::vector<std::int64_t> shape_;
-    std::unordered_map<const Value*, int> known_, known_single_;
+    std::unordered_map<const Value*, int> known_[3];  // by Seen
 };
 
 /// What the fuser reads is used by the queue's stream from now on.

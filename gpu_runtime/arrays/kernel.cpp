@@ -1,8 +1,11 @@
 #include "arrays/kernel.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <unordered_map>
+#include <utility>
 
 #include "launch/shape.hpp"
 #include "launch/target.hpp"
@@ -34,6 +37,7 @@ std::unordered_map<std::string, Entry>& entries() {
 
 PlaceOf place_of = nullptr;
 std::uint64_t launches = 0;
+std::vector<Launched>* watcher = nullptr;
 
 launch::Argument array_argument(DType dtype, const Axes& axes, const Memory& memory) {
     launch::Argument a;
@@ -85,12 +89,24 @@ void arguments_of(const Kernel& k, std::vector<launch::Argument>& out) {
         out.push_back(number_argument(loop_of(s.folding[0].loop).out, k.identity, k.more_identity));
 }
 
-Entry& entry_of(const Structure& s) {
-    Entry& entry = entries()[s.key()];
+std::optional<device::Dim3> block_of(int threads, int axes) {
+    if (threads == 0) return std::nullopt;
+    const auto n = static_cast<unsigned>(threads);
+    return axes == 1 ? device::Dim3{n, 1, 1} : device::Dim3{32, n / 32, 1};
+}
+
+Entry& entry_of(const Structure& s, const Queue& queue) {
+    std::string key = s.key();
+    if (queue.fast || queue.threads || queue.elements)
+        key += fmt::format("|{} {} {}", queue.fast, queue.threads, queue.elements);
+    Entry& entry = entries()[key];
     if (entry.program) return entry;
     launch::Options options;
     options.checked = false;
-    options.fma = false;  // every operation is rounded, as NumPy rounds
+    options.fma = queue.fast;  // else every operation is rounded, as NumPy rounds
+    options.fastmath = queue.fast;
+    options.tuning.block = block_of(queue.threads, s.axes - (s.folding.empty() ? 0 : s.folding[0].axes));
+    if (queue.elements) options.tuning.elements = queue.elements;
     entry.program = std::make_unique<launch::Program>(
         s.text(), [s](const std::vector<ir::Type>& parameters) { return lowered(s, parameters); }, options);
     return entry;
@@ -112,7 +128,34 @@ const std::shared_ptr<const launch::Specialisation>& at_site(
     return entry.sites.back().sited;
 }
 
+std::int64_t bytes_of(DType dtype, const Memory& memory) {
+    std::int64_t n = static_cast<std::int64_t>(info(dtype).size);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(memory.view.ndim); ++i)
+        if (memory.view.strides[i] != 0) n *= memory.view.lengths[i];
+    return n;
+}
+
+Launched described(const Kernel& k) {
+    const Structure& s = k.structure;
+    Launched out;
+    out.text = s.text(std::string::npos);
+    out.threads = k.outputs[0].view.size();
+    for (std::size_t i = 0; i < s.outputs.size(); ++i)
+        out.bytes_written += bytes_of(s.outputs[i].dtype, k.outputs[i]);
+    for (std::size_t i = 0; i < s.slots.size(); ++i) {
+        if (s.slots[i].number) continue;
+        out.bytes_read += bytes_of(s.slots[i].dtype, k.slots[i]);
+        ++out.arrays_read;
+    }
+    out.arrays_written = static_cast<int>(s.outputs.size());
+    out.operations = static_cast<int>(s.steps.size()) + static_cast<int>(s.folding.size());
+    out.folds = !s.folding.empty();
+    return out;
+}
+
 }  // namespace
+
+std::vector<Launched>* watch(std::vector<Launched>* log) { return std::exchange(watcher, log); }
 
 Axes axes_of(const View& view, bool all) {
     std::array<int, max_axes> order;
@@ -141,7 +184,7 @@ std::vector<Targeted> compile_all_for(const std::string& architecture) {
 }
 
 void start(const Kernel& kernel, const Site& site, const Queue& queue) {
-    Entry& entry = entry_of(kernel.structure);
+    Entry& entry = entry_of(kernel.structure, queue);
     thread_local std::vector<launch::Argument> arguments;
     arguments.clear();
     arguments_of(kernel, arguments);
@@ -158,6 +201,8 @@ void start(const Kernel& kernel, const Site& site, const Queue& queue) {
         entry.specialised =
             entry.program->specialise(entry.lowered, queue.device, shape.block, true, long_grid);
     ++launches;
+    if (watcher) [[unlikely]]
+        watcher->push_back(described(kernel));
     queue.launched(
         launch::start(at_site(entry, entry.specialised, site), shape, true, arguments, queue.stream.get()));
 }

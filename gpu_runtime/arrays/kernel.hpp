@@ -36,11 +36,25 @@ struct Queue {
     std::shared_ptr<device::Device> device;
     std::shared_ptr<device::Stream> stream;
     std::function<void(launch::Started)> launched;
+    // How kernels are compiled and laid out; the same one gives the same kernel.
+    bool fast = false;  // they may contract and reorder floating arithmetic
+    int threads = 0;    // of a block; 0: the compiler's choice
+    int elements = 0;   // 1: no vectors of neighbours on a GPU; 0: the compiler's choice
 };
 
 /// What is known of a site in the user's program; set once by the floor that makes sites.
 using PlaceOf = Place (*)(const Site&);
 XCUDA_API void set_place_of(PlaceOf place_of);
+
+/// One launch, as it follows from the graph: what is computed, and how many bytes of different elements are moved.
+struct Launched {
+    std::string text;  // "sqrt(a * a + b)", whole
+    std::int64_t threads = 0, bytes_read = 0, bytes_written = 0;
+    int arrays_read = 0, arrays_written = 0, operations = 0;
+    bool folds = false;
+};
+/// Launches are told to `log` from now on; null: to nobody. Gives who was told before.
+XCUDA_API std::vector<Launched>* watch(std::vector<Launched>* log);
 
 /// Lengths are not 0.
 void start(const Kernel& kernel, const Site& site, const Queue& queue);

@@ -1,6 +1,7 @@
 #include "arrays/loops.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 
@@ -21,6 +22,7 @@ ExprP as(const ExprP& e, DType d) { return cast_as_numpy(e, d); }
 // A function of the kernel language whose overload takes just these types.
 int overload_for(std::string_view name, std::span<const DType> in, DType out) {
     const frontend::KernelFunction* f = frontend::find_function("numpy." + std::string(name));
+    if (!f) f = frontend::find_function("scipy.special." + std::string(name));
     if (!f || f->effect != ir::Effect::none) return -1;
     for (int i = 0; i < f->overloads; ++i) {
         const frontend::Overload& o = frontend::overload({f->first_overload + i});
@@ -46,6 +48,12 @@ ExprP build_call(const Loop& loop, std::span<const ExprP> args) {
 ExprP build_cast(const Loop& loop, std::span<const ExprP> args) { return cast_as_numpy(args[0], loop.out); }
 
 constexpr int call_weight = 12;
+constexpr std::array instructions = {"sqrt", "absolute", "square",   "rint", "floor",
+                                     "ceil", "trunc",    "copysign", "sign"};
+
+int weight_of_call(std::string_view name) {
+    return std::find(instructions.begin(), instructions.end(), name) == instructions.end() ? call_weight : 4;
+}
 
 struct Loops {
     std::deque<Loop> all;
@@ -83,7 +91,7 @@ const Loop* make_loop(std::string_view name, std::span<const DType> in, DType ou
         for (const DType d : in) inner.push_back(computed(d));
         if (overload_for(name, inner, computed(out)) < 0) return nullptr;
         loop.build = build_call;
-        loop.weight = call_weight;
+        loop.weight = weight_of_call(name);
     }
     loop.id = static_cast<int>(loops().all.size());
     loops().all.push_back(std::move(loop));

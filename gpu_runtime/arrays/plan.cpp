@@ -60,7 +60,7 @@ struct Plan {
     // Computed inside the kernel of whoever reads it so.
     bool inlined(const Operand& o, const Item& producer) const {
         if (producer.memory || producer.value->reduction) return false;
-        return aligned(o) || (single(*o.value) && producer.weight <= cheap);
+        return aligned(o) || (producer.weight <= cheap && (single(*o.value) || is_broadcast(o)));
     }
 
     void link() {
@@ -71,8 +71,7 @@ struct Plan {
                 Item* p = item(o);
                 if (!p) continue;
                 p->users.push_back(i);
-                if (p->value->reduction || !(aligned(o) || single(*o.value))) p->memory = true;
-                if (!inlined(o, *p) && !aligned(o)) p->memory = true;
+                if (p->value->reduction || !inlined(o, *p)) p->memory = true;
                 if (!p->memory) user.weight += p->weight;
             }
         }
@@ -227,7 +226,9 @@ void store(Value& target, const View& view, const Operand& from, const Site& sit
                            reads_elsewhere(source, target, view, false);
         if (whole) first.push_back(source.value);
         compute(first, queue);
-    } else if (source.value && source.value->buffer == target.buffer && !(source.view == view)) {
+    } else if (source.value && source.value->buffer == target.buffer &&
+               !(source.view == view && source.value->address == target.address &&
+                 source.value->dtype == target.dtype)) {
         const Loop& copy = cast_loop(source.value->dtype, source.value->dtype);
         const ValueP apart = apply(target.device, copy, {source}, source.view.shape(), nullptr, site);
         compute(std::span(&apart, 1), queue);

@@ -5,8 +5,6 @@
 namespace xcuda::arrays {
 namespace {
 
-constexpr std::size_t longest_text = 72;
-
 void put(std::string& key, std::uint32_t word) {
     key.append(reinterpret_cast<const char*>(&word), sizeof word);
 }
@@ -22,22 +20,37 @@ std::string letter(int slot) {
     return slot < 26 ? name : name + std::to_string(slot / 26);
 }
 
-std::string words(const Structure& s, int at, bool inner) {
-    if (at < 0) return letter(~at);
+// Appends until the text is long enough: a value used twice stands in it twice, so all of it may be endless.
+void words(const Structure& s, int at, bool inner, std::size_t longest, std::string& text) {
+    if (text.size() > longest) return;
+    if (at < 0) {
+        text += letter(~at);
+        return;
+    }
     const Step& step = s.steps[static_cast<std::size_t>(at)];
     const Loop& loop = loop_of(step.loop);
-    if (loop.name == "copy" || (loop.name == "astype" && inner)) return words(s, step.args[0], inner);
-    if (loop.name == "astype")
-        return fmt::format("{}.astype({})", words(s, step.args[0], true), info(loop.out).name);
-    if (!loop.infix.empty() && step.args.size() == 2) {
-        const std::string text =
-            fmt::format("{} {} {}", words(s, step.args[0], true), loop.infix, words(s, step.args[1], true));
-        return inner ? "(" + text + ")" : text;
+    if (loop.name == "copy" || (loop.name == "astype" && inner)) {
+        words(s, step.args[0], inner, longest, text);
+    } else if (loop.name == "astype") {
+        words(s, step.args[0], true, longest, text);
+        text += fmt::format(".astype({})", info(loop.out).name);
+    } else if (!loop.infix.empty() && step.args.size() == 2) {
+        if (inner) text += "(";
+        words(s, step.args[0], true, longest, text);
+        text += fmt::format(" {} ", loop.infix);
+        words(s, step.args[1], true, longest, text);
+        if (inner) text += ")";
+    } else if (loop.name == "negative") {
+        text += "-";
+        words(s, step.args[0], true, longest, text);
+    } else {
+        text += loop.name + "(";
+        for (std::size_t i = 0; i < step.args.size(); ++i) {
+            if (i > 0) text += ", ";
+            words(s, step.args[i], false, longest, text);
+        }
+        text += ")";
     }
-    if (loop.name == "negative") return "-" + words(s, step.args[0], true);
-    std::string text;
-    for (const int a : step.args) text += (text.empty() ? "" : ", ") + words(s, a, false);
-    return loop.name + "(" + text + ")";
 }
 
 std::string fold_name(const Loop& loop) {
@@ -73,14 +86,14 @@ std::string Structure::key() const {
     return key;
 }
 
-std::string Structure::text() const {
+std::string Structure::text(std::size_t longest) const {
     std::string text;
     for (const Output& o : outputs) {
         if (!text.empty()) text += ", ";
-        text += folding.empty()
-                    ? words(*this, o.from, false)
-                    : fmt::format("{}({})", fold_name(loop_of(folding[0].loop)), words(*this, o.from, false));
-        if (text.size() > longest_text) return text.substr(0, longest_text - 3) + "...";
+        if (!folding.empty()) text += fold_name(loop_of(folding[0].loop)) + "(";
+        words(*this, o.from, false, longest, text);
+        if (!folding.empty()) text += ")";
+        if (text.size() > longest) return text.substr(0, longest - 3) + "...";
     }
     return text;
 }

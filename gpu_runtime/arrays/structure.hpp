@@ -56,7 +56,7 @@ struct Structure {
     /// The same for kernels of the same structure.
     std::string key() const;
     /// As the user would write it: "sqrt(a * a + b)".
-    std::string text() const;
+    std::string text(std::size_t longest = 72) const;
     int weight(int step) const;
 };
 

@@ -33,7 +33,7 @@ bool reads(Value& from, const Value& memory, std::int64_t mark) {
         v.mark = mark;
         for (const Operand& o : v.operands) {
             if (!o.value) continue;
-            if (o.value.get() == &memory) return true;
+            if (o.value.get() == &memory || (memory.family && o.value->family == memory.family)) return true;
             if (o.value->pending()) open.push_back(o.value.get());
         }
     }
@@ -77,6 +77,16 @@ ValueP in_memory(std::shared_ptr<launch::Buffer> buffer, char* address, DType dt
     made->device = buffer->device();
     made->buffer = std::move(buffer);
     made->address = address;
+    return made;
+}
+
+ValueP seen_as(Value& value, char* address, DType dtype, const View& layout) {
+    if (!value.family) value.family = std::make_shared<Family>();
+    auto made = in_memory(value.buffer, address, dtype, layout);
+    made->family = value.family;
+    made->seen = true;
+    made->readonly = value.readonly;
+    made->exposed = value.exposed;
     return made;
 }
 

@@ -40,6 +40,11 @@ struct Reduction {
     std::uint64_t identity = 0, more_identity = 0;
 };
 
+/// What values over one memory know of each other: views of it as other dtypes.
+struct Family {
+    bool exposed = false;  // others may write to the memory at any time
+};
+
 /// Elements in an order of their own, without gaps: pending until somebody needs them, then in memory for good. Writes
 /// go to memory only (store), never to the graph.
 struct Value : std::enable_shared_from_this<Value> {
@@ -51,7 +56,9 @@ struct Value : std::enable_shared_from_this<Value> {
     std::shared_ptr<launch::Buffer> buffer;
     char* address = nullptr;  // of element 0
     bool readonly = false;
-    bool exposed = false;  // others may write to the memory at any time
+    bool exposed = false;            // others may write to the memory at any time
+    std::shared_ptr<Family> family;  // null: no other value has the memory
+    bool seen = false;               // it was made of another value's memory
 
     // Pending: a function of operands, or a fold of one.
     const Loop* loop = nullptr;
@@ -74,12 +81,18 @@ struct Value : std::enable_shared_from_this<Value> {
     std::int64_t size() const { return layout.size(); }
     std::int64_t bytes() const { return size() * static_cast<std::int64_t>(info(dtype).size); }
     /// Someone beside the graph has the memory.
-    bool shared() const { return exposed || (buffer && buffer.use_count() > 1); }
+    bool shared() const {
+        return exposed || (family && family->exposed) || (buffer && buffer.use_count() > relatives());
+    }
+    /// Values that have the memory, this one among them.
+    long relatives() const { return family ? family.use_count() : 1; }
 };
 
 /// A value in memory. `address` is its element 0.
 XCUDA_API ValueP in_memory(std::shared_ptr<launch::Buffer> buffer, char* address, DType dtype,
                            const View& layout);
+/// The memory of a value that has some, as elements of another dtype: `address` is that of the layout's element 0.
+XCUDA_API ValueP seen_as(Value& value, char* address, DType dtype, const View& layout);
 /// Memory for a value, whatever it holds.
 XCUDA_API ValueP allocated(const std::shared_ptr<device::Device>& device, DType dtype, const View& layout,
                            const std::shared_ptr<device::Stream>& stream);

@@ -16,8 +16,8 @@ struct VendorLibrary {
 };
 
 struct OpenedLibrary {
-    void* handle = nullptr;  // dlopen's, for as long as the process lives
-    std::string file, how_to_get_newer;
+    void* handle = nullptr;                    // dlopen's, for as long as the process lives
+    std::string file, how_to_get_newer, from;  // from: "conda", "the CUDA toolkit", ...
 };
 /// The first that can be opened: XCUDA_STEM, wheels of this Python, conda, toolkit, loader path. Throws missing() with what
 /// was tried and how to get it.

@@ -293,16 +293,18 @@ std::string atomic(Writer& w, const Expr& e) {
         return array.layout == Layout::bytes ? "(u64)(" + at + ")" : "(u64)(&" + at + ")";
     }
     const bool local = array.space == Space::local, complex = is_complex(e.type.dtype);
+    static constexpr const char* parts[] = {"", ".re", ".im"};
     std::string values;
     for (std::size_t i = 1 + static_cast<std::size_t>(array.ndim); i < e.args.size(); ++i)
         values +=
             fmt::format(", ({}){}", w.type(e.type), w.expr(*e.args[i]));  // told: a literal's C++ type is int
     for (const AtomicName& row : atomic_names)
         if (row.kind == a.kind)
-            return fmt::format("{}(&{}{})",
+            return fmt::format("{}(&{}{}{})",
                                complex && !local ? complex_atomic(a.kind)
                                                  : (local ? "xc_local" : "xc_atomic") + std::string(row.text),
-                               w.element(*e.args[0], &e.args[1], a.access, Writer::Touch::atomic), values);
+                               w.element(*e.args[0], &e.args[1], a.access, Writer::Touch::atomic),
+                               parts[static_cast<int>(a.part)], values);
     return {};
 }
 
@@ -342,6 +344,14 @@ std::string print(Writer& w, const Expr& e) {
     return text + ")";
 }
 
+// In elements; a contiguous array has no variables for them.
+std::string stride(Writer& w, const Expr& array, const std::string& name, int axis) {
+    if (array.type.layout != Layout::contiguous) return stride_name(name, axis);
+    std::string product = "1";
+    for (int d = axis + 1; d < array.type.ndim; ++d) product += " * " + length(w, array, d);
+    return product;
+}
+
 std::string invoke(Writer& w, const Expr& e) {
     const Function& callee =
         w.module.functions[static_cast<std::size_t>(std::get<FunctionId>(e.payload).value)];
@@ -356,7 +366,7 @@ std::string invoke(Writer& w, const Expr& e) {
         text += ", " + name;
         for (int d = 0; d < a->type.ndim; ++d) text += ", " + length(w, *a, d);
         for (int d = 0; d < a->type.ndim; ++d)
-            text += a->type.space == Space::global ? ", " + stride_name(name, d) : ", 0";
+            text += ", " + (a->type.space == Space::global ? stride(w, *a, name, d) : "0");
     }
     return text + ")";
 }

@@ -388,7 +388,9 @@ std::string cuda_kernel(const Module& module, Needs& needs) {
     std::string bounds;
     if (module.most_threads > 0) {
         bounds = fmt::format("__launch_bounds__({}", module.most_threads);
-        bounds += module.least_blocks > 0 ? fmt::format(", {}) ", module.least_blocks) : ") ";
+        if (module.least_blocks > 0) bounds += fmt::format(", {}", module.least_blocks);
+        if (module.most_cluster > 0) bounds += fmt::format(", {}", module.most_cluster);
+        bounds += ") ";
     }
     w.out = fmt::format(
         "#define XC_HERE F\nextern \"C\" __global__ {1}void {0}(const {0}_arguments xc_args, xc_fault* F) "

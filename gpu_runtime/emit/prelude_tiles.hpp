@@ -10,22 +10,27 @@ struct xc_tile_vector {
     typedef T type __attribute__((ext_vector_type(N)));
 };
 
-// acc[ROWS][COLUMNS * lanes] += a[ROWS][K] * b[K][...], all of it in registers.
-template <class T, int ROWS, int COLUMNS, int N, int K, class A, class B>
+// What vectors are made of.
+template <class T>
+struct xc_tile_is_number {
+    static constexpr bool value = __is_arithmetic(T);
+};
+
+// acc[ROWS][COLUMNS * LANES] += a[ROWS][K] * b[K][...], all of it in registers; LDB: elements from a row of b to the next.
+template <class T, int LANES, int ROWS, int COLUMNS, int N, int K, int LDB, class A, class B>
 XC_DEVICE void xc_tile_block(T* acc, const A* a, const B* b) {
-    constexpr int lanes = XC_TILE_BYTES / sizeof(T);
-    typedef typename xc_tile_vector<T, lanes>::type V;
-    typedef typename xc_tile_vector<B, lanes>::type W;
+    typedef typename xc_tile_vector<T, LANES>::type V;
+    typedef typename xc_tile_vector<B, LANES>::type W;
     V sum[ROWS][COLUMNS];
 #pragma clang loop unroll(full)
     for (int i = 0; i < ROWS; ++i)
 #pragma clang loop unroll(full)
-        for (int j = 0; j < COLUMNS; ++j) sum[i][j] = xc_vload<V>(acc + i * N + j * lanes);
+        for (int j = 0; j < COLUMNS; ++j) sum[i][j] = xc_vload<V>(acc + i * N + j * LANES);
     for (int k = 0; k < K; ++k) {
         V row[COLUMNS];
 #pragma clang loop unroll(full)
         for (int j = 0; j < COLUMNS; ++j)
-            row[j] = __builtin_convertvector(xc_vload<W>(b + k * N + j * lanes), V);
+            row[j] = __builtin_convertvector(xc_vload<W>(b + k * LDB + j * LANES), V);
 #pragma clang loop unroll(full)
         for (int i = 0; i < ROWS; ++i) {
             const V x = (V)(T)a[i * K + k];
@@ -36,29 +41,73 @@ XC_DEVICE void xc_tile_block(T* acc, const A* a, const B* b) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < ROWS; ++i)
 #pragma clang loop unroll(full)
-        for (int j = 0; j < COLUMNS; ++j) xc_vstore(acc + i * N + j * lanes, sum[i][j]);
+        for (int j = 0; j < COLUMNS; ++j) xc_vstore(acc + i * N + j * LANES, sum[i][j]);
 }
 
-// acc (M, N) += a (M, K) @ b (K, N), each contiguous.
+// One column: each row's dot product, in lanes along K.
+template <class T, int M, int K, class A, class B>
+XC_DEVICE void xc_tile_dots(T* acc, const A* a, const B* b) {
+    constexpr int most = XC_TILE_BYTES / sizeof(T), lanes = K < most ? K : most;
+    typedef typename xc_tile_vector<T, lanes>::type V;
+    for (int i = 0; i < M; ++i) {
+        V sum = (V)(T)0;
+        for (int k = 0; k < K; k += lanes)
+            sum +=
+                __builtin_convertvector(xc_vload<typename xc_tile_vector<A, lanes>::type>(a + i * K + k), V) *
+                __builtin_convertvector(xc_vload<typename xc_tile_vector<B, lanes>::type>(b + k), V);
+        T all = sum[0];
+        for (int l = 1; l < lanes; ++l) all += sum[l];
+        acc[i] += all;
+    }
+}
+
+// acc (M, N) += a (M, K) @ b (K, N), each contiguous, its lengths powers of two.
 template <class T, int M, int N, int K, class A, class B>
 XC_DEVICE void xc_tile_product(T* acc, const A* a, const B* b) {
-    constexpr int lanes = XC_TILE_BYTES / sizeof(T);
-    if constexpr (N % lanes == 0) {
-        constexpr int columns = N % (2 * lanes) == 0 ? 2 : 1;
-        constexpr int most = XC_TILE_BYTES == 64 ? 8 : 4;
-        constexpr int rows = M < most ? M : most;
-        for (int j = 0; j < N; j += columns * lanes)
-            for (int i = 0; i < M; i += rows)
-                xc_tile_block<T, rows, columns, N, K>(acc + i * N + j, a + i * K, b + j);
+    constexpr int most_lanes = XC_TILE_BYTES / sizeof(T), lanes = N < most_lanes ? N : most_lanes;
+    if constexpr (xc_tile_is_number<T>::value) {
+        if constexpr (N == 1 && K > 1) {
+            xc_tile_dots<T, M, K>(acc, a, b);
+        } else {
+            constexpr int columns = N % (2 * lanes) == 0 ? 2 : 1, width = columns * lanes;
+            constexpr int most = XC_TILE_BYTES == 64 ? 8 : 4, rows = M < most ? M : most;
+            // Rows far apart lie in few sets of the cache: columns that are read many times are brought together.
+            constexpr bool packed = N > width && K * width * sizeof(B) <= 32768 && M >= 4 * rows;
+            alignas(XC_TILE_BYTES) B panel[packed ? K * width : 1];
+            for (int j = 0; j < N; j += width) {
+                if constexpr (packed)
+                    for (int k = 0; k < K; ++k)
+                        __builtin_memcpy(panel + k * width, b + k * N + j, width * sizeof(B));
+                for (int i = 0; i < M; i += rows)
+                    if constexpr (packed)
+                        xc_tile_block<T, lanes, rows, columns, N, K, width>(acc + i * N + j, a + i * K,
+                                                                            panel);
+                    else
+                        xc_tile_block<T, lanes, rows, columns, N, K, N>(acc + i * N + j, a + i * K, b + j);
+            }
+        }
     } else {
         for (int i = 0; i < M; ++i)
             for (int k = 0; k < K; ++k) {
                 const T x = (T)a[i * K + k];
-                for (int j = 0; j < N; ++j) acc[i * N + j] += x * (T)b[k * N + j];
+                for (int j = 0; j < N; ++j) acc[i * N + j] = acc[i * N + j] + x * (T)b[k * N + j];
             }
     }
 }
 #endif
+
+// Where an element of shared memory lies: in rows of PITCH elements, or (below 0) in blocks of -PITCH rows of 128 bytes, whose
+// eight pieces change places by exclusive or with the row.
+template <int PITCH, class T>
+XC_DEVICE int xc_tile_at(int row, int column) {
+    if constexpr (PITCH > 0) {
+        return row * PITCH + column;
+    } else {
+        constexpr int line = 128 / (int)sizeof(T), piece = 16 / (int)sizeof(T);
+        return column / line * (-PITCH * line) + row * line + ((column % line / piece ^ (row & 7)) * piece) +
+               column % piece;
+    }
+}
 
 // Neighbours in memory at once: into registers, out of them, from memory to memory. `from` and `to` are aligned.
 #ifdef XC_CUDA
@@ -116,58 +165,252 @@ XC_DEVICE void xc_tile_fetch(u32* r, const void* at) {
                      : "r"(p)
                      : "memory");
 }
+// One matrix instruction: d (16 x 8) += a (16 x k) @ b (k x 8). KIND as in tiles/thread_products.cpp: f16, bf16, s8, u8,
+// e4m3, e5m2, TF32, f64.
+#define XC_TILE_STEP(SHAPE, SUM, IN)                                \
+    "mma.sync.aligned." SHAPE ".row.col." SUM "." IN "." IN "." SUM \
+    " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+template <int KIND>
+XC_DEVICE void xc_tile_step(f32* d, const u32* a, const u32* b) {
+#if __CUDA_ARCH__ >= 800
+#define XC_TILE_ASM(TEXT)                                         \
+    asm volatile(TEXT                                             \
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+    if constexpr (KIND == 0)
+        XC_TILE_ASM(XC_TILE_STEP("m16n8k16", "f32", "f16"));
+    else if constexpr (KIND == 1)
+        XC_TILE_ASM(XC_TILE_STEP("m16n8k16", "f32", "bf16"));
+    else if constexpr (KIND == 6)
+        XC_TILE_ASM(XC_TILE_STEP("m16n8k8", "f32", "tf32"));
+#if __CUDA_ARCH__ >= 890
+    else if constexpr (KIND == 4)
+        XC_TILE_ASM(XC_TILE_STEP("m16n8k32", "f32", "e4m3"));
+    else if constexpr (KIND == 5)
+        XC_TILE_ASM(XC_TILE_STEP("m16n8k32", "f32", "e5m2"));
+#endif
+#undef XC_TILE_ASM
+#endif
+}
+template <int KIND>
+XC_DEVICE void xc_tile_step(i32* d, const u32* a, const u32* b) {
+#if __CUDA_ARCH__ >= 800
+#define XC_TILE_ASM(TEXT)                                         \
+    asm volatile(TEXT                                             \
+                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]) \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+    if constexpr (KIND == 2)
+        XC_TILE_ASM(XC_TILE_STEP("m16n8k32", "s32", "s8"));
+    else
+        XC_TILE_ASM(XC_TILE_STEP("m16n8k32", "s32", "u8"));
+#undef XC_TILE_ASM
+#endif
+}
+#undef XC_TILE_STEP
+// Eight rows at a time; PTX gives sixteen as two.
+template <int KIND>
+XC_DEVICE void xc_tile_step(f64* d, const f64* a, const f64* b) {
+#if __CUDA_ARCH__ >= 800
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                     : "+d"(d[2 * h]), "+d"(d[2 * h + 1])
+                     : "d"(a[h]), "d"(b[0]));
+#endif
+}
 template <class T>
-struct xc_tile_is_f16 {
-    static constexpr bool value = false;
-};
-template <>
-struct xc_tile_is_f16<f16> {
-    static constexpr bool value = true;
-};
-template <class T>
-XC_DEVICE void xc_tile_mma_step(f32* d, const u32* a, const u32* b) {
-    if constexpr (xc_tile_is_f16<T>::value)
+XC_DEVICE u32 xc_tile_bits(const T& x) {  // of 4 neighbours of 8 bits, or of a float32 as TF32
+    u32 r;
+    if constexpr (sizeof(T) == 4)
+        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
+    else
+        r = *(const unsigned char*)&x;
+    return r;
+}
+
+// A warp's part of a product: acc (M, N) += a (M, K) @ b (K, N) from rows `top` of a and columns `left` of b on. PA, PB: how
+// shared memory lies, see xc_tile_at; TA: a's memory holds its columns as rows, TB: b's holds its columns as rows.
+template <int KIND, int M, int N, int K, int PA, bool TA, int PB, bool TB, class C, class T>
+XC_DEVICE void xc_tile_mma(C* acc, const T* a, const T* b, i64 top, i64 left, i64 thread) {
+    constexpr int step = 32 / (int)sizeof(T), piece = 16 / (int)sizeof(T);
+    constexpr bool fetches_a = sizeof(T) == 2 || (sizeof(T) == 1 && !TA),
+                   fetches_b = sizeof(T) == 2 || (sizeof(T) == 1 && TB);
+    const int lane = (int)thread & 31, q = lane >> 3, r = lane & 7, up = (int)top, across = (int)left;
+    const auto of_a = [&](int row, int k) -> const T& {
+        return a[xc_tile_at<PA, T>(TA ? k : up + row, TA ? up + row : k)];
+    };
+    const auto of_b = [&](int k, int column) -> const T& {
+        return b[xc_tile_at<PB, T>(TB ? across + column : k, TB ? k : across + column)];
+    };
+#pragma unroll
+    for (int k = 0; k < K; k += step) {
+        if constexpr (sizeof(T) == 8) {
+            f64 x[M / 16][2], y[N / 8];
+#pragma unroll
+            for (int i = 0; i < M / 16; ++i)
+#pragma unroll
+                for (int h = 0; h < 2; ++h) x[i][h] = of_a(i * 16 + h * 8 + lane / 4, k + lane % 4);
+#pragma unroll
+            for (int j = 0; j < N / 8; ++j) y[j] = of_b(k + lane % 4, j * 8 + lane / 4);
+#pragma unroll
+            for (int i = 0; i < M / 16; ++i)
+#pragma unroll
+                for (int j = 0; j < N / 8; ++j) xc_tile_step<KIND>(acc + (i * (N / 8) + j) * 4, x[i], &y[j]);
+        } else {
+            u32 x[M / 16][4], y[(N + 15) / 16][4];
+#pragma unroll
+            for (int i = 0; i < M / 16; ++i) {
+                if constexpr (fetches_a) {
+                    const int row = i * 16 + (q & 1) * 8 + r, column = k + (q >> 1) * piece;
+                    if constexpr (TA)
+                        xc_tile_fetch<true>(x[i], &of_a(i * 16 + (q & 1) * 8, k + (q >> 1) * 8 + r));
+                    else
+                        xc_tile_fetch<false>(x[i], &of_a(row, column));
+                } else {
+#pragma unroll
+                    for (int e = 0; e < 4; ++e) {
+                        const int row = i * 16 + (e & 1) * 8 + lane / 4;
+                        if constexpr (sizeof(T) == 4) {
+                            x[i][e] = xc_tile_bits(of_a(row, k + (e >> 1) * 4 + lane % 4));
+                        } else {
+                            x[i][e] = 0;
+#pragma unroll
+                            for (int l = 0; l < 4; ++l)
+                                x[i][e] |= xc_tile_bits(of_a(row, k + (e >> 1) * 16 + lane % 4 * 4 + l))
+                                           << (8 * l);
+                        }
+                    }
+                }
+            }
+#pragma unroll
+            for (int j = 0; j < (N + 15) / 16; ++j) {
+                if constexpr (fetches_b) {
+                    const int n = N % 16 ? j * 16 : j * 16 + (q >> 1) * 8;  // of 8 columns: the same twice
+                    if constexpr (TB)
+                        xc_tile_fetch<false>(y[j], &of_b(k + (q & 1) * piece, n + r));
+                    else
+                        xc_tile_fetch<true>(y[j], &of_b(k + (q & 1) * 8 + r, n));
+                } else {
+#pragma unroll
+                    for (int e = 0; e < (N % 16 ? 2 : 4); ++e) {
+                        const int column = j * 16 + (e >> 1) * 8 + lane / 4;
+                        if constexpr (sizeof(T) == 4) {
+                            y[j][e] = xc_tile_bits(of_b(k + (e & 1) * 4 + lane % 4, column));
+                        } else {
+                            y[j][e] = 0;
+#pragma unroll
+                            for (int l = 0; l < 4; ++l)
+                                y[j][e] |= xc_tile_bits(of_b(k + (e & 1) * 16 + lane % 4 * 4 + l, column))
+                                           << (8 * l);
+                        }
+                    }
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < M / 16; ++i)
+#pragma unroll
+                for (int j = 0; j < N / 8; ++j)
+                    xc_tile_step<KIND>(acc + (i * (N / 8) + j) * 4, x[i], y[j / 2] + (j & 1) * 2);
+        }
+    }
+}
+
+// What threads wrote to shared memory is there for instructions that read it themselves.
+XC_DEVICE void xc_tile_proxy() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+template <int KIND, bool TA, bool TB>
+XC_DEVICE void xc_tile_four_warps(f32 (&d)[32], u64 a, u64 b) {
+    if constexpr (KIND == 0)
         asm volatile(
-            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-            "{%0, %1, %2, %3};"
-            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+            "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
+            "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, "
+            "%10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, "
+            "%29, %30, %31}, %32, %33, p, 1, 1, %34, %35;\n}\n"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+              "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]),
+              "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]),
+              "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]),
+              "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+            : "l"(a), "l"(b), "n"(TA), "n"(TB));
     else
         asm volatile(
-            "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
-            "%9}, {%0, %1, %2, %3};"
-            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+            "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
+            "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, "
+            "%10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, "
+            "%29, %30, %31}, %32, %33, p, 1, 1, %34, %35;\n}\n"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+              "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]),
+              "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]),
+              "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]),
+              "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+            : "l"(a), "l"(b), "n"(TA), "n"(TB));
 }
-// A warp's part of a product: acc (M, N) += a (M, K) @ b (K, N), in m16n8k16 steps. LDA, LDB: elements from a row of
-// memory to the next; TA: a's memory holds its columns as rows, TB: b's holds its columns as rows.
-template <int M, int N, int K, int LDA, bool TA, int LDB, bool TB, class T>
-XC_DEVICE void xc_tile_mma(f32* acc, const T* a, const T* b, i64 thread) {
-    const int lane = (int)thread & 31, q = lane >> 3, r = lane & 7;
+template <int KIND, bool TA, bool TB>
+XC_DEVICE void xc_tile_four_warps(f32 (&d)[64], u64 a, u64 b) {
+    if constexpr (KIND == 0)
+        asm volatile(
+            "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
+            "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, "
+            "%10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, "
+            "%29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+            "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, p, "
+            "1, 1, %66, %67;\n}\n"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+              "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]),
+              "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]),
+              "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]),
+              "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
+              "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), "+f"(d[42]),
+              "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), "+f"(d[49]),
+              "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]),
+              "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+            : "l"(a), "l"(b), "n"(TA), "n"(TB));
+    else
+        asm volatile(
+            "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
+            "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, "
+            "%10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, "
+            "%29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+            "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, p, "
+            "1, 1, %66, %67;\n}\n"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+              "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]),
+              "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]),
+              "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]),
+              "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
+              "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), "+f"(d[42]),
+              "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), "+f"(d[49]),
+              "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]),
+              "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+            : "l"(a), "l"(b), "n"(TA), "n"(TB));
+}
+// Swizzled rows of 128 bytes: where they begin, and the bytes from 64 columns to the next.
+XC_DEVICE u64 xc_tile_matrix(const void* at, int next) {
+    const u64 place = (u64)__cvta_generic_to_shared(at);
+    return ((place & 0x3ffff) >> 4) | ((u64)(next >> 4) << 16) | ((u64)(1024 >> 4) << 32) | ((u64)1 << 62);
+}
+#endif
+// Four warps' product of 64 rows from `top` on: acc (64, N) += a @ b, which the instructions read from swizzled shared
+// memory themselves; RA, RB: its rows.
+template <int KIND, int N, int K, int RA, bool TA, int RB, bool TB, class T>
+XC_DEVICE void xc_tile_wgmma(f32* acc, const T* a, const T* b, i64 top, i64 thread) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    f32(&d)[N / 2] = *(f32(*)[N / 2]) acc;
+    const int up = (int)top / 64 * 64;
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
     for (int k = 0; k < K; k += 16) {
-        u32 x[M / 16][4], y[(N + 15) / 16][4];
-#pragma unroll
-        for (int i = 0; i < M / 16; ++i) {
-            if constexpr (TA)
-                xc_tile_fetch<true>(x[i], a + (k + (q >> 1) * 8 + r) * LDA + i * 16 + (q & 1) * 8);
-            else
-                xc_tile_fetch<false>(x[i], a + (i * 16 + (q & 1) * 8 + r) * LDA + k + (q >> 1) * 8);
-        }
-#pragma unroll
-        for (int j = 0; j < (N + 15) / 16; ++j) {
-            const int n = N % 16 ? j * 16 : j * 16 + (q >> 1) * 8;  // of 8 columns: the same twice
-            if constexpr (TB)
-                xc_tile_fetch<false>(y[j], b + (n + r) * LDB + k + (q & 1) * 8);
-            else
-                xc_tile_fetch<true>(y[j], b + (k + (q & 1) * 8 + r) * LDB + n);
-        }
-#pragma unroll
-        for (int i = 0; i < M / 16; ++i)
-#pragma unroll
-            for (int j = 0; j < N / 8; ++j)
-                xc_tile_mma_step<T>(acc + (i * (N / 8) + j) * 4, x[i], y[j / 2] + (j & 1) * 2);
+        const T* const x = TA ? a + up * RA + k * 64 : a + k / 64 * RA * 64 + up * 64 + k % 64;
+        const T* const y = TB ? b + k / 64 * RB * 64 + k % 64 : b + k * 64;
+        xc_tile_four_warps<KIND, TA, !TB>(d, xc_tile_matrix(x, RA * 128), xc_tile_matrix(y, RB * 128));
     }
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#endif
 }
 #else
 template <int N, class T>
@@ -190,18 +433,24 @@ XC_DEVICE void xc_tile_commit() {}
 template <int N>
 XC_DEVICE void xc_tile_wait() {}
 // As CUDA's, each lane its own accumulators: where a GPU's plan is run on the CPU device.
-template <int M, int N, int K, int LDA, bool TA, int LDB, bool TB, class T>
-XC_DEVICE void xc_tile_mma(f32* acc, const T* a, const T* b, i64 thread) {
+template <int KIND, int M, int N, int K, int PA, bool TA, int PB, bool TB, class C, class T>
+XC_DEVICE void xc_tile_mma(C* acc, const T* a, const T* b, i64 top, i64 left, i64 thread) {
     const int lane = (int)thread & 31;
     for (int i = 0; i < M / 16; ++i)
         for (int j = 0; j < N / 8; ++j)
             for (int e = 0; e < 4; ++e) {
-                const int row = i * 16 + (e / 2) * 8 + lane / 4, column = j * 8 + lane % 4 * 2 + e % 2;
-                f32 sum = acc[(i * (N / 8) + j) * 4 + e];
+                const int row = (int)top + i * 16 + (e / 2) * 8 + lane / 4,
+                          column = (int)left + j * 8 + lane % 4 * 2 + e % 2;
+                C sum = acc[(i * (N / 8) + j) * 4 + e];
                 for (int k = 0; k < K; ++k)
-                    sum += (f32)(TA ? a[k * LDA + row] : a[row * LDA + k]) *
-                           (f32)(TB ? b[column * LDB + k] : b[k * LDB + column]);
+                    sum += (C)a[xc_tile_at<PA, T>(TA ? k : row, TA ? row : k)] *
+                           (C)b[xc_tile_at<PB, T>(TB ? column : k, TB ? k : column)];
                 acc[(i * (N / 8) + j) * 4 + e] = sum;
             }
+}
+XC_DEVICE void xc_tile_proxy() {}
+template <int KIND, int N, int K, int RA, bool TA, int RB, bool TB, class T>
+XC_DEVICE void xc_tile_wgmma(f32* acc, const T* a, const T* b, i64 top, i64 thread) {
+    xc_tile_mma<KIND, 16, N, K, -RA, TA, -RB, TB>(acc, a, b, top, 0, thread);
 }
 #endif

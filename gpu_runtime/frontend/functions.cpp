@@ -15,6 +15,7 @@ struct Index {
 
     Index() {
         add_math(table);
+        add_special(table);
         add_rounding(table);
         add_numbers(table);
         add_warps(table);

@@ -65,6 +65,7 @@ void add_bits(FunctionTable& t) {
     t.begin("rsqrt", {"cuda.rsqrt"}, "", "1 / sqrt(x); within 2 ulp.");
     t.add({DType::f32}, DType::f32, "(1 / __builtin_sqrtf($0))", "rsqrtf($0)", "");
     t.add({DType::f64}, DType::f64, "(1 / __builtin_sqrt($0))", "rsqrt($0)", "");
+    t.within({1.5, 2, 1.5, 1});
 
     t.begin("saturate", {"cuda.saturate"}, "", "x within 0 and 1; nan becomes 0.");
     t.add({DType::f32}, DType::f32, "($0 > 0 ? $0 < 1 ? $0 : 1.0f : 0.0f)", "__saturatef($0)", "");

@@ -36,6 +36,7 @@ void add_named(FunctionTable& t) {
             const std::string call = name + places[f.arguments];
             t.add(std::vector<DType>(static_cast<std::size_t>(f.arguments), d), d, "__builtin_" + call, call,
                   "");
+            state_accuracy(t, f.name);
         }
     }
 }

@@ -17,12 +17,21 @@ const Type weak_int = ir::scalar(DType::i64, true);
 
 bool safe(DType from, DType to) { return promote(from, to) == to; }
 
+// What to write instead of a method that arrays in a kernel don't have.
+std::string near_method(const std::string& attr) {
+    const std::string close =
+        nearest(attr, {"sum",  "prod",   "mean",   "var",     "std",  "min",      "max",  "any",
+                       "all",  "argmin", "argmax", "reshape", "dot",  "round",    "conj", "conjugate",
+                       "copy", "astype", "clip",   "fill",    "item", "transpose"});
+    return close.empty() ? "index its elements in a for loop" : "did you mean '" + close + "'?";
+}
+
 }  // namespace
 
 Lowering::Call Lowering::call_of(const Node& node) const {
     Call c;
     for (const ast::NodeP& a : node.list("args")) {
-        if (a->kind == "Starred") refuse_node(*a);
+        if (a->kind == "Starred") refuse_node(*a);  // call() has put the items in its place
         c.positional.push_back(a.get());
     }
     for (const ast::NodeP& k : node.list("keywords")) {
@@ -57,8 +66,11 @@ std::vector<const ast::Node*> Lowering::bind(const Node& node, const std::string
     const Call c = call_of(node);
     std::vector<const Node*> bound(parameters.size(), nullptr);
     if (c.positional.size() > parameters.size())
-        throw refused(node.place, fmt::format("{}() takes {} argument{}, found {}", name, parameters.size(),
-                                              parameters.size() == 1 ? "" : "s", c.positional.size()));
+        throw refused(
+            node.place,
+            fmt::format("{}() takes {} argument{}, found {}", name, parameters.size(),
+                        parameters.size() == 1 ? "" : "s", c.positional.size()),
+            parameters.empty() ? "" : fmt::format("write {}({})", name, fmt::join(parameters, ", ")));
     std::copy(c.positional.begin(), c.positional.end(), bound.begin());
     if (name == "range" && c.positional.size() == 1) std::swap(bound[0], bound[1]);  // range(stop)
     for (const auto& [key, value] : c.keywords) {
@@ -84,7 +96,9 @@ std::vector<const ast::Node*> Lowering::bind(const Node& node, const std::string
     return bound;
 }
 
-Value Lowering::call(const Node& node) {
+Value Lowering::call(const Node& given) {
+    const ast::NodeP spread = spread_call(given);
+    const Node& node = spread ? *spread : given;
     const Node& function = node.one("func");
     if (function.kind == "Attribute") {  // a method: arrays and numbers have none here
         std::string written;
@@ -112,11 +126,10 @@ Value Lowering::call(const Node& node) {
             }
             if (base.has_elements() || base.is_scalar() || base.is_tuple() ||
                 base.kind == Value::Kind::string)
-                throw refused(node.place,
-                              spoken(base) + " has no method '" + function.text("attr") + "' in a kernel",
-                              base.is_scalar() && function.text("attr") == "astype" ? "write np.float32(x)"
-                              : base.is_array() ? "index its elements in a for loop"
-                                                : "");
+                throw refused(node.place, spoken(base) + " has no method '" + attr + "' in a kernel",
+                              base.is_scalar() && attr == "astype" ? "write np.float32(x)"
+                              : base.is_array()                    ? near_method(attr)
+                                                                   : "");
         }
     }
     const Value f = value(function);
@@ -247,8 +260,11 @@ Value Lowering::table_call(const KernelFunction& function, const std::string& sp
     const std::size_t wanted = all_overloads()[function.first_overload].in.size();
     const bool chain = spelling == "math.hypot" && c.positional.size() > 2;
     if (c.positional.size() != wanted && !chain)
-        throw refused(node.place, fmt::format("{}() takes {} argument{}, found {}", name, wanted,
-                                              wanted == 1 ? "" : "s", c.positional.size()));
+        throw refused(
+            node.place,
+            fmt::format("{}() takes {} argument{}, found {}", name, wanted, wanted == 1 ? "" : "s",
+                        c.positional.size()),
+            fmt::format("write {}({})", name, std::string_view("x, y, z").substr(0, 3 * wanted - 2)));
     const std::vector<Value> values = operands(c.positional);
     if (std::any_of(values.begin(), values.end(), [](const Value& v) { return v.kind == Value::Kind::seen; }))
         return seen_map(
@@ -347,8 +363,13 @@ ExprP Lowering::table_apply(const KernelFunction& function, const std::string& s
     }
     std::string found;
     for (const ExprP& a : args) found += (found.empty() ? "" : " and ") + spoken(a->type);
+    const bool complex =
+        std::any_of(args.begin(), args.end(), [](const ExprP& a) { return is_complex(a->type.dtype); });
+    const std::string twin = complex && real_only ? "cmath" + spelling.substr(4) : "";
     throw refused(place, fmt::format("{}() does not take {}", function.name, found),
-                  "convert it, as np.float32(x)");
+                  !twin.empty() && find_function(twin) ? "write " + twin + "()"
+                  : complex                            ? "work on z.real and z.imag"
+                                                       : "convert it, as np.float32(x)");
 }
 
 Value Lowering::dtype_call(DType dtype, const Node& node) {

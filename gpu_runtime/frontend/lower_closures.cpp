@@ -107,6 +107,7 @@ Value Lowering::invoke_closure(const Value& closure, const Node& node) {
     const std::vector<Value> values = operands(given);
     std::vector<std::pair<std::string, Argument>> typed;
     std::vector<ExprP> flat;
+    std::vector<Value> passed;
     std::size_t taken = 0, kept = 0;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const bool has_default = defaults[i] != nullptr;
@@ -115,10 +116,16 @@ Value Lowering::invoke_closure(const Value& closure, const Node& node) {
                           fmt::format("{}() needs its argument '{}'", closure.text, parameters[i]));
         const Value v = materialised(bound[i] ? values[taken] : closure.items[kept],
                                      bound[i] ? bound[i]->place : node.place);
-        typed.emplace_back(parameters[i], argument_from(v, flat, bound[i] ? bound[i]->place : node.place));
+        if (unit.names.tile_kernel)
+            passed.push_back(v);
+        else
+            typed.emplace_back(parameters[i],
+                               argument_from(v, flat, bound[i] ? bound[i]->place : node.place));
         taken += bound[i] != nullptr;
         kept += has_default;
     }
+    if (unit.names.tile_kernel)
+        return write_in(*closure.node, closure.text, nullptr, std::move(passed), node);
     for (const auto& [name, v] : captured_by(closure, node.place))
         typed.emplace_back(name, argument_from(v, flat, node.place));
     pass_captured(typed, flat, node.place);

@@ -81,6 +81,7 @@ Value Lowering::value(const Node& node) {
         Row{"IfExp", &Lowering::conditional},   Row{"Tuple", &Lowering::tuple},
         Row{"Slice", &Lowering::slice},         Row{"GeneratorExp", &Lowering::generator},
         Row{"NamedExpr", &Lowering::walrus},    Row{"Lambda", &Lowering::closure},
+        Row{"Given", &Lowering::given_value},
     };
     Value v;
     if (node.kind == "BoolOp") {
@@ -94,6 +95,26 @@ Value Lowering::value(const Node& node) {
     v.place = node.place;
     return v;
 }
+
+namespace {
+
+// What to write where a number is wanted and something else was found.
+std::string where_number_is_wanted(const Value& v) {
+    switch (v.kind) {
+        case Value::Kind::records: return "name its field: " + v.text + "[i]." + v.fields[0];
+        case Value::Kind::tuple: return "take an item of it: t[0]";
+        case Value::Kind::string:
+            return "a string in a kernel is printed, compared, or names a dtype or a field";
+        case Value::Kind::none: return "test for it before: if x is None";
+        case Value::Kind::closure: return "call it";
+        case Value::Kind::dtype: return "call it with a number";
+        case Value::Kind::range:
+        case Value::Kind::lazy: return "loop over it: for x in ...";
+        default: return "";
+    }
+}
+
+}  // namespace
 
 ExprP Lowering::number(const Node& node) { return number(value(node), node.place); }
 
@@ -118,8 +139,7 @@ ExprP Lowering::number(const Value& v, const Place& place) {
     if (v.kind == Value::Kind::expression)
         throw refused(place, "a whole array where a number is needed",
                       "reduce it with np.sum, np.any or np.all, or write it into an array: out[:] = ...");
-    throw refused(place, "expected a number, found " + spoken(v),
-                  v.kind == Value::Kind::records ? "name its field: " + v.text + "[i]." + v.fields[0] : "");
+    throw refused(place, "expected a number, found " + spoken(v), where_number_is_wanted(v));
 }
 
 std::vector<Value> Lowering::operands(const std::vector<const Node*>& nodes) {
@@ -228,9 +248,8 @@ Value Lowering::name(const Node& node) {
     if (const auto loop = loop_variables.find(id); loop != loop_variables.end()) return loop->second;
     if (assigned.count(id)) return read(node);
     if (const auto known = parameters.find(id); known != parameters.end()) return known->second;
-    if (const auto known = source.names.find(id); known != source.names.end())
-        return from_meaning(known->second, id, node.place);
-    throw refused(node.place, "name '" + id + "' is not defined");
+    if (const Meaning* known = meaning_named(id)) return from_meaning(*known, unmarked(id), node.place);
+    throw refused(node.place, "name '" + unmarked(id) + "' is not defined");
 }
 
 Value Lowering::from_meaning(const Meaning& meaning, const std::string& written, const Place& place) {
@@ -288,10 +307,9 @@ const Meaning* Lowering::meaning_of(const Node& node, std::string* written) {
     if (path.empty()) return nullptr;
     const std::string first(head(path));
     if (assigned.count(first) || parameters.count(first)) return nullptr;
-    const auto known = source.names.find(path);
-    if (known == source.names.end()) return nullptr;
-    *written = path;
-    return &known->second;
+    const Meaning* known = meaning_named(path);
+    if (known) *written = unmarked(first) + path.substr(first.size());
+    return known;
 }
 
 Value Lowering::attribute(const Node& node) {
@@ -325,7 +343,9 @@ Value Lowering::attribute(const Node& node) {
     }
     if (base.is_scalar() && (attr == "real" || attr == "imag")) return part(attr, base.expr, node.place);
     throw refused(node.place, spoken(base) + " has no '" + attr + "' in a kernel",
-                  base.is_scalar() && attr == "conjugate" ? "call it: z.conjugate()" : "");
+                  base.is_scalar() && attr == "conjugate" ? "call it: z.conjugate()"
+                  : base.is_tuple()                       ? "take an item of it: t[0]"
+                                                          : "");
 }
 
 // z.real, z.imag and z.conjugate(), of real numbers too.
@@ -341,9 +361,8 @@ Value Lowering::walrus(const Node& node) {
 }
 
 Value Lowering::tuple(const Node& node) {
-    std::vector<const Node*> nodes;
-    for (const ast::NodeP& e : node.list("elts")) nodes.push_back(e.get());
-    return evaluated(tuple_value(operands(nodes)));
+    std::vector<ast::NodeP> nodes;
+    return evaluated(tuple_value(spread_items(node.list("elts"), nodes)));
 }
 
 Value Lowering::binary(const Node& node) {

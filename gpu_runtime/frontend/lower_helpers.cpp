@@ -162,18 +162,34 @@ struct Active {
 
 }  // namespace
 
-Value Lowering::invoke(const Meaning& meaning, const Node& node) {
+// The call without what *args takes, which goes to `beyond`.
+ast::NodeP Lowering::without_beyond(const Node& call, const Node& parameters,
+                                    std::vector<const Node*>& beyond) {
+    const std::size_t places = parameters.list("posonlyargs").size() + parameters.list("args").size();
+    auto made = std::make_shared<Node>(call);
+    for (ast::Field& field : made->fields) {
+        if (field.name != "args" || field.nodes.size() <= places) continue;
+        for (std::size_t i = places; i < field.nodes.size(); ++i) beyond.push_back(field.nodes[i].get());
+        field.nodes.resize(places);
+    }
+    given_nodes.push_back(made);
+    return made;
+}
+
+Value Lowering::invoke(const Meaning& meaning, const Node& call) {
     const Helper& helper = unit.names.helpers.at(meaning.helper);
-    if (helper.foreign) return invoke_foreign(helper, node);
+    if (helper.foreign) return invoke_foreign(helper, call);
     if (!helper.function)
-        throw refused(node.place, fmt::format("{}() can't be compiled: {}", helper.name, helper.error));
+        throw refused(call.place, fmt::format("{}() can't be compiled: {}", helper.name, helper.error));
     const Node& args = helper.function->one("args");
     if (helper.function->kind != "FunctionDef" && helper.function->kind != "Lambda")
         refuse_node(*helper.function);
-    if (args.maybe("vararg") || args.maybe("kwarg"))
-        throw refused(node.place,
-                      fmt::format("{}() takes *args or **kwargs, which a helper can't", helper.name),
+    if (args.maybe("kwarg"))
+        throw refused(call.place, fmt::format("{}() takes **kwargs, which a helper can't", helper.name),
                       "give it named parameters");
+    std::vector<const Node*> beyond;  // of *args
+    const ast::NodeP shorter = args.maybe("vararg") ? without_beyond(call, args, beyond) : nullptr;
+    const Node& node = shorter ? *shorter : call;
     std::vector<std::string> parameters;
     for (const char* list : {"posonlyargs", "args", "kwonlyargs"})
         for (const ast::NodeP& a : args.list(list)) parameters.push_back(a->text("arg"));
@@ -183,6 +199,7 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
     std::vector<const ast::Node*> given;
     for (const Node* n : bound)
         if (n) given.push_back(n);
+    given.insert(given.end(), beyond.begin(), beyond.end());
     const std::vector<Value> operand = operands(given);
     std::vector<Value> values;
     std::size_t taken = 0;
@@ -196,11 +213,20 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
                           fmt::format("{}() needs its argument '{}'", helper.name, parameters[i]));
         }
     }
+    Value rest = tuple_value({});
+    for (const Node* n : beyond) rest.items.push_back(materialised(operand[taken++], n->place));
     const Declared* declared = declared_for(helper.declared, values);
     for (std::size_t i = 0; declared && i < values.size(); ++i)
         if (Value& v = values[i]; declared->arguments[i] && v.kind == Value::Kind::scalar)
             v = scalar_value(
                 python_cast(*declared->arguments[i], false, v.expr, bound[i] ? bound[i]->place : node.place));
+    const auto converted = [&](Value result) {
+        if (declared && declared->returns && result.kind == Value::Kind::scalar)
+            result = scalar_value(python_cast(*declared->returns, false, result.expr, node.place));
+        return result;
+    };
+    if (unit.names.tile_kernel)
+        return converted(write_in(*helper.function, helper.name, &helper.names, std::move(values), node));
     const auto attempt = [&](bool keep_literals) {
         std::vector<std::pair<std::string, Argument>> typed;
         std::vector<ExprP> flat;
@@ -208,6 +234,8 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
         for (std::size_t i = 0; i < parameters.size(); ++i)
             typed.emplace_back(parameters[i],
                                argument_from(values[i], flat, bound[i] ? bound[i]->place : node.place));
+        if (const Node* star = args.maybe("vararg"))
+            typed.emplace_back(star->text("arg"), argument_from(rest, flat, node.place));
         literals_stay = false;
         pass_captured(typed, flat, node.place);
         return invoke_function({helper.name, *helper.function, helper.names, helper.defaults, false},
@@ -221,10 +249,7 @@ Value Lowering::invoke(const Meaning& meaning, const Node& node) {
         }
         return attempt(true);
     };
-    Value result = with_literals();
-    if (declared && declared->returns && result.kind == Value::Kind::scalar)
-        result = scalar_value(python_cast(*declared->returns, false, result.expr, node.place));
-    return result;
+    return converted(with_literals());
 }
 
 // Device arrays outside the kernel, which its helpers may name too.

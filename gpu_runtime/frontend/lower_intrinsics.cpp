@@ -73,11 +73,22 @@ Value Lowering::coordinates(const std::string& name, const std::string& axis, co
     throw refused(place, "cuda." + name + " has no '" + axis + "'", "call it: cuda." + name + "(...)");
 }
 
+// cuda.threadIdx and the like as a tuple of three.
+std::optional<Value> Lowering::all_coordinates(const Value& v, const Place& place) {
+    if (v.kind != Value::Kind::meaning || v.meaning->kind != Meaning::Kind::intrinsic) return std::nullopt;
+    for (const CoordinateName& c : coordinate_names)
+        if (v.meaning->text == c.name)
+            return tuple_value({coordinates(c.name, "x", place), coordinates(c.name, "y", place),
+                                coordinates(c.name, "z", place)});
+    return std::nullopt;
+}
+
 Value Lowering::intrinsic(const std::string& name, const Node& node) {
     if (name.starts_with("tiles.")) return tile_intrinsic(name.substr(6), node);
     if (unit.names.tile_kernel)
         throw refused(node.place, "cuda." + name + " belongs to kernels of threads; a tile program has none",
                       "tiles.bid(axis) tells the program, tiles.arange(n) the elements of a tile");
+    if (name.starts_with("vector.")) return make_vector(name.substr(7), node);
     if (name == "grid") return grid(node, name, Kind::global);
     if (name == "gridsize") return grid(node, name, Kind::grid_size);
     if (name == "shared.array") return make_array(node, name, ir::Space::shared);
@@ -118,6 +129,29 @@ Value Lowering::intrinsic(const std::string& name, const Node& node) {
     }
     throw refused(node.place, "cuda." + name + " can't be called",
                   name == "laneid" ? "write cuda.laneid" : "write cuda." + name + ".x");
+}
+
+// float32x4(x, y, z, w), of numbers and shorter vectors: a struct of numbers of one type.
+Value Lowering::make_vector(const std::string& name, const Node& node) {
+    const std::size_t split = name.rfind('x');
+    const DType dtype = *dtype_from_name(name.substr(0, split));
+    const std::size_t count = static_cast<std::size_t>(name[split + 1] - '0');
+    const Call c = call_of(node);
+    if (!c.keywords.empty()) throw refused(c.keywords[0].second->place, name + "() takes no keywords");
+    const std::vector<Value> given = operands(c.positional);
+    std::vector<Value> items;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const Place& place = c.positional[i]->place;
+        for (const Value& v : given[i].is_tuple() ? given[i].items : std::vector<Value>{given[i]})
+            items.push_back(scalar_value(python_cast(dtype, false, number(v, place), place)));
+    }
+    if (items.size() != count)
+        throw refused(node.place, fmt::format("{}() takes {} number{}, found {}", name, count,
+                                              count == 1 ? "" : "s", items.size()));
+    Value v = evaluated(tuple_value(std::move(items)));
+    for (std::size_t i = 0; i < count; ++i) v.fields.emplace_back(1, "xyzw"[i]);
+    v.text = name;
+    return v;
 }
 
 // A barrier or a shared array belongs to the block: a helper that has one is always written into its caller.
@@ -242,6 +276,11 @@ Value Lowering::atomic_on(std::vector<Value> values, const std::vector<const Nod
                                   [&](const AtomicName& a) { return name == a.name; });
     if (row == atomic_names.end())
         throw refused(place, "cuda." + name + " is not part of the kernel language");
+    ir::Atomic::Part part = ir::Atomic::Part::whole;
+    if (const Value& v = values[0]; v.kind == Value::Kind::expression && !v.items.empty()) {
+        part = v.text == "real" ? ir::Atomic::Part::real : ir::Atomic::Part::imag;
+        values[0] = Value(v.items[0]);
+    }
     const Value& base = values[0];
     if (!base.is_array() && base.kind != Value::Kind::view)
         throw refused(nodes[0]->place, "cuda." + name + " works on an array's element, found " + spoken(base),
@@ -251,7 +290,8 @@ Value Lowering::atomic_on(std::vector<Value> values, const std::vector<const Nod
                       fmt::format("cuda.{} needs aligned elements, and those of '{}' are not", name,
                                   fn.vars[ir::var_of(*base.expr)].name),
                       "make the records with np.dtype(..., align=True), or copy the array");
-    const DType dtype = base.expr->type.dtype;
+    const DType whole = base.expr->type.dtype;
+    const DType dtype = part == ir::Atomic::Part::whole ? whole : part_of(whole);
     if (!takes(row->on, dtype))
         throw refused(place, fmt::format("cuda.{} does not work on {}", name, info(dtype).name),
                       taken(row->on));
@@ -269,7 +309,7 @@ Value Lowering::atomic_on(std::vector<Value> values, const std::vector<const Nod
     for (const ExprP& a : args)
         if (a->type.is_none()) return scalar_value(ir::make(Op::constant, type, {}, place));
     ir::Expr atomic = *ir::make(Op::atomic, type, std::move(args), place);
-    atomic.payload = ir::Atomic{row->kind, e.access};
+    atomic.payload = ir::Atomic{row->kind, e.access, part};
     const ir::VarId old = hidden(type, place);
     emit(ir::assign(old, std::make_shared<const ir::Expr>(std::move(atomic)), place));
     return scalar_value(ir::var(old, type, place));

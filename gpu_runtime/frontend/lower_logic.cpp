@@ -178,6 +178,14 @@ Value Lowering::choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::B
     if (yes.is_tuple() && no.is_tuple() && yes.items.size() == no.items.size())
         return choose_items(std::move(test), yes, std::move(yes_body), no, std::move(no_body), place);
     if (!yes.is_scalar() && same_fixed(yes, no)) return yes;
+    const auto number_like = [](const Value& v) {
+        return v.is_scalar() || v.kind == Value::Kind::seen ||
+               (v.kind == Value::Kind::view && v.axes.empty());
+    };
+    if (!number_like(yes) || !number_like(no))
+        throw refused(place,
+                      "the choice is " + spoken(yes) + " or " + spoken(no) + ", by what only the run tells",
+                      "choose between numbers, or write if and else");
     const ExprP a = number(yes, yes.place.known() ? yes.place : place);
     const ExprP b = number(no, no.place.known() ? no.place : place);
     const ir::Type type = ir::join(a->type, b->type);

@@ -49,9 +49,16 @@ ExprP Lowering::stride(const Value& array, std::size_t axis, const Place& place)
 }
 
 Value Lowering::array_attribute(const Value& base, const std::string& attr, const Place& place) {
-    if (attr == "real" || attr == "imag")
-        return mapped({base}, place,
-                      [this, attr, place](const Items& x) { return part(attr, x[0], place).expr; });
+    if (attr == "real" && base.is_indexed() && !is_complex(base.expr->type.dtype)) return base;
+    if (attr == "real" || attr == "imag") {
+        Value parts = mapped({base}, place,
+                             [this, attr, place](const Items& x) { return part(attr, x[0], place).expr; });
+        if (base.is_indexed() && is_complex(base.expr->type.dtype)) {  // where they lie, for atomics
+            parts.items = {base};
+            parts.text = attr;
+        }
+        return parts;
+    }
     if (base.kind == Value::Kind::expression && attr != "ndim" && attr != "shape" && attr != "size")
         return expression_attribute(base, attr, place);
     const auto integer = [&](std::int64_t n) { return scalar_value(ir::int_constant(n, place)); };
@@ -91,9 +98,13 @@ Value Lowering::array_attribute(const Value& base, const std::string& attr, cons
             v.dtype = base.expr->type.dtype;
         return v;
     }
-    throw refused(
-        place, "an array in a kernel has no '" + attr + "'",
-        "it has shape, size, ndim, strides, itemsize, nbytes, dtype, real, imag and T; index its elements");
+    const std::string close =
+        nearest(attr, {"shape", "size", "ndim", "strides", "itemsize", "nbytes", "dtype", "real", "imag"});
+    throw refused(place, "an array in a kernel has no '" + attr + "'",
+                  close.empty()
+                      ? "it has shape, size, ndim, strides, itemsize, nbytes, dtype, real, imag and "
+                        "T; index its elements"
+                      : "did you mean '" + close + "'?");
 }
 
 // Of an array that is nowhere in memory.

@@ -120,7 +120,7 @@ ExprP Lowering::convert(ExprP value, const Type& type) {
         if (value->type.weak && whole && is_integer(type.dtype) && !fits(n, type.dtype)) {
             const std::string name(info(type.dtype).name);
             throw refused(value->place, plain(n) + " does not fit " + name,
-                          "convert the other operand to a wider type, as np.int64(x)");
+                          "use a wider type, as np.int64(x)");
         }
         return ir::constant(to_dtype(n, type.dtype), type, value->place);
     }

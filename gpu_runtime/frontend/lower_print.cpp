@@ -63,6 +63,10 @@ bool Lowering::print_value(const Value& v, bool inside, std::string& format, std
             format += !named && v.items.size() == 1 ? ",)" : ")";
             return true;
         }
+        case Value::Kind::meaning:
+            if (const auto three = all_coordinates(v, place))
+                return print_value(*three, inside, format, numbers, place);
+            [[fallthrough]];
         default:
             throw refused(place, "print() in a kernel can't print " + spoken(v),
                           v.is_indexed() ? "print its elements, as print(A[i])"

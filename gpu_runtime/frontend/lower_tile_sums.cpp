@@ -214,4 +214,83 @@ Value Lowering::tile_scan(const Node& node, const std::string& name) {
     return scalar_value(is_half(given) ? convert(result, ir::scalar(given)) : result);
 }
 
+// What the user's function makes of two numbers: one expression.
+ExprP Lowering::combined(const Value& function, const ExprP& x, const ExprP& y, const Node& node) {
+    const auto [made, body] = aside([&]() -> Value {
+        std::vector<Value> values{scalar_value(x), scalar_value(y)};
+        const auto takes_two = [&](const Node& f) {
+            std::size_t n = 0;
+            for (const char* list : {"posonlyargs", "args"}) n += f.one("args").list(list).size();
+            return n == 2;
+        };
+        const Meaning* m = function.meaning;
+        if (function.kind == Value::Kind::closure && takes_two(*function.node))
+            return write_in(*function.node, function.text, nullptr, std::move(values), node);
+        if (function.kind == Value::Kind::meaning && m->kind == Meaning::Kind::helper) {
+            const Helper& helper = unit.names.helpers.at(m->helper);
+            if (helper.function && takes_two(*helper.function))
+                return write_in(*helper.function, helper.name, &helper.names, std::move(values), node);
+        }
+        const bool named = function.kind == Value::Kind::meaning &&
+                           (m->kind == Meaning::Kind::function || m->kind == Meaning::Kind::intrinsic);
+        const std::string last = named ? m->text.substr(m->text.rfind('.') + 1) : "";
+        for (const std::string& spelling : {"tiles." + last, "numpy." + last})
+            if (const KernelFunction* known = named ? find_function(spelling) : nullptr)
+                return scalar_value(table_apply(*known, spelling, {x, y}, node.place));
+        throw refused(node.place, "tiles are folded by a function of two numbers, found " + spoken(function),
+                      "write lambda x, y: x + y");
+    });
+    if (!body.empty())
+        throw refused(node.place, "the function that a tile is folded by is one expression",
+                      "write lambda x, y: ..., choosing by tiles.where(condition, a, b)");
+    return number(made, node.place);
+}
+
+// reduce(tile, axis, func, identity) and scan(...) by a function of the user's, which is associative and, for reduce,
+// takes its numbers in any order.
+Value Lowering::tile_fold(const Node& node, const std::string& name) {
+    const bool scans = name == "scan";
+    const auto args = bind(node, name, {"x", "axis", "func", "identity", scans ? "reverse" : "keepdims"}, 4);
+    ExprP tile = tile_number(*args[0]);
+    if (tile->type.is_none()) return scalar_value(tile);
+    const ir::Extents extents = ir::extents_of(*tile);
+    if (extents.empty()) throw refused(args[0]->place, name + "() takes a tile, found one number");
+    const DType given = tile->type.dtype, in = is_half(given) ? DType::f32 : given;
+    const ir::Type type = ir::scalar(in);
+    tile = convert(std::move(tile), type);
+    if (ir::extents_of(*tile) != extents) tile = ir::spread(tile, extents, node.place);
+    const ExprP start = convert(number(*args[3]), type);
+    if (start->type.is_none()) return scalar_value(start);
+    const ExprP x = ir::var(hidden(type, node.place), type, node.place),
+                y = ir::var(hidden(type, node.place), type, node.place);
+    const ExprP made_of_both = combined(value(*args[2]), x, y, node);
+    if (made_of_both->type.is_none()) return scalar_value(made_of_both);
+    const bool flag = args[4] && literal_truth(value(*args[4]));
+    ir::TileOp op{scans ? ir::TileOp::Kind::scan : ir::TileOp::Kind::reduce};
+    op.fold = Fold::custom;
+    op.reverse = scans && flag;
+    std::vector<ExprP> exprs{std::move(tile), convert(made_of_both, type), start, x, y};
+    const bool all = args[1]->kind == "Constant" && value(*args[1]).kind == Value::Kind::none;
+    op.axis = all ? -1 : axis_from(*args[1], extents.size());
+    if (all && scans) throw refused(args[1]->place, "scan() runs along one axis", "write axis=0");
+    ExprP result;
+    if (scans) {
+        result = made(op, ir::tile(in, extents), std::move(exprs), node.place);
+    } else if (all) {
+        result = made(op, type, std::move(exprs), node.place);
+        if (flag) result = ir::spread(result, ir::Extents(extents.size(), 1), node.place);
+    } else {
+        ir::Extents kept = extents;
+        kept[static_cast<std::size_t>(op.axis)] = 1;
+        result = made(op, ir::tile(in, kept), std::move(exprs), node.place);
+        if (!flag) {
+            kept.erase(kept.begin() + op.axis);
+            result = kept.empty()
+                         ? reduced(result, {ir::TileOp::Kind::reduce, Fold::sum, -1}, false, node.place)
+                         : reshaped_tile(result, kept, node.place);
+        }
+    }
+    return scalar_value(is_half(given) ? convert(result, ir::scalar(given)) : result);
+}
+
 }  // namespace xcuda::frontend

@@ -248,6 +248,8 @@ Value Lowering::tile_intrinsic(const std::string& name, const Node& node) {
         Row{"argmin", nullptr, &Lowering::tile_reduce},
         Row{"cumsum", nullptr, &Lowering::tile_scan},
         Row{"cumprod", nullptr, &Lowering::tile_scan},
+        Row{"reduce", nullptr, &Lowering::tile_fold},
+        Row{"scan", nullptr, &Lowering::tile_fold},
         Row{"compute", &Lowering::tile_compute, nullptr},
     };
     for (const Row& row : rows)

@@ -145,8 +145,9 @@ Value Lowering::ufunc(const Ufunc& f, const Node& node) {
         (key == "out" ? out_node : where_node) = value;
     }
     if (found < f.inputs || found > most)
-        throw refused(node.place,
-                      fmt::format("{}() takes {}, found {}", f.name, how_many(f.inputs, "argument"), found));
+        throw refused(
+            node.place, fmt::format("{}() takes {}, found {}", f.name, how_many(f.inputs, "argument"), found),
+            fmt::format("write {}({})", f.name, std::string_view("x, y, z").substr(0, 3 * f.inputs - 2)));
     if (found > f.inputs && out_node)
         throw refused(out_node->place, fmt::format("{}() got 'out' twice", f.name));
     for (const Node* n : {out_node, where_node})

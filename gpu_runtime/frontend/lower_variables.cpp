@@ -13,10 +13,11 @@ namespace {
 // "x" of "x.0", an item, and of "x@(16, 16)", what x holds where it is a tile of that shape.
 std::string root_of(const std::string& path) { return path.substr(0, path.find_first_of(".@")); }
 
-const char* kind_name(const Slot& slot) {
+std::string kind_name(const Slot& slot) {
     if (slot.kind == Slot::Kind::scalar) return slot.type.is_tile() ? "a tile" : "a number";
     if (slot.kind == Slot::Kind::tuple) return "a tuple";
-    return slot.fixed.is_indexed() || slot.fixed.kind == Value::Kind::records ? "an array" : "a fixed name";
+    return slot.fixed.is_indexed() || slot.fixed.kind == Value::Kind::records ? "an array"
+                                                                              : spoken(slot.fixed);
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ const Slot* Lowering::slot_of(const std::string& path) const {
 
 ir::VarId Lowering::variable(const std::string& path, const ir::Type& type, const Place& place) {
     if (const auto known = ids.find(path); known != ids.end()) return known->second;
-    std::string name = path.substr(0, path.find('@'));
+    std::string name = path.substr(0, path.find_first_of("@#"));
     for (char& c : name)
         if (c == '.') c = '_';
     const ir::VarId id = fn.add({name, type, ir::Var::Role::local, place, false});
@@ -68,7 +69,8 @@ Value Lowering::evaluated(Value v) {
 Value Lowering::read(const Node& node) {
     const std::string& name = node.text("id");
     if (flow.mixed.count(name))
-        throw refused(node.place, "'" + name + "' is a tile of one shape or another here, by the path taken",
+        throw refused(node.place,
+                      "'" + unmarked(name) + "' is a tile of one shape or another here, by the path taken",
                       "use two names, or give both one shape");
     const auto shape = flow.shapes.find(name);
     const std::string& path = shape == flow.shapes.end() ? name : shape->second;
@@ -90,10 +92,11 @@ Value Lowering::read(const Node& node) {
 
 Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place& place) {
     if (slot.kind == Slot::Kind::fixed) {
-        if (flow.torn.count(path))
-            throw refused(
-                place, fmt::format("'{}' names one thing or another here, by the path taken", root_of(path)),
-                "use two names: what is no number is fixed while the kernel is compiled");
+        if (const auto torn = flow.torn.find(path); torn != flow.torn.end())
+            throw refused(place,
+                          fmt::format("'{}' names one thing or another here, by the path taken: {}",
+                                      unmarked(root_of(path)), torn->second),
+                          "use two names: what is no number is fixed while the kernel is compiled");
         const auto here = flow.fixed.find(path);
         Value fixed = here == flow.fixed.end() ? slot.fixed : here->second;
         std::size_t i = 0;
@@ -118,7 +121,7 @@ Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place
         return v;
     }
     if (slot.type.is_none()) {
-        if (!untyped) untyped = {place, root_of(path)};
+        if (!untyped) untyped = {place, unmarked(root_of(path))};
         return scalar_value(ir::make(Op::constant, ir::Type{}, {}, place));
     }
     if (slot.one_constant && slot.constant && flow.bound.count(root_of(path))) {
@@ -155,13 +158,13 @@ void Lowering::expect_same_rounds(const Flow& before, const Flow& end) const {
         if (now == end.fixed.end() || (same_fixed(value, now->second) && !end.torn.count(name))) continue;
         throw refused(now->second.place,
                       fmt::format("'{}' names {} before the loop and another thing after a round",
-                                  root_of(name), spoken(value)),
+                                  unmarked(root_of(name)), spoken(value)),
                       "use two names: what is no number is fixed while the kernel is compiled");
     }
 }
 
 ExprP Lowering::check_bound(const std::string& name, ExprP value, const Place& place) {
-    warn(place, "'" + name + "' may have no value here: not every path to this line assigns it");
+    warn(place, "'" + unmarked(name) + "' may have no value here: not every path to this line assigns it");
     if (!unit.checked) return value;
     next_flagged.insert(name);
     const auto flag = flags.find(name);
@@ -205,9 +208,14 @@ void Lowering::assign(const std::string& given, const Value& value, const Place&
         Slot now;
         now.kind = kind;
         now.fixed = value;
+        if (path == "return" || path.starts_with("return."))
+            throw refused(place,
+                          fmt::format("{}() returns {} in line {} and {} here", source.name, kind_name(slot),
+                                      slot.place.line, kind_name(now)),
+                          "return the same kind of value on every path");
         throw refused(place,
-                      fmt::format("'{}' is {} in line {} and {} here", root_of(path), kind_name(slot),
-                                  slot.place.line, kind_name(now)),
+                      fmt::format("'{}' is {} in line {} and {} here", unmarked(root_of(path)),
+                                  kind_name(slot), slot.place.line, kind_name(now)),
                       "use two names");
     }
     const bool first = slot.kind == Slot::Kind::unknown;
@@ -216,11 +224,17 @@ void Lowering::assign(const std::string& given, const Value& value, const Place&
     if (kind == Slot::Kind::scalar) {
         assign_scalar(path, value, place);
     } else if (kind == Slot::Kind::tuple) {
-        if (!first && slot.arity != value.items.size())
+        if (!first && slot.arity != value.items.size() && path == "return")
             throw refused(place,
-                          fmt::format("'{}' is a tuple of {} in line {} and of {} here", root_of(path),
+                          fmt::format("{}() returns a tuple of {} in line {} and of {} here", source.name,
                                       slot.arity, slot.place.line, value.items.size()),
-                          "use two names");
+                          "return tuples of one length");
+        if (!first && slot.arity != value.items.size())
+            throw refused(
+                place,
+                fmt::format("'{}' is a tuple of {} in line {} and of {} here", unmarked(root_of(path)),
+                            slot.arity, slot.place.line, value.items.size()),
+                "use two names");
         slot.arity = value.items.size();
         slot.fixed.fields = value.fields;
         slot.fixed.text = value.text;
@@ -264,16 +278,18 @@ void Lowering::assign_scalar(const std::string& path, const Value& value, const 
     } else {
         const ir::Type joined = ir::join(slot.type, type);
         if (joined.is_none())
-            throw refused(place,
-                          fmt::format("'{}' is {} in line {} and {} here: a variable keeps its tile's shape",
-                                      root_of(path), spoken(slot.type), slot.place.line, spoken(type)),
-                          "use two names, or tiles.broadcast_to or reshape");
+            throw refused(
+                place,
+                fmt::format("'{}' is {} in line {} and {} here: a variable keeps its tile's shape",
+                            unmarked(root_of(path)), spoken(slot.type), slot.place.line, spoken(type)),
+                "use two names, or tiles.broadcast_to or reshape");
         const bool lossy = is_floating(joined.dtype) && is_integer(slot.type.dtype) && is_integer(type.dtype);
         if (lossy)
-            throw refused(place,
-                          fmt::format("'{}' is {} in line {} and {} here: no integer type holds both",
-                                      root_of(path), spoken(slot.type), slot.place.line, spoken(type)),
-                          "convert one of them, as np.uint64(x)");
+            throw refused(
+                place,
+                fmt::format("'{}' is {} in line {} and {} here: no integer type holds both",
+                            unmarked(root_of(path)), spoken(slot.type), slot.place.line, spoken(type)),
+                "convert one of them, as np.uint64(x)");
         if (joined != slot.type) slot.place = place;
         slot.type = joined;
     }
@@ -343,7 +359,7 @@ std::optional<ir::Coord> Lowering::coord_of(const ir::Expr& e) const {
 }
 
 void Lowering::warn(const Place& place, const std::string& text) {
-    const std::string line = fmt::format("{}, line {}: {}", place.file, place.line, text);
+    const std::string line = fmt::format("{}, line {}: {}", shown_file(place.file), place.line, text);
     if (warned.insert(line).second) warnings.push_back(line);
 }
 

@@ -342,7 +342,7 @@ private:
         std::vector<const Node*> positional;
         std::vector<std::pair<std::string, const Node*>> keywords;
     };
-    Value call(const Node& node);
+    Value call(const Node& given);
     Call call_of(const Node& node) const;
     void check_kinds(const Node& parameters, const Node& call, const std::string& name) const;
     std::vector<const Node*> bind(const Node& node, const std::string& name,
@@ -378,8 +378,17 @@ private:
     Value atomic(const Node& node, const std::string& name);
     Value atomic_on(std::vector<Value> values, const std::vector<const Node*>& nodes, const std::string& name,
                     const Place& place);
+    Value make_vector(const std::string& name, const Node& node);
+    std::optional<Value> all_coordinates(const Value& v, const Place& place);
     Value coordinates(const std::string& name, const std::string& axis, const Place& place);
     std::optional<DType> dtype_from(const Value& value) const;
+
+    // lower_spread.cpp
+    std::vector<Value> spread_items(const std::vector<ast::NodeP>& elements, std::vector<ast::NodeP>& places);
+    ast::NodeP spread_call(const Node& call);
+    Value given_value(const Node& node);
+    std::map<const Node*, Value> given_values;  // of the nodes that spread_call made
+    std::vector<ast::NodeP> given_nodes;        // these nodes: a closure may keep one
 
     // lower_print.cpp
     Value call_print(const Node& node);
@@ -396,7 +405,8 @@ private:
     Value grid_group(const std::string& member, const Place& place) const;
 
     // lower_helpers.cpp
-    Value invoke(const Meaning& meaning, const Node& node);
+    Value invoke(const Meaning& meaning, const Node& call);
+    ast::NodeP without_beyond(const Node& call, const Node& parameters, std::vector<const Node*>& beyond);
     bool literals_stay = false;  // argument_from: a literal is a constant of the helper, no argument
     Argument argument_from(const Value& value, std::vector<ExprP>& flat, const Place& place);
     void pass_captured(std::vector<std::pair<std::string, Argument>>& typed, std::vector<ExprP>& flat,
@@ -421,6 +431,12 @@ private:
     Value invoke_closure(const Value& closure, const Node& node);
     std::vector<std::pair<std::string, Value>> captured_by(const Value& closure, const Place& place);
     std::optional<Value> local_named(const std::string& name, const Place& place);
+
+    // lower_written.cpp
+    Value write_in(const Node& function, const std::string& name, const NameTable* names,
+                   std::vector<Value> values, const Node& call);
+    Value kept_in_helper(Value v);
+    const Meaning* meaning_named(const std::string& path) const;
 
     // lower_tiles.cpp: tiles as values, and what every tile kernel has
     ir::Type stored_type(const ir::Expr& value) const;
@@ -479,6 +495,8 @@ private:
     Value reduce_value(const Value& v, ir::TileOp op, const Node* axis, bool keep, const Place& place);
     ExprP reduced(ExprP tile, ir::TileOp op, bool keep, const Place& place);
     Value tile_scan(const Node& node, const std::string& name);
+    Value tile_fold(const Node& node, const std::string& name);
+    ExprP combined(const Value& function, const ExprP& x, const ExprP& y, const Node& node);
 
     // lower_seen.cpp: arrays as a program sees them through its tile
     Value seen_value(Seen seen, const Place& place) const;

@@ -68,6 +68,31 @@ constexpr Refusal functions[] = {
     {"numpy.empty", "a kernel can't make a NumPy array", "write cuda.local.array(n, dtype), or pass an array"},
     {"numpy.array", "a kernel can't make a NumPy array", "write cuda.local.array(n, dtype), or pass an array"},
     {"numpy.arange", "a kernel can't make a NumPy array", "write for i in range(n)"},
+    {"numpy.full", "a kernel can't make a NumPy array", "write cuda.local.array(n, dtype), and t.fill(value)"},
+    {"numpy.linspace", "a kernel can't make a NumPy array", "write start + i * step"},
+    {"numpy.cumsum", "np.cumsum() is not part of the kernel language", "add up in a for loop"},
+    {"numpy.cumprod", "np.cumprod() is not part of the kernel language", "multiply in a for loop"},
+    {"numpy.diff", "np.diff() is not part of the kernel language", "write a[1:] - a[:-1]"},
+    {"numpy.sort", "np.sort() can't run in a kernel", "sort outside the kernel"},
+    {"numpy.argsort", "np.argsort() can't run in a kernel", "sort outside the kernel"},
+    {"numpy.median", "np.median() can't run in a kernel", "sort outside the kernel"},
+    {"numpy.transpose", "np.transpose() is not part of the kernel language", "write a.T"},
+    {"numpy.reshape", "np.reshape() is not part of the kernel language", "write a.reshape(2, 3)"},
+    {"numpy.inner", "np.inner() is not part of the kernel language", "write np.dot(a, b)"},
+    {"numpy.cross", "np.cross() is not part of the kernel language", "write its three components out"},
+    {"numpy.isclose", "np.isclose() is not part of the kernel language",
+     "write abs(a - b) <= atol + rtol * abs(b)"},
+};
+
+// By a part of the name as written, where no row above has the function.
+constexpr const char* generators =
+    "xcuda.core.random has generators for threads: philox_uniform_float64(seed, i, step), and the like";
+constexpr Refusal families[] = {
+    {"linalg.norm", "is not part of the kernel language", "write math.sqrt(np.sum(a * a))"},
+    {"random.", "can't run in a kernel", generators},
+    {"linalg.", "can't run in a kernel", "call it outside, on whole arrays, or write the loops"},
+    {"fft.", "can't run in a kernel", "call it outside, on whole arrays"},
+    {"time.", "can't run in a kernel", "cuda.clock64() counts the cycles of a multiprocessor"},
 };
 
 std::vector<std::string_view> spellings_in(std::string_view module) {
@@ -129,10 +154,25 @@ void refuse_node(const ast::Node& node) {
     throw refused(node.place, "this (" + node.kind + ") is not part of the kernel language");
 }
 
+namespace {
+
+// Python's and NumPy's generators have one state for the whole process.
+bool draws(const std::string& written) {
+    return written.starts_with("random.") || written.find(".random.") != std::string::npos;
+}
+
+}  // namespace
+
 void refuse_function(const std::string& spelling, const std::string& written, const Place& place) {
     for (const Refusal& r : functions)
         if (r.what == spelling) throw refused(place, std::string(r.found), std::string(r.instead));
-    throw refused(place, written + "() has no meaning in a kernel", advice_nearest(spelling));
+    for (const Refusal& r : families)
+        if (("." + written).find("." + std::string(r.what)) != std::string::npos)
+            throw refused(place, written + "() " + std::string(r.found), std::string(r.instead));
+    std::string advice = advice_nearest(spelling);
+    if (advice.empty() && spelling.starts_with("numpy."))
+        advice = "call it outside, on whole arrays; docs/LANGUAGE.md lists what a kernel has";
+    throw refused(place, written + "() has no meaning in a kernel", advice);
 }
 
 void refuse_meaning(const Meaning& m, const std::string& written, const Place& place) {
@@ -148,7 +188,7 @@ void refuse_meaning(const Meaning& m, const std::string& written, const Place& p
         case Meaning::Kind::captured:
         case Meaning::Kind::host:
             throw refused(place, "'" + written + "' is " + m.text + ", made outside the kernel",
-                          "pass it as an argument");
+                          draws(written) ? generators : "pass it as an argument");
         case Meaning::Kind::module:
             throw refused(place, "'" + written + "' is a module, not a number", "name a member of it");
         case Meaning::Kind::record:
@@ -160,6 +200,11 @@ void refuse_meaning(const Meaning& m, const std::string& written, const Place& p
         case Meaning::Kind::exception:
             throw refused(place, "'" + written + "' is an exception, not a number",
                           "write raise " + written + "(\"...\")");
+        case Meaning::Kind::intrinsic:
+            for (const std::string_view three : {"threadIdx", "blockIdx", "blockDim", "gridDim"})
+                if (m.text == three)
+                    throw refused(place, "'" + written + "' is three numbers", "write " + written + ".x");
+            [[fallthrough]];
         default:
             throw refused(place, "'" + written + "' is a function, not a number",
                           "call it: " + written + "(...)");

@@ -10,6 +10,7 @@
 #include "frontend/lower.hpp"
 #include "frontend/refusals.hpp"
 #include "frontend/value.hpp"
+#include "frontend/written.hpp"
 #include "ir/tile.hpp"
 
 namespace xcuda::frontend {
@@ -63,7 +64,10 @@ struct Unit {
     std::vector<std::unique_ptr<Lowered>> helpers;  // FunctionId is the index + 1; the kernel is 0
     std::map<std::string, int> helper_ids;          // helper and argument types -> FunctionId
     std::vector<ir::CudaSource> sources;            // of the declared functions that were met
-    std::vector<const ast::Node*> active;           // functions being lowered: a second entry is recursion
+    std::map<std::pair<const ast::Node*, const ast::Node*>, std::unique_ptr<Written>>
+        written;                                           // of a tile kernel's helpers, by call and function
+    std::map<std::string, const NameTable*> marked_names;  // by mark: what a written helper's free names mean
+    std::vector<const ast::Node*> active;  // functions being lowered: a second entry is recursion
 
     int site(ir::Site site);
 };

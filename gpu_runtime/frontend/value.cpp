@@ -1,8 +1,11 @@
 #include "frontend/value.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
+#include "frontend/refusals.hpp"
 #include "frontend/seen.hpp"
 
 namespace xcuda::frontend {
@@ -123,7 +126,11 @@ Flow meet(const Flow& a, const Flow& b) {
     f.torn.insert(b.torn.begin(), b.torn.end());
     for (const auto& [name, value] : b.fixed) {
         const auto [known, fresh] = f.fixed.emplace(name, value);
-        if (!fresh && !same_fixed(known->second, value)) f.torn.insert(name);
+        if (fresh || same_fixed(known->second, value)) continue;
+        const auto& [first, second] = std::minmax(
+            known->second, value, [](const Value& x, const Value& y) { return x.place.line < y.place.line; });
+        f.torn[name] = fmt::format("{} in line {} or {} in line {}", spoken(first), first.place.line,
+                                   spoken(second), second.place.line);
     }
     f.mixed = a.mixed;
     f.mixed.insert(b.mixed.begin(), b.mixed.end());

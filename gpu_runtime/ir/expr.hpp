@@ -114,8 +114,10 @@ struct Atomic {
         nanmin,
         address,  // no operation: the element's address as a uint64, through which anything may be done
     };
+    enum class Part : std::uint8_t { whole, real, imag };  // of a complex element
     Kind kind;
     Access access;
+    Part part = Part::whole;
     bool operator==(const Atomic&) const = default;
 };
 

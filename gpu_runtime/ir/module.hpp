@@ -20,7 +20,7 @@ struct Var {
     int constant = -1;           // role constant: index into Module::constants
     int alignment = 0;           // shared and local arrays: in bytes, where the user asks for one
     // Of an array parameter: the lengths known while compiling, -1 elsewhere; empty: none.
-    std::vector<std::int64_t> lengths;
+    std::vector<std::int64_t> lengths{};
     bool small = false;  // an integer parameter that fits 32 bits, with room for a step beyond
 };
 
@@ -116,7 +116,8 @@ struct Module {
     bool whole_grid = false;        // of the whole grid at once: one piece of work
     // After passes/cuda.
     bool narrow_index = false;  // every global array has fewer than 2^31 elements between its ends
-    int most_threads = 0, least_blocks = 0;     // the user's launch bounds, 0 where there are none
+    int most_threads = 0, least_blocks = 0,
+        most_cluster = 0;                       // the user's launch bounds, 0 where there are none
     std::array<int, 3> hardware_axis{0, 1, 2};  // which of x, y, z an axis of cuda.grid is
 
     // After passes/traced: the parameter that holds the sink's address, and what tells it beside the accesses.

@@ -147,9 +147,10 @@ struct Printer {
                 const std::size_t indices = e.args.size() - 1 - values;
                 if (a.kind == Atomic::Kind::address)
                     return "address(" + element(e.args, indices, a.access) + ")";
+                static constexpr const char* parts[] = {"", ".real", ".imag"};
                 return std::string("atomic.") + atomics[static_cast<int>(a.kind)] + "(" +
-                       element(e.args, indices, a.access) + ", " + list(e.args, indices + 1, e.args.size()) +
-                       ")";
+                       element(e.args, indices, a.access) + parts[static_cast<int>(a.part)] + ", " +
+                       list(e.args, indices + 1, e.args.size()) + ")";
             }
             case Op::print: return "print(" + list(e.args, 0, e.args.size()) + ")";
             case Op::bound: {
@@ -194,7 +195,7 @@ struct Printer {
     }
 
     void tile(const Stmt& s, int depth) {
-        static constexpr const char* folds[] = {"sum", "prod", "max", "min", "argmax", "argmin"};
+        static constexpr const char* folds[] = {"sum", "prod", "max", "min", "argmax", "argmin", "fold"};
         const char* fold = folds[static_cast<int>(s.tile.fold)];
         const std::string what = s.tile.kind == TileOp::Kind::store ? "store"
                                  : s.tile.kind == TileOp::Kind::mma ? "mma"

@@ -12,7 +12,7 @@ namespace xcuda::ir {
 /// What a tile statement does; see ir/tile.hpp for its expressions.
 struct TileOp {
     enum class Kind : std::uint8_t { none, store, reduce, scan, mma };
-    enum class Fold : std::uint8_t { sum, prod, max, min, argmax, argmin };
+    enum class Fold : std::uint8_t { sum, prod, max, min, argmax, argmin, custom };
     Kind kind = Kind::none;
     Fold fold = Fold::sum;                 // reduce, scan
     int axis = 0;                          // reduce: -1 is all of them; scan

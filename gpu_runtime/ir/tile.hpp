@@ -6,6 +6,8 @@
 //           (a bool). With an atomic it is that instead, and `var`, where there is one, takes the old values
 //   reduce  var = fold of exprs[0] along an axis, which stays with length 1; along all: var is a scalar
 //   scan    var = running fold of exprs[0] along an axis
+//           A custom fold of either: exprs[1] is what becomes of the numbers exprs[3] and exprs[4], which are variables,
+//           exprs[2] what changes nothing
 //   mma     var = exprs[0] @ exprs[1] + exprs[2], (m, k) @ (k, n), summed in var's dtype
 #pragma once
 

@@ -164,6 +164,12 @@ const char* atomic(const Checker& c, const Expr& e) {
     const std::size_t values = a.kind == Atomic::Kind::cas ? 2 : 1;
     for (std::size_t i = e.args.size() - values; i < e.args.size(); ++i)
         if (c.arg(e, i).dtype != e.type.dtype) return "an atomic's values are of its array's dtype";
+    if (a.part != Atomic::Part::whole) {
+        if (e.type.dtype != part_of(c.arg(e, 0).dtype)) return "an atomic on a part is of the part's dtype";
+        Expr element = e;
+        element.type.dtype = c.arg(e, 0).dtype;
+        return indexed(c, element, values);
+    }
     return indexed(c, e, values);
 }
 

@@ -14,12 +14,13 @@ namespace xcuda::launch {
 namespace {
 
 void log(Event::Kind kind, const device::Device& device, double begin, std::size_t bytes,
-         device::Stream* stream) {
+         device::Stream* stream, double before = 0) {
     Event event{};
     event.kind = kind;
     event.begin = begin;
     event.end = now();
     event.bytes = static_cast<std::int64_t>(bytes);
+    event.before = before;
     event.stream = reinterpret_cast<std::uintptr_t>(stream);
     event.device = device_label(device.info());
     record(std::move(event));
@@ -106,11 +107,12 @@ std::vector<std::shared_ptr<device::Stream>> Buffer::streams() const {
     return all;
 }
 
-void copy_in(device::Device& device, void* to, const void* from, std::size_t bytes, device::Stream* stream) {
+void copy_in(device::Device& device, void* to, const void* from, std::size_t bytes, device::Stream* stream,
+             double before) {
     if (bytes == 0) return;
     const double begin = now();
     device.copy_to_device(to, from, bytes, stream);
-    log(Event::Kind::copy_in, device, begin, bytes, stream);
+    log(Event::Kind::copy_in, device, begin, bytes, stream, before);
 }
 
 void copy_out(device::Device& device, void* to, const void* from, std::size_t bytes, device::Stream* stream) {

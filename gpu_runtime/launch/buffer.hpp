@@ -48,9 +48,9 @@ private:
     std::vector<std::shared_ptr<device::Stream>> others_;
 };
 
-/// Copies that leave an event in the log.
+/// Copies that leave an event in the log. before: Event's.
 XCUDA_API void copy_in(device::Device& device, void* to, const void* from, std::size_t bytes,
-                       device::Stream* stream);
+                       device::Stream* stream, double before = 0);
 XCUDA_API void copy_out(device::Device& device, void* to, const void* from, std::size_t bytes,
                         device::Stream* stream);
 XCUDA_API void copy_within(device::Device& device, void* to, const void* from, std::size_t bytes,

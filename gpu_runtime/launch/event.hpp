@@ -39,6 +39,8 @@ struct Event {
     Kind kind;
     double begin = 0, end = 0;  // base/clock; of a launch: from `timing` once it is done
     std::int64_t bytes = 0;     // copies, fills, allocations
+    double before =
+        0;  // copy_in of a host array: when this very array was copied in before; 0: not known to have been
     std::uintptr_t stream = 0;
     std::string device;
     bool foreign = false;  // another library's, seen by the vendor's profiling library

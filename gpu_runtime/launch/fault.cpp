@@ -40,6 +40,27 @@ std::string out_of_range(const device::FaultRecord& f, const ir::Site& site, con
                        tuple(shape));
 }
 
+// Most often a missing guard: the index is the thread's own place in the grid, beyond the end in an axis' last block. The
+// block's length is not told, but follows from the index, if it is that place.
+std::string guard_hint(const device::FaultRecord& f, const ir::Site& site) {
+    const std::int64_t index = f.value[0];
+    const std::int64_t axis = (f.kind >> 8) - 1;
+    bool own = false;
+    for (std::size_t k = 0; k < 3; ++k) {
+        const std::int64_t thread = f.thread[k], block = f.block[k], before = index - thread;
+        if (block == 0)
+            own |= before == 0 && thread > 0;
+        else
+            own |= before % (8 * block) == 0 && before / block > thread && before / block <= 1024;
+    }
+    if (!own || index < f.value[1] || site.subject.empty()) return {};
+    return fmt::format(
+        "threads come in whole blocks, and some lie beyond the end: a guard such as `if i < {}.shape[{}]:` "
+        "keeps "
+        "them out",
+        site.subject, axis >= 0 ? axis : 0);
+}
+
 std::string other_site(std::span<const ir::Site> sites, std::int64_t index) {
     if (index < 0 || static_cast<std::size_t>(index) >= sites.size()) return "at another call";
     const ir::Site& site = sites[static_cast<std::size_t>(index)];
@@ -76,10 +97,11 @@ Error fault_error(const device::FaultRecord& fault, std::span<const ir::Site> si
         return Error(Fault::user, "KeyboardInterrupt", "the kernel was interrupted");
     const ir::Site* site =
         fault.site >= 0 && static_cast<std::size_t>(fault.site) < sites.size() ? &sites[fault.site] : nullptr;
-    std::string type, message;
+    std::string type, message, hint;
     switch (kind) {
         case FaultKind::index:
             type = "IndexError";
+            if (site) hint = guard_hint(fault, *site);
             message = site ? out_of_range(fault, *site, shapes)
                            : fmt::format("index {} is out of range for an axis of length {}", fault.value[0],
                                          fault.value[1]);
@@ -115,7 +137,7 @@ Error fault_error(const device::FaultRecord& fault, std::span<const ir::Site> si
     if (site && site->place.known())
         message += fmt::format(", at line {} of {}", site->place.line, shown_file(site->place.file));
     message += ", " + where(fault);
-    return Error(Fault::user, type, message, site ? std::optional<Place>(site->place) : std::nullopt);
+    return Error(Fault::user, type, message, site ? std::optional<Place>(site->place) : std::nullopt, hint);
 }
 
 }  // namespace xcuda::launch

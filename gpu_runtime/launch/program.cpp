@@ -73,6 +73,7 @@ ir::Module cuda_module(const Specialisation& made, const Options& asked) {
     ir::Module module = passes::for_cuda(made.lowered->module, options);
     module.most_threads = asked.most_threads;
     module.least_blocks = asked.least_blocks;
+    module.most_cluster = asked.most_cluster;
     return module;
 }
 

@@ -30,6 +30,7 @@ struct Options {
     int max_registers = 0;  // of a CUDA thread; 0: the compiler's choice
     int most_threads = 0;   // of a block; 0: the device's own bound
     int least_blocks = 0;   // resident on a multiprocessor, for blocks of most_threads; 0: any number
+    int most_cluster = 0;   // blocks of a cluster; 0: the device's own bound
     Tuning tuning;
     std::shared_ptr<const FrontDoor> door;  // null: the source is of threads
     bool operator==(const Options&) const = default;

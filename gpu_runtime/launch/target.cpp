@@ -19,6 +19,7 @@ emit::Text text_for(const Program& program, const Lowered& lowered, bool automat
     ir::Module module = passes::for_cuda(lowered.module, options);
     module.most_threads = program.options().most_threads;
     module.least_blocks = program.options().least_blocks;
+    module.most_cluster = program.options().most_cluster;
     return emit::emit(module, emit::Target::cuda);
 }
 

@@ -10,9 +10,6 @@ namespace xcuda::math {
 
 namespace {
 
-constexpr device::VendorLibrary name{"cublas", "cuBLAS, which multiplies matrices on a GPU", "nvidia-cublas",
-                                     "nvidia-cublas-cu12"};
-
 template <typename F>
 void find_four(const CudaLibrary& library, F (&to)[4], const char* pattern) {
     constexpr const char* letters[] = {"S", "D", "C", "Z"};
@@ -28,7 +25,7 @@ struct Handle {
 
 }  // namespace
 
-Cublas::Cublas() : library(name) {
+Cublas::Cublas() : library(cublas_library) {
     create = library.symbol<int(BlasHandle*)>("cublasCreate_v2");
     set_stream = library.symbol<int(BlasHandle, void*)>("cublasSetStream_v2");
     status = library.symbol<const char*(int)>("cublasGetStatusString");

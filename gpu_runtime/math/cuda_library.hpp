@@ -1,12 +1,24 @@
-// One of NVIDIA's mathematics libraries, opened when it is first needed.
+// NVIDIA's mathematics libraries, each opened when it is first needed.
 #pragma once
 
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "device/vendor.hpp"
 
 namespace xcuda::math {
+
+inline constexpr device::VendorLibrary cublas_library{"cublas", "cuBLAS, which multiplies matrices on a GPU",
+                                                      "nvidia-cublas", "nvidia-cublas-cu12"};
+inline constexpr device::VendorLibrary cufft_library{
+    "cufft", "cuFFT, which makes Fourier transforms on a GPU", "nvidia-cufft", "nvidia-cufft-cu12"};
+inline constexpr device::VendorLibrary cusolver_library{
+    "cusolver", "cuSOLVER, which factorises matrices on a GPU", "nvidia-cusolver", "nvidia-cusolver-cu12"};
+
+/// What is here of the three, and how to get what is not; opens them.
+XCUDA_API std::vector<device::Library> libraries();
 
 class CudaLibrary {
 public:

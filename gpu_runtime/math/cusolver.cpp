@@ -10,9 +10,6 @@ namespace xcuda::math {
 
 namespace {
 
-constexpr device::VendorLibrary name{"cusolver", "cuSOLVER, which factorises matrices on a GPU",
-                                     "nvidia-cusolver", "nvidia-cusolver-cu12"};
-
 template <typename F>
 void find(const CudaLibrary& library, F& to, const std::string& function) {
     to = library.symbol<std::remove_pointer_t<F>>(function.c_str());
@@ -57,7 +54,7 @@ const char* words(int status) {
 
 }  // namespace
 
-Cusolver::Cusolver() : library(name) {
+Cusolver::Cusolver() : library(cusolver_library) {
     find(library, create, "cusolverDnCreate");
     find(library, create_params, "cusolverDnCreateParams");
     find(library, set_stream, "cusolverDnSetStream");

@@ -16,11 +16,8 @@ using launch::Argument;
 
 namespace {
 
-constexpr device::VendorLibrary name{"cufft", "cuFFT, which makes Fourier transforms on a GPU",
-                                     "nvidia-cufft", "nvidia-cufft-cu12"};
-
 struct Cufft {
-    CudaLibrary library{name};
+    CudaLibrary library{cufft_library};
     int (*create)(int*) = library.symbol<int(int*)>("cufftCreate");
     int (*destroy)(int) = library.symbol<int(int)>("cufftDestroy");
     int (*set_stream)(int, void*) = library.symbol<int(int, void*)>("cufftSetStream");

@@ -70,7 +70,7 @@ private:
     // Statements. Each leaves `state` as it is for the statement that follows; weight 0: nothing gets there.
     void body(const ir::Body& statements, State& state) {
         for (const Stmt& s : statements) {
-            if (state.weight <= 0) return;
+            if (state.weight <= 0 || !cost_.complete) return;  // an incomplete count is of no use to anyone
             statement(s, state);
         }
     }
@@ -100,6 +100,10 @@ private:
             case Stmt::Kind::evaluate: count(s.exprs[0], state); break;
             case Stmt::Kind::barrier:
             case Stmt::Kind::poll: break;
+            case Stmt::Kind::tile:  // these four: of stages that are not counted
+            case Stmt::Kind::scope:
+            case Stmt::Kind::run_fibers:
+            case Stmt::Kind::machine: break;
         }
     }
 
@@ -179,17 +183,14 @@ private:
                 return;
             }
             body(s.body, inside);
+            if (!cost_.complete) return;
             state = std::move(inside);
             if (state.weight <= 0) {  // left by break, continue or return
                 state.weight = weight;
                 return;
             }
         }
-        cost_.complete = false;  // data decides: one round stands for all
-        forget_assigned(s.body, state);
-        State inside = state;
-        body(s.body, inside);
-        state.weight = weight;
+        cost_.complete = false;  // data decides
     }
 
     void forget_assigned(const ir::Body& statements, State& state) {

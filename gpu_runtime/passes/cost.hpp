@@ -20,7 +20,7 @@ struct Cost {
     double flops = 0;
     double bytes_read = 0,
            bytes_written = 0;  // each array element once where all are touched (compulsory traffic)
-    bool complete = true;      // false: a data-dependent loop or branch was left out or averaged
+    bool complete = true;      // false: data decides how often something runs; the count ended there
 };
 
 /// Operations that count as one each: + - * / // % ** and calls of the table's functions.

@@ -37,8 +37,8 @@ struct Visitor {
         const LinearScope here = scope();
         const bool writes = n.op == Op::atomic;
         const Access& access = writes ? std::get<Atomic>(n.payload).access : access_of(n);
-        visit(
-            {n.args[0], std::span(n.args).subspan(1, ndim), access, here, depth, writes, perhaps && !writes});
+        visit({&n, n.args[0], std::span(n.args).subspan(1, ndim), access, here, depth, writes,
+               perhaps && !writes});
     }
 
     void body(const Body& b) {
@@ -47,7 +47,8 @@ struct Visitor {
             if (s.kind == Stmt::Kind::store && visit) {
                 const auto ndim = static_cast<std::size_t>(s.exprs[0]->type.ndim);
                 const LinearScope here = scope();
-                visit({s.exprs[0], std::span(s.exprs).subspan(1, ndim), s.access, here, depth, true, false});
+                visit({nullptr, s.exprs[0], std::span(s.exprs).subspan(1, ndim), s.access, here, depth, true,
+                       false});
             }
             const bool loop = s.kind == Stmt::Kind::loop_range || s.kind == Stmt::Kind::loop_while;
             const bool named =

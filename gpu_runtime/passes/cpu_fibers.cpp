@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
 #include "ir/walk.hpp"
 #include "passes/build.hpp"
 #include "passes/cpu_blocks.hpp"
@@ -20,20 +24,59 @@ Body piece_loop(Function& kernel, VarId piece, Body body) {
     return out;
 }
 
-void add_polls(Body& body) {
-    constexpr std::int64_t short_loop = 256;  // iterations that need no poll
-    for (Stmt& s : body) {
-        add_polls(s.body);
-        add_polls(s.orelse);
-        if (s.kind == Stmt::Kind::loop_range) {
-            const auto from = integer_of(s.exprs[0]), to = integer_of(s.exprs[1]);
-            if (from && to && *to - *from <= short_loop && *from - *to <= short_loop) continue;
-        } else if (s.kind != Stmt::Kind::loop_while) {
-            continue;
-        }
-        s.body.insert(s.body.begin(), simple(Stmt::Kind::poll));
-    }
+namespace {
+
+// Turns of loops in one another that go by without a poll: some milliseconds.
+constexpr std::int64_t unpolled = 1 << 20;
+
+// The number that `e` is not above (`greatest`) or not below; of constants, and of the minima and maxima that build.hpp makes.
+std::optional<std::int64_t> limit_of(const ExprP& e, bool greatest) {
+    if (const auto n = integer_of(e)) return n;
+    if (e->op != Op::select || e->args[0]->op != (greatest ? Op::lt : Op::gt)) return std::nullopt;
+    const auto is_part = [&](std::size_t i) {
+        return same(*e->args[0]->args[i], *e->args[i + 1]) ? limit_of(e->args[i + 1], greatest)
+                                                           : std::nullopt;
+    };
+    const auto a = is_part(0), b = is_part(1);
+    if (a && b) return greatest ? std::min(*a, *b) : std::max(*a, *b);
+    return a ? a : b;
 }
+
+// Turns that a body takes for certain at most; absent where nothing tells, which is where polls are.
+std::optional<std::int64_t> turns_of(Body& body) {
+    std::int64_t most = 1;
+    bool polled = false;
+    for (Stmt& s : body) {
+        const auto inner = turns_of(s.body), other = turns_of(s.orelse);
+        polled |= !inner || !other;
+        most += std::max(inner.value_or(0), other.value_or(0));
+        if (s.kind == Stmt::Kind::loop_while) {
+            s.body.insert(s.body.begin(), simple(Stmt::Kind::poll));
+            polled = true;
+        } else if (s.kind == Stmt::Kind::loop_range) {
+            const auto step = integer_of(s.exprs[2]);
+            const bool up = step && *step > 0;
+            const auto from = limit_of(s.exprs[0], !up), to = limit_of(s.exprs[1], up);
+            if (inner && from && to && step && *step != 0) {
+                const std::int64_t length = std::abs(*to - *from) / std::abs(*step) + 1;
+                if (length < unpolled && length * *inner < unpolled) {
+                    most += length * *inner;
+                    continue;
+                }
+            } else if (!inner && from && to && std::abs(*to - *from) < 256) {
+                continue;  // polled within
+            }
+            s.body.insert(s.body.begin(), simple(Stmt::Kind::poll));
+            polled = true;
+        }
+    }
+    if (polled) return std::nullopt;
+    return std::min(most, unpolled);
+}
+
+}  // namespace
+
+void add_polls(Body& body) { turns_of(body); }
 
 void frame_fibers(Module& module, const CpuOptions& options, bool whole_grid) {
     Function& f = module.kernel();

@@ -21,7 +21,7 @@ AxisMask bit(int axis) { return static_cast<AxisMask>(1u << axis); }
 
 struct Check {
     const Function& function;
-    const TilePlan& plan;
+    TilePlan& plan;
     std::map<VarId, LoopRange> loops{};
     bool single_row = false;  // a branch or a loop goes its own way in each row
     int accumulators = 0;
@@ -32,22 +32,41 @@ struct Check {
     bool vector(const Expr& e) const { return plan.vary.of(e) & bit(plan.vector_axis); }
     bool row(const Expr& e) const { return plan.vary.of(e) & bit(plan.row_axis); }
 
-    bool indices(std::span<const ExprP> list) {
-        const LinearScope scope{function, plan.assigned, &loops, false, true};
+    LinearScope scope() const { return {function, plan.assigned, &loops, false, true}; }
+
+    bool indices(std::span<const ExprP> list, bool asked) {
         bool any_vector = false;
         for (const ExprP& i : list) any_vector |= vector(*i);
         if (!any_vector) {
-            return std::all_of(list.begin(), list.end(), [&](const ExprP& i) { return expr(*i, false); });
+            return std::all_of(list.begin(), list.end(),
+                               [&](const ExprP& i) { return expr(*i, false, asked); });
         }
         return std::all_of(list.begin(), list.end(),
-                           [&](const ExprP& i) { return linear(i, scope).has_value(); });
+                           [&](const ExprP& i) { return linear(i, scope()).has_value(); });
     }
 
-    bool expr(const Expr& e, bool value = true) {
+    // One for all lanes, and perhaps not asked for by any: the box must be testable for what it needs.
+    bool testable(const Expr& e, std::span<const ExprP> needed) {
+        plan.unasked.insert(&e);
+        return std::all_of(needed.begin(), needed.end(),
+                           [&](const ExprP& n) { return linear(n, scope()).has_value(); });
+    }
+
+    bool divides(const Expr& e) {
+        if (integer_of(e.args[1]).value_or(0) != 0) return true;
+        const auto divisor = linear(e.args[1], scope());
+        if (!divisor || !divisor->uniform()) return false;
+        plan.unasked.insert(&e);
+        return true;
+    }
+
+    // `asked`: some lane asks for it wherever a tile computes it.
+    bool expr(const Expr& e, bool value, bool asked) {
         const bool in_lanes =
             !is_complex(e.type.dtype) && e.type.dtype != DType::bf16 && !is_float8(e.type.dtype);
         if (e.type.is_scalar() && !in_lanes) return false;  // structs in the device's C++
         if (value && vector(e)) widest = std::max(widest, info(e.type.dtype).size);
+        const bool alone = !asked && !vector(e);
         switch (e.op) {
             case Op::invoke:
             case Op::print:
@@ -57,24 +76,33 @@ struct Check {
                 break;
             case Op::bound:
                 if (vector(e)) return false;  // outside an index
+                if (alone && !testable(e, e.args)) return false;
                 break;
             case Op::dim: return true;
-            case Op::load:
+            case Op::load: {
                 if (e.args[0]->type.space == Space::local || e.args[0]->type.layout == Layout::bytes)
                     return false;
                 loads_in_loop |= depth > 0;
-                return indices(std::span(e.args).subspan(1));
+                const auto list = std::span(e.args).subspan(1);
+                return indices(list, asked) && (!alone || testable(e, list));
+            }
             case Op::floordiv:
             case Op::mod:
                 if (vector(e) && std::holds_alternative<Access>(e.payload) && access_of(e).checked)
                     return false;
+                if (alone && is_integer(e.type.dtype) && !divides(e)) return false;
                 break;
             default: break;
         }
         const bool compares = e.op >= Op::lt && e.op <= Op::ne && is_floating(e.args[0]->type.dtype);
-        return std::all_of(e.args.begin(), e.args.end(), [&](const ExprP& a) {
-            return a->type.is_array() || expr(*a, compares || (value && e.type.dtype != DType::b1));
-        });
+        const bool chooses =
+            vector(e) && (e.op == Op::select || e.op == Op::logic_and || e.op == Op::logic_or);
+        for (std::size_t a = 0; a < e.args.size(); ++a) {
+            const bool of_value = compares || (value && e.type.dtype != DType::b1);
+            if (!e.args[a]->type.is_array() && !expr(*e.args[a], of_value, asked && !(chooses && a > 0)))
+                return false;
+        }
+        return true;
     }
 
     // `masked`: inside a branch that the lanes of a vector may take differently.
@@ -89,7 +117,7 @@ struct Check {
                 if (!function.vars[s.var].type.is_scalar()) return false;
                 const AxisMask mask = plan.vary.vars[s.var];
                 if (depth > 0 && (mask & bit(plan.vector_axis))) ++accumulators;
-                return expr(*s.exprs[0]);
+                return expr(*s.exprs[0], true, !masked);
             }
             case Stmt::Kind::store: {
                 const Expr& array = *s.exprs[0];
@@ -98,17 +126,17 @@ struct Check {
                 const bool moves =
                     std::any_of(list.begin(), list.end(), [&](const ExprP& i) { return vector(*i); });
                 widest = std::max(widest, info(array.type.dtype).size);
-                return moves && indices(list) && expr(*s.exprs.back());
+                return moves && indices(list, !masked) && expr(*s.exprs.back(), true, !masked);
             }
             case Stmt::Kind::branch: {
-                if (!expr(*s.exprs[0])) return false;
+                if (!expr(*s.exprs[0], true, !masked)) return false;
                 const bool parts = vector(*s.exprs[0]);
                 if (!parts && row(*s.exprs[0])) single_row = true;
                 return body(s.body, masked || parts) && body(s.orelse, masked || parts);
             }
             case Stmt::Kind::loop_range: {
                 for (const ExprP& e : s.exprs) {
-                    if (vector(*e) || !expr(*e)) return false;
+                    if (vector(*e) || !expr(*e, true, !masked)) return false;
                     single_row |= row(*e);
                 }
                 if ((plan.vary.vars[s.var] & bit(plan.vector_axis)) || !s.orelse.empty()) return false;
@@ -121,7 +149,8 @@ struct Check {
                 return fits;
             }
             case Stmt::Kind::loop_while: {
-                if (vector(*s.exprs[0]) || !expr(*s.exprs[0]) || !s.orelse.empty() || masked) return false;
+                if (masked || vector(*s.exprs[0]) || !expr(*s.exprs[0], true, true) || !s.orelse.empty())
+                    return false;
                 single_row |= row(*s.exprs[0]);
                 ++depth;
                 const bool fits = body(s.body, masked);
@@ -221,15 +250,37 @@ ExprP box_test(const Function& function, const Body& body, const TilePlan& plan,
     bool covered = true;
     std::vector<ExprP> seen_tests;
     const auto require = [&](ExprP condition) {
-        if (condition->op == Op::constant) return;
+        if (condition->op == Op::constant) {
+            covered &= number_of(*condition) == Number(true);
+            return;
+        }
         for (const ExprP& old : seen_tests)
             if (same(*old, *condition)) return;
         seen_tests.push_back(condition);
         test = both(test, std::move(condition));
     };
+    const auto require_within = [&](const ExprP& index, const ExprP& length, bool wraps, LinearScope scope) {
+        scope.bounds_tested = true;
+        const auto sum = linear(index, scope);
+        const auto range = sum ? range_over(*sum, box, scope) : std::nullopt;
+        if (!range) {
+            covered = false;
+            return;
+        }
+        const auto least = integer_of(range->least);
+        if (least ? *least < 0 : is_signed(range->least->type.dtype))
+            require(compare(Op::ge, range->least, wraps ? sub(int_constant(0), length) : int_constant(0)));
+        require(compare(Op::lt, range->greatest, length));
+    };
     each_access(function, body, plan.assigned, plan.counts, [&](const AccessSeen& seen) {
         bool any_vector = false;
         for (const ExprP& i : seen.indices) any_vector |= (plan.vary.of(*i) & bit(plan.vector_axis)) != 0;
+        if (plan.unasked.contains(seen.load)) {
+            for (std::size_t d = 0; d < seen.indices.size(); ++d)
+                require_within(seen.indices[d], dim(seen.array, static_cast<int>(d)),
+                               seen.access.wrap >> d & 1, seen.scope);
+            return;
+        }
         for (std::size_t d = 0; d < seen.indices.size(); ++d) {
             const bool wraps = seen.access.wrap >> d & 1;
             const bool checked = (seen.access.checked >> d & 1) || (seen.perhaps && any_vector);
@@ -247,11 +298,19 @@ ExprP box_test(const Function& function, const Body& body, const TilePlan& plan,
         }
     });
     each_bound(function, body, plan.assigned, plan.counts, [&](const Expr& bound, const LinearScope& scope) {
-        if (const auto range = bound_range(bound, box, scope))
+        if (plan.unasked.contains(&bound))
+            require_within(bound.args[0], bound.args[1], access_of(bound).wrap, scope);
+        else if (const auto range = bound_range(bound, box, scope))
             require_bound(bound, *range, require);
         else
             covered &= (plan.vary.of(bound) & bit(plan.vector_axis)) == 0;
     });
+    for (const Expr* e : plan.unasked) {
+        if (e->op != Op::floordiv && e->op != Op::mod) continue;
+        const auto divisor = linear(e->args[1], {function, plan.assigned});
+        covered &= divisor.has_value();
+        if (divisor) require(compare(Op::ne, divisor->base, int_constant(0)));
+    }
     if (!covered) return constant(false, scalar(DType::b1));
     return test;
 }

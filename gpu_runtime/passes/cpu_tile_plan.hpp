@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "passes/linear.hpp"
@@ -20,6 +21,9 @@ struct TilePlan {
     Varying vary;
     std::vector<bool> assigned;
     std::vector<int> counts;  // assignments by variable
+    // Loads, divisions and indices into views that are one for all lanes and that perhaps no lane asks for: a tile computes
+    // them all the same, so that the box is tested for them.
+    std::set<const ir::Expr*> unasked;
 };
 
 /// The axis along which most accesses of a body are contiguous.
@@ -40,6 +44,7 @@ std::optional<Range> tested_range(const ir::ExprP& index, bool moves_along_vecto
 
 /// Visits each access of a body (loads, stores, atomics) with the loops open around it.
 struct AccessSeen {
+    const ir::Expr* load;  // null: a store
     const ir::ExprP& array;
     std::span<const ir::ExprP> indices;
     const ir::Access& access;

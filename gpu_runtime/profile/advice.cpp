@@ -135,11 +135,23 @@ Say copies_each_launch(const KernelRow& r, const Surroundings& cell) {
         cell.copies_in, cell.launches, in_unit(cell.copy_seconds, "s"), in_unit(cell.device_seconds, "s"));
 }
 
+Say copied_in_earlier_cells(const KernelRow&, const Surroundings& cell) {
+    constexpr double small = 1e6;  // bytes
+    if (cell.bytes_again < small || cell.seconds_again < 0.1 * cell.device_seconds) return {};
+    return fmt::format(
+        "{} of host arrays went to the device again ({}, {}), though an earlier cell had sent the same "
+        "arrays: keep them "
+        "there with cuda.to_device, and fetch only what is looked at (copy_to_host).",
+        in_unit(cell.bytes_again, "B"),
+        cell.copies_again == 1 ? "1 copy" : fmt::format("{} copies", cell.copies_again),
+        in_unit(cell.seconds_again, "s"));
+}
+
 Say many_short_launches(const KernelRow& r, const Surroundings&) {
     if (r.timed < 200 || r.total / r.timed > 10e-6) return {};
     return fmt::format(
         "{} launches took {} each on the device; at that length starting them costs as much as running "
-        "them. One launch over more elements is faster.",
+        "them. One launch over more elements, or a graph of the launches (cuda.graph()), is faster.",
         r.timed, in_unit(r.total / r.timed, "s"));
 }
 
@@ -162,6 +174,7 @@ constexpr AdviceRule table[] = {
     {"many-short-launches", false, many_short_launches},
     {"many-specialisations", false, many_specialisations},
     {"copies-each-launch", true, copies_each_launch},
+    {"copied-in-earlier-cells", true, copied_in_earlier_cells},
     {"compile-dominates", true, compile_dominates},
 };
 

@@ -21,6 +21,8 @@ struct Surroundings {
     int copies_in = 0;
     double copy_seconds = 0;
     double copy_bytes = 0;
+    int copies_again = 0;  // of host arrays that had been copied in before the cell already
+    double bytes_again = 0, seconds_again = 0;
     int compiled_of(const std::string& kernel) const;
     std::vector<std::string> compiled_names;
 };

@@ -92,7 +92,8 @@ json devices_json(const std::vector<Event>& events, const std::vector<DeviceStat
     return rows;
 }
 
-Surroundings surroundings(const std::vector<Event>& events, const std::vector<KernelRow>& rows) {
+Surroundings surroundings(const std::vector<Event>& events, const std::vector<KernelRow>& rows,
+                          double begin) {
     Surroundings all;
     for (const auto& row : rows)
         if (!row.foreign) all.device_seconds += row.total, all.launches += row.calls;
@@ -105,6 +106,11 @@ Surroundings surroundings(const std::vector<Event>& events, const std::vector<Ke
         }
         if (e.kind != Event::Kind::copy_in && e.kind != Event::Kind::copy_out) continue;
         all.copies_in += e.kind == Event::Kind::copy_in;
+        if (e.before > 0 && e.before < begin) {
+            ++all.copies_again;
+            all.bytes_again += static_cast<double>(e.bytes);
+            all.seconds_again += e.end - e.begin;
+        }
         all.copy_seconds += e.end - e.begin;
         all.copy_bytes += static_cast<double>(e.bytes);
     }
@@ -169,7 +175,7 @@ std::optional<json> report(const launch::Slice& slice, const std::vector<DeviceS
                            const Scope& scope) {
     if (slice.events.empty()) return std::nullopt;
     const auto rows = kernel_rows(slice.events, devices);
-    const auto cell = surroundings(slice.events, rows);
+    const auto cell = surroundings(slice.events, rows, scope.begin);
     json kernels = json::array(), advice = json::array();
     for (const auto& row : rows) kernels.push_back(to_json(row));
     for (const auto& a : advise(rows, cell)) {

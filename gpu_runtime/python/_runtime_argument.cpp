@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <unordered_map>
 
+#include "_runtime_again.hpp"
 #include "_runtime_dtype.hpp"
 #include "_runtime_error.hpp"
 #include "_runtime_foreign.hpp"
@@ -398,12 +400,20 @@ void Arguments::stage(const std::shared_ptr<device::Device>& device,
         s.buffer = std::make_shared<launch::Buffer>(device, bytes + lead, stream);
         s.copy = static_cast<char*>(s.buffer->address()) + lead;
         {
+            const double before = last_copy(s);
             nb::gil_scoped_release released;  // it may wait for the stream
-            launch::copy_in(*device, s.copy, s.begin, bytes, stream.get());
+            launch::copy_in(*device, s.copy, s.begin, bytes, stream.get(), before);
         }
         for (const std::size_t i : s.members)
             values_[i].address = s.copy + (static_cast<char*>(values_[i].address) - s.begin);
     }
+}
+
+double Arguments::last_copy(const Staged& s) const {
+    double first = std::numeric_limits<double>::infinity();
+    for (const std::size_t i : s.members)
+        first = std::min(first, items_[i].stand_in ? 0.0 : noted_before(items_[i].given));
+    return first;
 }
 
 void Arguments::unstage(const std::vector<bool>& written, const std::shared_ptr<device::Stream>& stream) {

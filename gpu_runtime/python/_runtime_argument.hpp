@@ -93,6 +93,7 @@ private:
     };
 
     bool leave();
+    double last_copy(const Staged& s) const;  // of all its arrays: Event::before
     bool read_view(Item& item, launch::Argument& value, PyObject* object,
                    const std::string& name);  // false: an array of records
     bool read_scalar(launch::Argument& value, PyObject* object, const std::string& name);

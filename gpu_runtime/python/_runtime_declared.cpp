@@ -55,10 +55,62 @@ int distance(const Declared& declared, std::span<const launch::Argument> given) 
     return all;
 }
 
+bool alike(DType a, DType b) {  // integers of other signs too: numba takes such an array's bits
+    return a == b || (is_integer(a) && is_integer(b) && info(a).size == info(b).size);
+}
+
+// Whether a call's arguments can be of the declared types: arrays of the same numbers and axes, no complex number for a
+// real one. Their layouts may differ, signs and real numbers: these compile a version of their own.
+bool takes(const Declared& declared, std::span<const launch::Argument> given) {
+    if (declared.signature.size() != given.size()) return false;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const ir::Type type = launch::type_of(declared.signature[i]);
+        if (declared.pointers[i]) continue;
+        if (type.is_array() != given[i].is_array) return false;
+        if (type.is_array() && (!alike(type.dtype, given[i].dtype) || type.ndim != given[i].ndim))
+            return false;
+        if (!type.is_array() && is_complex(given[i].dtype) && !is_complex(type.dtype)) return false;
+    }
+    return true;
+}
+
+// A type as a signature has it: float32[:, :], int64.
+std::string told(DType dtype, bool is_array, int ndim) {
+    std::string axes;
+    for (int axis = 0; axis < ndim; ++axis) axes += axis ? ", :" : ":";
+    return std::string(info(dtype).name) + (is_array ? "[" + axes + "]" : "");
+}
+
+std::string told(const Declared& declared) {
+    std::vector<std::string> types;
+    for (const launch::Key key : declared.signature) {
+        const ir::Type type = launch::type_of(key);
+        types.push_back(told(type.dtype, type.is_array(), type.ndim));
+    }
+    return fmt::format("({})", fmt::join(types, ", "));
+}
+
+void expect_declared(const KernelState& k, std::span<const launch::Argument> given) {
+    if (std::any_of(k.declared.begin(), k.declared.end(), [&](const Declared& d) { return takes(d, given); }))
+        return;
+    std::vector<std::string> found;
+    for (const launch::Argument& a : given)
+        found.push_back(told(a.dtype, a.is_array, a.is_array ? a.ndim : 0));
+    std::string wanted;
+    for (std::size_t i = 0; i < k.declared.size(); ++i)
+        wanted += (i == 0 ? "" : i + 1 == k.declared.size() ? " and " : ", ") + told(k.declared[i]);
+    raise(
+        "TypeError",
+        fmt::format("No matching definition: {} was declared for {}, found ({}); declare these types too, or "
+                    "leave the signature out",
+                    k.name, wanted, fmt::join(found, ", ")));
+}
+
 }  // namespace
 
 void take_declared(const KernelState& k, Arguments& arguments) {
     const std::span<launch::Argument> given = arguments.values();
+    expect_declared(k, given);
     if (std::all_of(given.begin(), given.end(), [](const auto& a) { return a.is_array; })) return;
     const Declared* best = nullptr;
     int least = never;

@@ -12,7 +12,7 @@ bool is_ours(PyFrameObject* frame) {
     const nb::object globals = nb::steal(PyFrame_GetGlobals(frame));
     PyObject* name = PyDict_GetItem(globals.ptr(), key);  // borrowed
     const char* text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
-    return text && std::strncmp(text, "xcuda.core.", 11) == 0;
+    return text && std::strncmp(text, "xcuda.", 6) == 0;
 }
 
 }  // namespace

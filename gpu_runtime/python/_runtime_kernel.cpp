@@ -49,15 +49,16 @@ PyObject* call_configured(PyObject* self, PyObject* const* values, std::size_t f
     });
 }
 
-// Kernel(about, name, parameters, defaults, checked, fastmath, fma, optimise, max_registers, most_threads, least_blocks)
+// Kernel(about, name, parameters, defaults, checked, fastmath, fma, optimise, max_registers, most_threads, least_blocks,
+// most_cluster)
 PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject*) {
     return guarded(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
         PyObject *about, *name, *parameters, *defaults;
         int checked, fastmath, fma, optimise = 1;
         launch::Options options;
-        if (!PyArg_ParseTuple(args, "OUO!O!ppp|piii", &about, &name, &PyTuple_Type, &parameters, &PyDict_Type,
+        if (!PyArg_ParseTuple(args, "OUO!O!ppp|piiii", &about, &name, &PyTuple_Type, &parameters, &PyDict_Type,
                               &defaults, &checked, &fastmath, &fma, &optimise, &options.max_registers,
-                              &options.most_threads, &options.least_blocks))
+                              &options.most_threads, &options.least_blocks, &options.most_cluster))
             return nullptr;
         auto* self = reinterpret_cast<KernelObject*>(type->tp_alloc(type, 0));
         if (!self) return nullptr;

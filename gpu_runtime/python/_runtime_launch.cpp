@@ -327,7 +327,8 @@ std::pair<std::shared_ptr<const launch::Specialisation>, device::Shape> speciali
     launch::check_shape(shape, lowered->shared_bytes, device->info(), k.name);
     if (const int most = k.options.most_threads; most > 0 && shape.block.count() > most)
         throw Error(Fault::user, "ValueError",
-                    fmt::format("{}: a block of {} threads is larger than its launch_bounds allow, {}",
+                    fmt::format("{}: a block of {} threads is larger than its launch_bounds allow, {} "
+                                "(CUDA_ERROR_INVALID_VALUE)",
                                 k.name, shape.block.count(), most));
     return {k.specialised_for(lowered, device, shape, !where.shape), shape};
 }

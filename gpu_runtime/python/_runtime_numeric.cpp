@@ -70,22 +70,6 @@ DeviceArray device_view(NumericArray& a) {
     return out;
 }
 
-nb::object from_device_array(const DeviceArray& a) {
-    if (a.view.dtype > DType::c128)  // float8 and times: codes from there on are Python's numbers
-        wrong("TypeError", "numeric has no arrays of " + std::string(info(a.view.dtype).name),
-              "copy_to_host() gives NumPy's array");
-    View view;
-    view.ndim = a.view.ndim;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(view.ndim); ++i) {
-        view.lengths[i] = a.view.lengths[i];
-        view.strides[i] = a.view.strides[i];
-    }
-    if (a.view.layout == ir::Layout::bytes) wrong("ValueError", "the array's elements are not aligned");
-    const ValueP value = arrays::in_memory(a.buffer, static_cast<char*>(a.view.address), a.view.dtype, view);
-    value->readonly = a.view.readonly;
-    return numeric_object(value, value->layout, a.view.readonly);
-}
-
 nb::object one_element(NumericArray& a, std::int64_t offset) {
     ready(a);
     alignas(16) char bytes[16];
@@ -162,6 +146,46 @@ nb::object view_of(const NumericArray& a, std::int64_t offset, const Lengths& le
     return numeric_object(a.value, view, a.readonly);
 }
 
+// The memory as elements of another dtype: offset and strides in those.
+nb::object seen_array(NumericArray& a, std::int64_t offset, const Lengths& lengths, const Lengths& strides,
+                      const std::string& dtype) {
+    ready(a);
+    const DType d = dtype_named(dtype);
+    View layout = arrays::dense(shape_of(lengths));
+    std::copy(strides.begin(), strides.end(), layout.strides.begin());
+    char* address =
+        a.value->address + a.view.offset * itemsize(a) + offset * static_cast<std::int64_t>(info(d).size);
+    const ValueP made = arrays::seen_as(*a.value, address, d, layout);
+    return numeric_object(made, layout, a.readonly);
+}
+
+// `x.shape = ...`: the same elements in C order, without a copy.
+void set_shape_in_place(NumericArray& a, nb::handle shape) {
+    const nb::tuple lengths = nb::isinstance<nb::int_>(shape) ? nb::make_tuple(shape) : nb::tuple(shape);
+    Lengths wanted;
+    std::int64_t known = 1;
+    int unknown = -1;
+    for (const nb::handle n : lengths) {
+        wanted.push_back(nb::cast<std::int64_t>(n));
+        if (wanted.back() < 0) {
+            if (unknown >= 0) wrong("ValueError", "can only specify one unknown dimension");
+            unknown = static_cast<int>(wanted.size()) - 1;
+        } else {
+            known *= wanted.back();
+        }
+    }
+    if (unknown >= 0 && known > 0) wanted[static_cast<std::size_t>(unknown)] = a.view.size() / known;
+    std::int64_t size = 1;
+    for (const std::int64_t n : wanted) size *= n;
+    if (size != a.view.size())
+        wrong("ValueError", fmt::format("cannot reshape array of size {} into shape {}", a.view.size(),
+                                        arrays::shown(shape_of(wanted))));
+    const auto view = arrays::reshape(a.view, shape_of(wanted));
+    if (!view)
+        wrong("AttributeError", "the array has no view of that shape", "x.reshape(...) makes a copy of it");
+    a.view = *view;
+}
+
 }  // namespace
 
 NumericArray* numeric_array(PyObject* object) {
@@ -177,6 +201,22 @@ nb::object numeric_object(ValueP value, const View& view, bool readonly) {
     array->readonly = readonly;
     nb::inst_mark_ready(made);
     return made;
+}
+
+nb::object numeric_over(const DeviceArray& a) {
+    if (a.view.dtype > DType::c128)  // float8 and times: codes from there on are Python's numbers
+        wrong("TypeError", "numeric has no arrays of " + std::string(info(a.view.dtype).name),
+              "copy_to_host() gives NumPy's array");
+    View view;
+    view.ndim = a.view.ndim;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(view.ndim); ++i) {
+        view.lengths[i] = a.view.lengths[i];
+        view.strides[i] = a.view.strides[i];
+    }
+    if (a.view.layout == ir::Layout::bytes) wrong("ValueError", "the array's elements are not aligned");
+    const ValueP value = arrays::in_memory(a.buffer, static_cast<char*>(a.view.address), a.view.dtype, view);
+    value->readonly = a.view.readonly;
+    return numeric_object(value, value->layout, a.view.readonly);
 }
 
 arrays::Site site_here() {
@@ -263,7 +303,8 @@ ValueP applied(const arrays::Loop& loop, std::vector<Operand> operands, const Vi
 void assign(NumericArray& array, const Operand& from) {
     arrays::Value& old = *array.value;
     if (array.readonly) wrong("ValueError", "output array is read-only");
-    const bool alone = old.arrays == 1 && array.whole() && !old.shared() && !old.readonly;
+    const bool alone =
+        old.arrays == 1 && array.whole() && !old.shared() && old.relatives() == 1 && !old.readonly;
     if (alone && from.value && from.value->arrays == 0 && from.value->layout == old.layout &&
         from.value->dtype == old.dtype) {
         const ValueP keeps = array.value;
@@ -317,8 +358,9 @@ void bind_numeric(nb::module_& module) {
     const auto operators = numeric_operator_slots();
     slots.assign(operators.begin(), operators.end());
     nb::class_<NumericArray>(module, "NumericBase", nb::type_slots(slots.data()), nb::is_weak_referenceable())
-        .def_prop_ro("shape",
-                     [](const NumericArray& a) { return as_tuple(a.view.lengths.data(), a.view.ndim); })
+        .def_prop_rw(
+            "shape", [](const NumericArray& a) { return as_tuple(a.view.lengths.data(), a.view.ndim); },
+            &set_shape_in_place)
         .def_prop_ro(
             "strides",
             [](const NumericArray& a) { return as_tuple(a.view.strides.data(), a.view.ndim, itemsize(a)); })
@@ -333,7 +375,7 @@ void bind_numeric(nb::module_& module) {
         .def_prop_ro("_pending", [](const NumericArray& a) { return a.value->pending(); })
         .def_prop_ro("_c_contiguous", [](const NumericArray& a) { return arrays::is_c_contiguous(a.view); })
         .def_prop_ro("_f_contiguous", [](const NumericArray& a) { return arrays::is_f_contiguous(a.view); })
-        .def_prop_ro("_owns", [](const NumericArray& a) { return a.whole(); })
+        .def_prop_ro("_owns", [](const NumericArray& a) { return a.whole() && !a.value->seen; })
         .def_prop_rw(
             "_readonly", [](const NumericArray& a) { return a.readonly; },
             [](NumericArray& a, bool readonly) { a.readonly = readonly; })
@@ -362,10 +404,13 @@ void bind_numeric(nb::module_& module) {
              [](NumericArray& a) {
                  expose(a);
                  a.value->exposed = true;
+                 if (a.value->family) a.value->family->exposed = true;
              })
         .def("_compute", [](NumericArray& a) { ready(a); })
         .def("_one", [](NumericArray& a) { return one_element(a, a.view.offset); })
         .def("_view", &view_of, nb::arg("offset"), nb::arg("lengths"), nb::arg("strides"))
+        .def("_seen", &seen_array, nb::arg("offset"), nb::arg("lengths"), nb::arg("strides"),
+             nb::arg("dtype"))
         .def("_reshaped",
              [](const NumericArray& a, const Lengths& shape) -> nb::object {  // None: it takes a copy
                  const auto view = arrays::reshape(a.view, shape_of(shape));
@@ -392,7 +437,7 @@ void bind_numeric(nb::module_& module) {
             }
             return true;
         });
-    module.def("numeric_from_device", [](const DeviceArray& a) { return from_device_array(a); });
+    module.def("numeric_from_device", [](const DeviceArray& a) { return numeric_over(a); });
     // Every element a number, which is not in memory until somebody needs it.
     module.def(
         "numeric_full",
@@ -454,6 +499,7 @@ void bind_numeric(nb::module_& module) {
         });
     });
     bind_numeric_operators(module);
+    bind_numeric_capture(module);
 }
 
 }  // namespace xcuda::python

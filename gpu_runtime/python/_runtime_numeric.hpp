@@ -33,6 +33,8 @@ struct NumericArray {
 /// Null where the object is no array of numeric's.
 NumericArray* numeric_array(PyObject* object);
 nb::object numeric_object(arrays::ValueP value, const arrays::View& view, bool readonly = false);
+/// numeric's array over a device array's memory.
+nb::object numeric_over(const DeviceArray& array);
 
 /// Launches of the device's current stream.
 arrays::Queue queue_on(const std::shared_ptr<device::Device>& device);
@@ -65,6 +67,7 @@ std::optional<arrays::View> index_view(const arrays::View& of, PyObject* key, bo
 
 void bind_numeric(nb::module_& module);
 void bind_numeric_operators(nb::module_& module);
+void bind_numeric_capture(nb::module_& module);
 /// Slots of the class: operators and indexing.
 std::span<const PyType_Slot> numeric_operator_slots();
 

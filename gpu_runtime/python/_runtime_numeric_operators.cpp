@@ -357,6 +357,8 @@ int set_item(PyObject* self, PyObject* key, PyObject* given) {
             nb::handle(callbacks.setitem)(nb::handle(self), nb::handle(key), nb::handle(given));
             return 0;
         }
+        if (scalar && from.value && from.view.ndim > 0)
+            wrong("ValueError", "setting an array element with a sequence.");
         assign_view(x, *view, std::move(from));
         return 0;
     });

@@ -6,6 +6,7 @@
 #include "_runtime_kernel.hpp"
 #include "base/settings.hpp"
 #include "launch/target.hpp"
+#include "math/cuda_library.hpp"
 #include "profile/occupancy.hpp"
 
 namespace xcuda::python {
@@ -84,6 +85,22 @@ void learn_python_paths() {
         if (nb::isinstance<nb::str>(path)) settings().python_paths.emplace_back(nb::cast<std::string>(path));
 }
 
+nb::list rows_of(const std::vector<device::Library>& libraries) {
+    nb::list out;
+    for (const device::Library& l : libraries) {
+        nb::dict row;
+        row["name"] = l.name;
+        row["purpose"] = l.purpose;
+        row["version"] = l.version;
+        row["file"] = l.file;
+        row["from"] = l.from;
+        row["problem"] = l.problem;
+        row["advice"] = l.advice;
+        out.append(row);
+    }
+    return out;
+}
+
 }  // namespace
 
 void bind_target(nb::module_& module) {
@@ -91,21 +108,16 @@ void bind_target(nb::module_& module) {
     module.def("compile_for", &compile_for, nb::arg("kernel"), nb::arg("types"), nb::arg("target"),
                nb::arg("block").none(), nb::arg("automatic") = false);
     module.def("ptx_for", &ptx_for, nb::arg("kernel"), nb::arg("types"), nb::arg("target"));
-    module.def("libraries", [] {  // those that devices need; opens them
-        nb::list out;
-        for (const device::Library& l : device::libraries()) {
-            nb::dict row;
-            row["name"] = l.name;
-            row["purpose"] = l.purpose;
-            row["version"] = l.version;
-            row["file"] = l.file;
-            row["from"] = l.from;
-            row["problem"] = l.problem;
-            row["advice"] = l.advice;
-            out.append(row);
-        }
-        return out;
-    });
+    module.def("libraries",
+               [] { return rows_of(device::libraries()); });  // those that devices need; opens them
+    module.def("math_libraries",
+               [] {  // those that mathematics needs on a GPU; opens them, which takes a while
+#ifdef XCUDA_CUDA_DEVICE
+                   return rows_of(math::libraries());
+#else
+        return nb::list();
+#endif
+               });
 }
 
 }  // namespace xcuda::python

@@ -14,15 +14,34 @@ void bind_tiles(nb::module_& module) {
     // `as_target`: on every device the plan of this target, for tests.
     module.def(
         "make_tile_kernel",
-        [](nb::handle kernel, const std::vector<bool>& constants, const std::string& as_target) {
+        [](nb::handle kernel, const std::vector<bool>& constants, const std::string& as_target,
+           const std::string& hints) {
             KernelState& k = state_of(kernel);
-            k.options.door = tiles::front_door(as_target);
+            k.options.door = tiles::front_door(as_target, hints);
             k.fixed_parameters = constants;
             k.program.reset();
             k.last.reset();
             k.last_lowered.reset();
         },
-        nb::arg("kernel"), nb::arg("constants"), nb::arg("as_target") = "");
+        nb::arg("kernel"), nb::arg("constants"), nb::arg("as_target") = "", nb::arg("hints") = "");
+
+    // The plan as JSON, for a target and a class of sizes (0 small to 2 large).
+    module.def(
+        "tile_plan",
+        [](nb::handle kernel, nb::handle types, const std::string& target, int size) {
+            KernelState& k = state_of(kernel);
+            const launch::Program& program = k.current_program();
+            launch::Signature signature = signature_from(types);
+            for (launch::Key& key : signature) {
+                ir::Type type = launch::type_of(key);
+                type.aligned = type.is_array() && type.layout == ir::Layout::contiguous;
+                key = launch::key(type);
+            }
+            nb::gil_scoped_release released;
+            return tiles::described(*program.options().door, program.source(), launch::types_of(signature),
+                                    {target, size});
+        },
+        nb::arg("kernel"), nb::arg("types"), nb::arg("target"), nb::arg("size"));
 }
 
 }  // namespace xcuda::python

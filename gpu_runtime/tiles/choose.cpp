@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "ir/tile.hpp"
 #include "ir/walk.hpp"
@@ -16,6 +18,7 @@ namespace {
 
 struct Facts {
     bool products = false, half = false, wide = false;  // wide: products of float64
+    bool small = false;                                 // of 8-bit numbers
     std::size_t axes = 0;                               // of the largest tile
     std::int64_t elements = 1;                          // of it
 };
@@ -32,20 +35,31 @@ Facts facts_of(const Module& module) {
         facts.products = true;
         facts.half |= is_half(s.exprs[0]->type.dtype);
         facts.wide |= info(s.exprs[0]->type.dtype).size == 8;
+        facts.small |= info(s.exprs[0]->type.dtype).size == 1;
     });
     return facts;
 }
 
-// mma.sync with ldmatrix, and bfloat16: from sm_80 on.
-bool matrix_instructions(const std::string& target) {
-    return target.starts_with("sm_") && std::atoi(target.c_str() + 3) >= 80;
+int architecture(const std::string& target) {
+    return target.starts_with("sm_") ? std::atoi(target.c_str() + 3) : 0;
 }
+
+bool power_of_two(std::int64_t n) { return n > 0 && std::has_single_bit(static_cast<std::uint64_t>(n)); }
+
+[[noreturn]] void no_plan(const std::string& found, const std::string& instead) {
+    throw Error(Fault::user, "ValueError", "a plan of tiles can't have " + found, std::nullopt, instead);
+}
+
+constexpr std::pair<const char*, Instructions> instruction_names[] = {
+    {"fma", Instructions::fma}, {"mma", Instructions::mma}, {"wgmma", Instructions::wgmma}};
 
 }  // namespace
 
 int size_class(std::int64_t elements) { return elements < 128 * 128 ? 0 : elements < 1024 * 1024 ? 1 : 2; }
 
-Plan choose(const Module& module, const std::string& target, int size) {
+namespace {
+
+Plan chosen(const Module& module, const std::string& target, int size, const Hints& hints) {
     const Facts facts = facts_of(module);
     Plan plan;
     plan.target = target;
@@ -58,13 +72,19 @@ Plan choose(const Module& module, const std::string& target, int size) {
         }
         return plan;
     }
-    plan.matrix = facts.half && matrix_instructions(target);
-    plan.stages = facts.products && matrix_instructions(target) ? 3 : 1;
+    // mma.sync with ldmatrix, cp.async and bfloat16: from sm_80 on.
+    const int arch = architecture(target);
+    plan.tf32 = hints.tf32;
+    if (arch >= 80) plan.products = hints.products.value_or(Instructions::mma);
+    if (plan.products == Instructions::wgmma && arch / 10 != 9) plan.products = Instructions::mma;
+    plan.stages = facts.products && arch >= 80 ? 3 : 1;
     if (facts.products) {
         const std::int64_t n = size == 0 ? 32 : size == 1 ? 64 : facts.wide ? 64 : 128;
-        plan.unit = {{n, n}, facts.wide ? 16 : 32};
-        plan.threads = size == 0 ? 64 : size == 1 || plan.matrix ? 128 : 256;
-        if (plan.matrix && size == 2) plan.stages = 4;
+        // Rows of 128 bytes of 16-bit numbers: what swizzled shared memory is made of.
+        plan.unit = {{n, n}, facts.wide ? 16 : size == 0 ? 32 : facts.small ? 128 : facts.half ? 64 : 32};
+        plan.threads = size == 0 ? 64 : size == 1 ? 128 : 256;
+        if (plan.products == Instructions::wgmma && facts.half && size > 0)
+            plan.threads = static_cast<int>(n) * 2;  // a warp sixteen rows
     } else {
         plan.unit = {{4, 1024}, 0};
         plan.threads = 256;
@@ -74,6 +94,58 @@ Plan choose(const Module& module, const std::string& target, int size) {
     return plan;
 }
 
+}  // namespace
+
+Plan choose(const Module& module, const std::string& target, int size, const Hints& hints) {
+    Plan plan = chosen(module, target, size, hints);
+    if (!hints.unit.empty()) {
+        plan.unit.extents = hints.unit;
+        if (!facts_of(module).products) plan.unit.depth = 0;
+    }
+    if (hints.depth && plan.unit.depth) plan.unit.depth = hints.depth;
+    if (target == "cpu") return plan;
+    if (hints.threads) plan.threads = hints.threads;
+    if (hints.stages) plan.stages = architecture(target) >= 80 ? hints.stages : 1;
+    return plan;
+}
+
+Hints hints_from(const std::string& text) {
+    Hints hints;
+    const auto given = nlohmann::json::parse(text.empty() ? "{}" : text);
+    const auto length = [](const nlohmann::json& n, const char* what, std::int64_t most) {
+        const std::int64_t v = n.is_number_integer() ? n.get<std::int64_t>() : -1;
+        if (!power_of_two(v) || v > most)
+            no_plan(fmt::format("{} of {}", what, n.dump()),
+                    fmt::format("give a power of two up to {}", most));
+        return v;
+    };
+    for (const auto& [key, value] : given.items()) {
+        if (key == "unit") {
+            if (!value.is_array() || value.empty() || value.size() > 3)
+                no_plan("a unit of " + value.dump(), "give 1 to 3 lengths, as (128, 128)");
+            for (const auto& n : value) hints.unit.push_back(length(n, "a unit with a length", 4096));
+        } else if (key == "depth") {
+            hints.depth = length(value, "a depth", 1024);
+        } else if (key == "threads") {
+            hints.threads = static_cast<int>(length(value, "a number of threads", 1024));
+            if (hints.threads < 32) no_plan("fewer than 32 threads", "give 32, 64, 128, 256, 512 or 1024");
+        } else if (key == "stages") {
+            const std::int64_t v = value.is_number_integer() ? value.get<std::int64_t>() : -1;
+            if (v < 1 || v > 8) no_plan("stages of " + value.dump(), "give 1 to 8");
+            hints.stages = static_cast<int>(v);
+        } else if (key == "products") {
+            for (const auto& [name, which] : instruction_names)
+                if (value == name) hints.products = which;
+            if (!hints.products) no_plan("products by " + value.dump(), "give \"fma\", \"mma\" or \"wgmma\"");
+        } else if (key == "tf32") {
+            hints.tf32 = value.get<bool>();
+        } else {
+            no_plan("'" + key + "'", "there are unit, depth, threads, stages, products and tf32");
+        }
+    }
+    return hints;
+}
+
 std::string words(const Plan& plan) {
     std::string text;
     for (const std::int64_t n : plan.unit.extents) text += (text.empty() ? "" : "x") + std::to_string(n);
@@ -81,7 +153,6 @@ std::string words(const Plan& plan) {
     if (!text.empty()) text += " tiles, ";
     text += plan.threads == 1 ? "a thread a program" : fmt::format("{} threads a program", plan.threads);
     if (plan.stages > 1) text += fmt::format(", {} stages", plan.stages);
-    if (plan.matrix) text += ", mma.sync";
     return text;
 }
 

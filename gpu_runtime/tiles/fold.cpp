@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "frontend/functions.hpp"
+#include "ir/walk.hpp"
 
 namespace xcuda::tiles {
 
@@ -30,7 +31,18 @@ ExprP compared(Op op, const ExprP& x, const ExprP& y) { return make(op, scalar(D
 
 }  // namespace
 
-ExprP folded(Fold fold, ExprP x, ExprP y) {
+Folding folding_of(const Stmt& s) {
+    if (s.tile.fold != Fold::custom) return {s.tile.fold, {}, {}, -1, -1};
+    return {s.tile.fold, s.exprs[1], s.exprs[2], var_of(*s.exprs[3]), var_of(*s.exprs[4])};
+}
+
+ExprP folded(const Folding& folding, ExprP x, ExprP y) {
+    const Fold fold = folding.fold;
+    if (fold == Fold::custom)
+        return rewrite(folding.combine, [&](const ExprP& n) {
+            const VarId v = n->op == Op::var ? var_of(*n) : -1;
+            return v >= 0 && v == folding.left ? x : v >= 0 && v == folding.right ? y : n;
+        });
     const Type type = scalar(x->type.dtype);
     if (fold == Fold::sum || fold == Fold::prod)
         return make(fold == Fold::sum ? Op::add : Op::mul, type, {std::move(x), std::move(y)});
@@ -48,7 +60,9 @@ ExprP takes_over(Fold fold, const ExprP& x, const ExprP& y) {
     return make(Op::logic_or, b, {better, make(Op::logic_and, b, {y_nan, make(Op::logic_not, b, {x_nan})})});
 }
 
-ExprP identity(Fold fold, DType d) {
+ExprP identity(const Folding& folding, DType d) {
+    const Fold fold = folding.fold;
+    if (fold == Fold::custom) return folding.start;
     const Type type = scalar(d);
     const bool greatest = fold == Fold::min || fold == Fold::argmin;
     if (fold == Fold::sum || fold == Fold::prod) {

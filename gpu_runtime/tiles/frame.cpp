@@ -109,6 +109,57 @@ std::optional<ExprP> extreme(const ExprP& e, bool greatest) {
 
 }  // namespace
 
+namespace {
+
+// The one position in a sum with uniform numbers, and the sum of these; absent where it is another expression.
+struct Shifted {
+    int axis;  // counted from the last: -1
+    ExprP start;
+};
+std::optional<Shifted> shifted(const ExprP& e) {
+    if (e->op == Op::position)
+        return Shifted{
+            static_cast<int>(std::get<Axis>(e->payload).value) - static_cast<int>(e->type.extents.size()),
+            int_constant(0)};
+    if (e->op != Op::add && e->op != Op::sub) return std::nullopt;
+    const bool right = e->op == Op::add && uniform(e->args[0]);
+    if (!right && !uniform(e->args[1])) return std::nullopt;
+    auto found = shifted(e->args[right ? 1 : 0]);
+    if (!found) return std::nullopt;
+    const ExprP& by = e->args[right ? 0 : 1];
+    found->start = e->op == Op::add ? passes::add(found->start, by) : passes::sub(found->start, by);
+    return found;
+}
+
+bool narrowed(const ExprP& inside, Box& box) {
+    if (inside->op == Op::cast && inside->type.dtype == DType::b1) return narrowed(inside->args[0], box);
+    if (inside->op == Op::logic_and) return narrowed(inside->args[0], box) && narrowed(inside->args[1], box);
+    if (inside->op == Op::constant) return std::get<bool>(number_of(*inside));
+    if ((inside->op != Op::lt && inside->op != Op::ge) || !uniform(inside->args[1])) return false;
+    if (!is_integer(inside->args[0]->type.dtype) || !is_integer(inside->args[1]->type.dtype)) return false;
+    const auto e = shifted(inside->args[0]);
+    if (!e) return false;
+    const auto axis = static_cast<std::size_t>(static_cast<int>(box.low.size()) + e->axis);
+    const ExprP bound = passes::sub(inside->args[1], e->start);
+    if (inside->op == Op::lt)
+        box.high[axis] = passes::minimum(box.high[axis], bound);
+    else
+        box.low[axis] = passes::maximum(box.low[axis], bound);
+    return true;
+}
+
+}  // namespace
+
+std::optional<Box> box_of(const ExprP& inside, const Extents& extents) {
+    Box box;
+    for (const std::int64_t n : extents) {
+        box.low.push_back(int_constant(0));
+        box.high.push_back(int_constant(n));
+    }
+    if (!narrowed(inside, box)) return std::nullopt;
+    return box;
+}
+
 std::optional<ExprP> holds_everywhere(const ExprP& inside, const Extents& extents) {
     if (inside->op == Op::cast) return holds_everywhere(inside->args[0], extents);
     if (uniform(inside)) return inside;

@@ -35,6 +35,11 @@ struct Guarded {
     ir::ExprP inside, value, outside;
 };
 std::optional<Guarded> guarded(const ir::ExprP& e);
+/// Along each axis the places [low, high) where `inside` holds, which is nowhere else: a box; absent where it is none.
+struct Box {
+    std::vector<ir::ExprP> low, high;
+};
+std::optional<Box> box_of(const ir::ExprP& inside, const ir::Extents& extents);
 /// One test for the whole tile that `inside` holds at each element; absent where it can't be told so.
 std::optional<ir::ExprP> holds_everywhere(const ir::ExprP& inside, const ir::Extents& extents);
 

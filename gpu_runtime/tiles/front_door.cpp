@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <nlohmann/json.hpp>
 
 #include "ir/print.hpp"
 #include "ir/tile.hpp"
 #include "ir/walk.hpp"
 #include "passes/inline.hpp"
 #include "tiles/choose.hpp"
+#include "tiles/instructions.hpp"
+#include "tiles/layout.hpp"
 #include "tiles/lower.hpp"
 
 namespace xcuda::tiles {
@@ -19,6 +22,7 @@ std::int64_t shared_bytes(const ir::Function& f) {
     std::int64_t bytes = 0;
     for (const ir::Var& v : f.vars) {
         if (v.role != ir::Var::Role::shared) continue;
+        if (v.alignment > 64) bytes += v.alignment;  // to move to a multiple of it
         bytes += (ir::elements(v.type.extents) * static_cast<std::int64_t>(info(v.type.dtype).size) + 63) /
                  64 * 64;
     }
@@ -37,7 +41,9 @@ bool smaller(Plan& plan, bool free_unit) {
 
 class Door final : public launch::FrontDoor {
 public:
-    explicit Door(std::string as_target) : as_target_(std::move(as_target)) {}
+    Door(std::string as_target, const std::string& hints)
+        : as_target_(std::move(as_target)),
+          hints_(hints_from(hints)) {}
 
     launch::PlanKey key(const std::string& target,
                         std::span<const launch::Argument> arguments) const override {
@@ -49,8 +55,20 @@ public:
 
     launch::Prepared prepare(const frontend::Source& source, const std::vector<ir::Type>& types, bool checked,
                              const launch::PlanKey& key) const override {
+        return made(source, types, checked, key).prepared;
+    }
+
+    struct Made {
+        launch::Prepared prepared;
+        ir::Module programs;  // before the lowering
+        Plan plan;
+        std::int64_t shared_bytes = 0;
+    };
+
+    Made made(const frontend::Source& source, const std::vector<ir::Type>& types, bool checked,
+              const launch::PlanKey& key) const {
         ir::Module module = frontend::lower(source, types, checked);
-        Plan plan = choose(module, key.target, key.size);
+        Plan plan = choose(module, key.target, key.size, hints_);
         const bool free = module.programs->free_unit && !plan.unit.extents.empty();
         const auto info = device::describe_target(key.target);
         for (;;) {
@@ -65,7 +83,10 @@ public:
             if (!info || bytes <= info->limits.shared_bytes_per_block_optin) {
                 out.block = {plan.threads, 1, 1};
                 out.plan = words(plan);
-                return out;
+                const std::string instructions = instructions_of(module.kernel(), plan);
+                if (!instructions.empty()) out.plan += ", " + instructions;
+                if (bytes > 0) out.plan += fmt::format(", {} bytes of shared memory", bytes);
+                return {std::move(out), std::move(module), plan, bytes};
             }
             if (!smaller(plan, free))
                 throw Error(
@@ -81,12 +102,64 @@ public:
 
 private:
     std::string as_target_;
+    Hints hints_;
 };
+
+// How a product's tile, or the largest, lies over the threads.
+nlohmann::json laid_out(const ir::Function& f, const Plan& plan) {
+    nlohmann::json out = nlohmann::json::array();
+    std::vector<ir::Extents> seen;
+    const auto add = [&](const ir::Extents& extents, bool product, bool matrix) {
+        if (std::find(seen.begin(), seen.end(), extents) != seen.end()) return;
+        seen.push_back(extents);
+        static constexpr const char* kinds[] = {"whole", "spread", "blocks", "matrix"};
+        const Layout l = layout_of(extents, plan, product, matrix);
+        out.push_back({{"shape", extents},
+                       {"kind", plan.threads == 1 ? "one thread" : kinds[static_cast<int>(l.kind)]},
+                       {"down", l.down},
+                       {"across", l.across},
+                       {"rows", l.rows},
+                       {"columns", l.columns},
+                       {"registers", l.slots}});
+    };
+    ir::each_stmt(f.body, [&](const ir::Stmt& s) {
+        if (s.kind == ir::Stmt::Kind::tile && s.tile.kind == ir::TileOp::Kind::mma)
+            add(f.vars[static_cast<std::size_t>(s.var)].type.extents, true,
+                matrix_kind(f, s, plan).has_value());
+    });
+    const ir::Var* largest = nullptr;
+    for (const ir::Var& v : f.vars)
+        if (v.type.is_tile() &&
+            (!largest || ir::elements(v.type.extents) > ir::elements(largest->type.extents)))
+            largest = &v;
+    if (out.empty() && largest) add(largest->type.extents, false, false);
+    return out;
+}
 
 }  // namespace
 
-std::shared_ptr<const launch::FrontDoor> front_door(const std::string& as_target) {
-    return std::make_shared<Door>(as_target);
+std::shared_ptr<const launch::FrontDoor> front_door(const std::string& as_target, const std::string& hints) {
+    return std::make_shared<Door>(as_target, hints);
+}
+
+std::string described(const launch::FrontDoor& door, const frontend::Source& source,
+                      const std::vector<ir::Type>& types, const launch::PlanKey& key) {
+    const auto& own = dynamic_cast<const Door&>(door);
+    const auto [prepared, programs, plan, bytes] = own.made(source, types, true, key);
+    const ir::Function& f = programs.kernel();
+    nlohmann::json grid = nlohmann::json::array();
+    for (const ir::ExprP& n : prepared.programs) grid.push_back(ir::to_string(f, *n));
+    return nlohmann::json{{"target", plan.target},
+                          {"words", prepared.plan},
+                          {"unit", programs.programs->free_unit ? plan.unit.extents : ir::Extents{}},
+                          {"depth", programs.programs->free_unit ? plan.unit.depth : 0},
+                          {"threads", plan.threads},
+                          {"stages", plan.stages},
+                          {"shared_bytes", bytes},
+                          {"instructions", instructions_of(f, plan)},
+                          {"grid", std::move(grid)},
+                          {"tiles", laid_out(f, plan)}}
+        .dump();
 }
 
 }  // namespace xcuda::tiles

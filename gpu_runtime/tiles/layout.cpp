@@ -33,7 +33,8 @@ Layout blocks(const Extents& extents, std::int64_t threads) {
     return l;
 }
 
-Layout matrix_layout(const Extents& extents, std::int64_t threads) {
+// `tall`: as four warps' instructions have it, sixteen rows a warp.
+Layout matrix_layout(const Extents& extents, std::int64_t threads, bool tall) {
     const std::int64_t m = extents[extents.size() - 2], n = extents.back(), warps = threads / 32;
     Layout l;
     l.kind = Layout::Kind::matrix;
@@ -44,6 +45,7 @@ Layout matrix_layout(const Extents& extents, std::int64_t threads) {
     while (l.down * 2 <= warps && m / (l.down * 2) >= 16 &&
            (m / l.down > n / (warps / l.down) || n / (warps / l.down) < 8))
         l.down *= 2;
+    if (tall && m == 16 * warps) l.down = warps;
     l.across = warps / l.down;
     l.rows = m / l.down;
     l.columns = n / l.across;
@@ -67,7 +69,7 @@ Layout layout_of(const Extents& extents, const Plan& plan, bool product, bool ma
     if (product && one_matrix) {
         const std::int64_t rows = extents[extents.size() - 2], columns = extents.back(), warps = threads / 32;
         if (matrix && rows >= 16 && columns >= 8 && rows / 16 * (columns / 8) >= warps)
-            return matrix_layout(extents, threads);
+            return matrix_layout(extents, threads, plan.products == Instructions::wgmma);
         if (rows * columns >= threads && rows * columns / threads <= 128) return blocks(extents, threads);
     }
     if (n >= threads) l.run = std::min<std::int64_t>({4, n / threads, extents.back()});

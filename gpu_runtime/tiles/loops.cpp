@@ -58,14 +58,15 @@ struct Loops {
         return loop_range(counter, int_constant(0), int_constant(n), int_constant(1), std::move(body));
     }
 
-    // A nest of loops over all elements, the last axis innermost; without `skip`, which the body sees as what it is given.
+    // A nest of loops over all elements, or those of a box, the last axis innermost; without `skip`, which the body sees as
+    // what it is given.
     Body nest(const Extents& extents, const std::function<Body(const Frame&)>& body, int skip = -1,
-              ExprP skipped = nullptr) {
+              ExprP skipped = nullptr, const std::optional<Box>& box = std::nullopt) {
         Frame frame;
         frame.extents = extents;
         std::vector<VarId> counters;
         for (std::size_t d = 0; d < extents.size(); ++d) {
-            const bool counts = static_cast<int>(d) != skip && extents[d] > 1;
+            const bool counts = static_cast<int>(d) != skip && (extents[d] > 1 || box);
             counters.push_back(counts ? hidden(scalar(DType::i64, true)) : -1);
             frame.at.push_back(static_cast<int>(d) == skip ? skipped
                                : counts                    ? read(counters[d])
@@ -75,7 +76,9 @@ struct Loops {
         for (std::size_t d = extents.size(); d-- > 0;)
             if (counters[d] >= 0) {
                 Body whole;
-                whole.push_back(loop(counters[d], extents[d], std::move(inner)));
+                whole.push_back(box ? loop_range(counters[d], box->low[d], box->high[d], int_constant(1),
+                                                 std::move(inner))
+                                    : loop(counters[d], extents[d], std::move(inner)));
                 inner = std::move(whole);
             }
         return inner;
@@ -96,14 +99,26 @@ struct Loops {
             return out;
         }
         const VarId array = array_of(tile);
-        const auto filled = [&](const ExprP& value) {
-            return nest(extents, [&](const Frame& frame) {
-                return Body{put(array, linear_index(frame.at, extents), value_at(value, frame))};
-            });
+        const auto filled = [&](const ExprP& value, const std::optional<Box>& box = std::nullopt) {
+            return nest(
+                extents,
+                [&](const Frame& frame) {
+                    return Body{put(array, linear_index(frame.at, extents), value_at(value, frame))};
+                },
+                -1, nullptr, box);
         };
-        if (const auto parts = guarded(e))
-            if (const auto all = holds_everywhere(parts->inside, extents))
-                return Body{branch(*all, filled(parts->value), filled(e))};
+        if (const auto parts = guarded(e)) {
+            if (const auto all = holds_everywhere(parts->inside, extents)) {
+                const std::vector<VarId> before = tiles_read(parts->value);
+                const auto box = box_of(parts->inside, extents);
+                if (!box || std::find(before.begin(), before.end(), tile) != before.end())
+                    return Body{branch(*all, filled(parts->value), filled(e))};
+                // No test of each element: a masked vector takes two to three times as long.
+                Body part = filled(parts->outside);
+                append(part, filled(parts->value, box));
+                return Body{branch(*all, filled(parts->value), std::move(part))};
+            }
+        }
         return filled(e);
     }
 
@@ -112,21 +127,25 @@ struct Loops {
         const ExprP& value = s.exprs[s.exprs.size() - 2];
         const ExprP& inside = s.exprs.back();
         const ExprP& array = s.exprs[0];
-        const auto put_all = [&](bool tested) {
-            return nest(extents, [&](const Frame& frame) {
-                std::vector<ExprP> indices;
-                for (std::size_t i = 1; i + 2 < s.exprs.size(); ++i)
-                    indices.push_back(value_at(s.exprs[i], frame));
-                Body body = put_one(s, array, std::move(indices), value_at(value, frame), frame);
-                if (!tested) return body;
-                return Body{branch(value_at(inside, frame), std::move(body))};
-            });
+        const auto box = box_of(inside, extents);
+        const auto put_all = [&](bool whole) {
+            return nest(
+                extents,
+                [&](const Frame& frame) {
+                    std::vector<ExprP> indices;
+                    for (std::size_t i = 1; i + 2 < s.exprs.size(); ++i)
+                        indices.push_back(value_at(s.exprs[i], frame));
+                    Body body = put_one(s, array, std::move(indices), value_at(value, frame), frame);
+                    if (whole || box) return body;
+                    return Body{branch(value_at(inside, frame), std::move(body))};
+                },
+                -1, nullptr, whole ? std::nullopt : box);
         };
         const auto all = holds_everywhere(inside, extents);
-        if (!all) return put_all(true);
+        if (!all) return put_all(false);
         if (passes::integer_of(*all) || (*all)->op == Op::constant)
-            return put_all(!std::get<bool>(number_of(**all)));
-        return Body{branch(*all, put_all(false), put_all(true))};
+            return put_all(std::get<bool>(number_of(**all)));
+        return Body{branch(*all, put_all(true), put_all(false))};
     }
 
     Body put_one(const Stmt& s, const ExprP& array, std::vector<ExprP> indices, ExprP value,
@@ -148,12 +167,13 @@ struct Loops {
         return fold == TileOp::Fold::argmax || fold == TileOp::Fold::argmin;
     }
 
-    // Sums along the last axis in as many lanes as a vector register has twice, so that they stay vectors.
-    Body reduce_row(TileOp::Fold fold, const ExprP& e, const Frame& frame, std::size_t axis, VarId result) {
+    // Sums along the last axis in as many lanes as four vector registers have: they stay vectors, and four are on their
+    // way at once.
+    Body reduce_row(const Folding& fold, const ExprP& e, const Frame& frame, std::size_t axis, VarId result) {
         const std::int64_t n = frame.extents[axis];
         const DType dtype = e->type.dtype;
         const std::int64_t lanes =
-            std::min<std::int64_t>(n, 128 / static_cast<std::int64_t>(info(dtype).size));
+            std::min<std::int64_t>(n, 256 / static_cast<std::int64_t>(info(dtype).size));
         const VarId partial = hidden(fixed_array(dtype, {lanes}, Space::local), "partial");
         const VarId i = hidden(scalar(DType::i64, true)), l = hidden(scalar(DType::i64, true));
         const auto at_place = [&](ExprP place) {
@@ -194,7 +214,7 @@ struct Loops {
                 extents,
                 [&](const Frame& frame) {
                     const VarId sum = hidden(scalar(type_of(to).dtype), "fold");
-                    Body body = reduce_row(s.tile.fold, e, frame, axis, sum);
+                    Body body = reduce_row(folding_of(s), e, frame, axis, sum);
                     body.push_back(put(to, linear_index(frame.at, kept), read(sum)));
                     return body;
                 },
@@ -207,7 +227,7 @@ struct Loops {
                     Frame out = frame;
                     out.at[axis] = int_constant(0);
                     const ExprP index = linear_index(out.at, kept), value = value_at(e, frame);
-                    return Body{put(to, index, first ? value : folded(s.tile.fold, load(to, index), value))};
+                    return Body{put(to, index, first ? value : folded(folding_of(s), load(to, index), value))};
                 },
                 s.tile.axis, place);
         };
@@ -257,7 +277,7 @@ struct Loops {
         }
         const Frame frame{{int_constant(0)}, {n}};
         if (!is_index(s.tile.fold)) {
-            append(out, reduce_row(s.tile.fold, row, frame, 0, s.var));
+            append(out, reduce_row(folding_of(s), row, frame, 0, s.var));
             return out;
         }
         const VarId one = f.add({"t", tile(DType::i64, {1}), Var::Role::hidden, {}});
@@ -286,8 +306,8 @@ struct Loops {
                     if (first) return Body{put(to, index, value)};
                     Frame before = frame;
                     before.at[axis] = place(passes::sub(i, int_constant(1)));
-                    return Body{put(to, index,
-                                    folded(s.tile.fold, load(to, linear_index(before.at, extents)), value))};
+                    return Body{put(
+                        to, index, folded(folding_of(s), load(to, linear_index(before.at, extents)), value))};
                 },
                 s.tile.axis, place(i));
         };

@@ -1,19 +1,35 @@
 // What the compiler decides of a tile kernel for one device and one size of problem.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "frontend/lower.hpp"
+#include "ir/tile.hpp"
 
 namespace xcuda::tiles {
+
+/// What products are made of: each thread its own multiplications and additions; a warp's matrix instructions; those of
+/// four warps, which read shared memory themselves (sm_90 alone).
+enum class Instructions : std::uint8_t { fma, mma, wgmma };
 
 struct Plan {
     std::string target;       // "cpu", "sm_90"
     int threads = 1;          // of a program
     frontend::TileUnit unit;  // of the implicit level
     int stages = 1;           // copies of a loop's operands that are on their way or read
-    bool matrix = false;      // products of 16-bit floats by matrix instructions
+    Instructions products = Instructions::fma;
+    bool tf32 = false;  // products of float32 may round their factors to TF32
     bool operator==(const Plan&) const = default;
+};
+
+/// What is asked of the plan; 0, empty and absent: the compiler's choice.
+struct Hints {
+    ir::Extents unit;
+    std::int64_t depth = 0;
+    int threads = 0, stages = 0;
+    std::optional<Instructions> products;
+    bool tf32 = false;
 };
 
 }  // namespace xcuda::tiles

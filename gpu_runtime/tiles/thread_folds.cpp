@@ -48,7 +48,7 @@ ExprP shuffled(ExprP value, std::int64_t lane_mask) {
 }  // namespace
 
 // Each of `lanes` neighbouring threads, a power of two up to a warp, gets the fold of all of them.
-Body Threads::across_lanes(Fold fold, VarId value, std::int64_t lanes) {
+Body Threads::across_lanes(const Folding& fold, VarId value, std::int64_t lanes) {
     Body out;
     const Type type = type_of(value), moved = scalar(shuffled_as(type.dtype));
     for (std::int64_t mask = lanes / 2; mask > 0; mask /= 2) {
@@ -61,12 +61,12 @@ Body Threads::across_lanes(Fold fold, VarId value, std::int64_t lanes) {
 
 // All elements: each thread its own, then the lanes of each warp, then the warps through shared memory.
 Body Threads::reduce_all(const Stmt& s) {
-    const Fold fold = s.tile.fold;
+    const Folding fold = folding_of(s);
     ExprP e = s.exprs[0];
     const Extents extents = extents_of(*e);
     Body out;
     const std::int64_t threads = plan.threads;
-    if (is_index(fold) || !shuffles(e->type.dtype)) {  // as one line of a tile
+    if (is_index(fold.fold) || !shuffles(e->type.dtype)) {  // as one line of a tile
         const VarId held = in_tile(e, out);
         const Type type = type_of(held);
         const Extents line{elements(extents)};
@@ -112,14 +112,14 @@ Body Threads::reduce_all(const Stmt& s) {
 
 // Along an axis: some lanes a line, from shared memory.
 Body Threads::reduce_lines(const Stmt& s) {
-    const Fold fold = s.tile.fold;
+    const Folding fold = folding_of(s);
     Body out;
     const VarId held = in_tile(s.exprs[0], out);
     const Type type = type_of(held);
     const Extents extents = type.extents, kept = type_of(s.var).extents;
     const auto axis = static_cast<std::size_t>(s.tile.axis);
     const std::int64_t n = extents[axis], lines = elements(kept), threads = plan.threads;
-    const bool index = is_index(fold);
+    const bool index = is_index(fold.fold);
     std::int64_t lanes = 1;
     while (!index && shuffles(type.dtype) && lanes * 2 <= n && lanes * 2 <= 32 && lanes * 2 * lines <= threads)
         lanes *= 2;
@@ -143,7 +143,7 @@ Body Threads::reduce_lines(const Stmt& s) {
     if (n > lanes) {
         Body turn{assign(x, at_place(read(i)))};
         if (index)
-            turn.push_back(branch(takes_over(fold, read(sum), read(x)),
+            turn.push_back(branch(takes_over(fold.fold, read(sum), read(x)),
                                   {assign(sum, read(x)), assign(where, cast(read(i), scalar(DType::i64)))}));
         else
             turn.push_back(assign(sum, folded(fold, read(sum), read(x))));
@@ -210,16 +210,16 @@ Body Threads::scan(const Stmt& s) {
     if (length > 1)
         fold_piece.push_back(
             loop_range(i, c(1), c(length), c(1),
-                       {assign(sum, folded(s.tile.fold, read(sum), load(array, place(read(i))))),
+                       {assign(sum, folded(folding_of(s), read(sum), load(array, place(read(i))))),
                         put(array, place(read(i)), read(sum))}));
     fold_piece.push_back(put(totals, add(mul(read(line), c(pieces)), piece), read(sum)));
-    Body add_before{
-        assign(sum, load(totals, mul(read(line), c(pieces)))),
-        loop_range(j, c(1), piece, c(1),
-                   {assign(sum, folded(s.tile.fold, read(sum),
-                                       load(totals, add(mul(read(line), c(pieces)), read(j)))))}),
-        loop_range(i, c(0), c(length), c(1),
-                   {put(array, place(read(i)), folded(s.tile.fold, read(sum), load(array, place(read(i)))))})};
+    Body add_before{assign(sum, load(totals, mul(read(line), c(pieces)))),
+                    loop_range(j, c(1), piece, c(1),
+                               {assign(sum, folded(folding_of(s), read(sum),
+                                                   load(totals, add(mul(read(line), c(pieces)), read(j)))))}),
+                    loop_range(i, c(0), c(length), c(1),
+                               {put(array, place(read(i)),
+                                    folded(folding_of(s), read(sum), load(array, place(read(i)))))})};
     const auto over_lines = [&](Body body) {
         if (at_once >= lines) {
             out.push_back(assign(line, first));

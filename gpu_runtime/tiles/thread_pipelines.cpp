@@ -98,9 +98,7 @@ Body Threads::feed(VarId tile, const ExprP& e, const ExprP& stage) {
     const Extents& extents = type.extents;
     const VarId array = share_of(tile);
     const ExprP base = mul(stage, int_constant(share_size(tile)));
-    Extents pitched = extents;
-    pitched.back() = pitch(tile);
-    const auto to = [&](const std::vector<ExprP>& at) { return add(base, linear_index(at, pitched)); };
+    const auto to = [&](const std::vector<ExprP>& at) { return add(base, shared_place(tile, at)); };
 
     const auto parts = guarded(e);
     const ExprP& value = parts ? parts->value : e;
@@ -198,7 +196,7 @@ std::optional<Body> Threads::pipelined(const Stmt& loop) {
     }
     Stmt turn = loop_range(loop.var, read(first), read(stop), loop.exprs[2], {}, loop.place);
     turn.body.push_back(machine(fmt::format("xc_tile_wait<{}>", plan.stages - 2)));
-    turn.body.push_back(barrier());
+    written_barrier(turn.body);
     const ExprP later = add(read(loop.var), int_constant(ahead * *step));
     turn.body.push_back(branch(compare(Op::lt, later, read(stop)), issue(later, read(fill))));
     turn.body.push_back(machine("xc_tile_commit"));

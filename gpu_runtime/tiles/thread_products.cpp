@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "ir/walk.hpp"
 #include "passes/build.hpp"
+#include "tiles/instructions.hpp"
 #include "tiles/threads.hpp"
 
 namespace xcuda::tiles {
@@ -85,6 +87,28 @@ ExprP base_of(const Operand& o, const std::vector<ExprP>& at) {
 
 }  // namespace
 
+std::optional<int> Threads::matrix_kind(const Stmt& s) const { return tiles::matrix_kind(f, s, plan); }
+
+// Tiles of two axes and rows of whole 128 bytes, of 1 and 2 byte numbers, that matrix instructions alone read.
+void Threads::find_swizzled() {
+    std::set<VarId> others;
+    each_stmt(f.body, [&](const Stmt& s) {
+        if (s.kind != Stmt::Kind::tile || s.tile.kind != TileOp::Kind::mma) return;
+        const bool matrix = layout(type_of(s.var).extents).kind == Layout::Kind::matrix && matrix_kind(s);
+        for (std::size_t i = 0; i < 2; ++i)
+            for (const VarId v : tiles_read(s.exprs[i])) {
+                const Type type = type_of(v);
+                const auto size = static_cast<std::int64_t>(info(type.dtype).size);
+                const std::size_t r = type.extents.size();
+                const bool fits = matrix && operands.count(v) && r == 2 && size <= 2 &&
+                                  type.extents[1] * size % 128 == 0 && type.extents[0] % 8 == 0 &&
+                                  type.dtype == s.exprs[i]->type.dtype;
+                (fits ? swizzled : others).insert(v);
+            }
+    });
+    for (const VarId v : others) swizzled.erase(v);
+}
+
 Body Threads::product(const Stmt& s) {
     Body out;
     Operands from{*this, out};
@@ -101,17 +125,29 @@ Body Threads::product(const Stmt& s) {
     const Type sum = scalar(type.dtype);
     const std::int64_t depth = a.columns;
 
-    if (l.kind == Layout::Kind::matrix && depth % 16 == 0) {
+    const auto kind = matrix_kind(s);
+    if (l.kind == Layout::Kind::matrix && kind) {
         const ExprP warp = div_floor(thread_id(), c(32));
         const ExprP top = mul(div_floor(warp, c(l.across)), c(l.rows)),
                     left = mul(mod_floor(warp, c(l.across)), c(l.columns));
         Stmt call = simple(Stmt::Kind::machine, s.place);
         const bool a_turned = a.column_step != 1, b_turned = b.column_step != 1;
-        call.text = fmt::format("xc_tile_mma<{}, {}, {}, {}, {}, {}, {}>", l.rows, l.columns, depth,
-                                a_turned ? a.column_step : a.row_step, a_turned,
-                                b_turned ? b.column_step : b.row_step, b_turned);
-        call.exprs = {address(acc, c(0)), address(share_of(a.tile), add(a.base, mul(top, c(a.row_step)))),
-                      address(share_of(b.tile), add(b.base, mul(left, c(b.column_step)))), thread_id()};
+        const bool grouped = plan.products == Instructions::wgmma && *kind <= 1 && swizzled.count(a.tile) &&
+                             swizzled.count(b.tile) && l.across == 1 && l.rows == 16 && l.down % 4 == 0 &&
+                             (l.columns == 64 || l.columns == 128);
+        // Elements from a row of memory to the next; of swizzled memory: its rows, below 0.
+        const auto pitched = [&](const Operand& o) {
+            const Extents& extents = type_of(o.tile).extents;
+            return swizzled.count(o.tile) ? -extents[extents.size() - 2] : pitch(o.tile);
+        };
+        call.text = grouped ? fmt::format("xc_tile_wgmma<{}, {}, {}, {}, {}, {}, {}>", *kind, l.columns,
+                                          depth, -pitched(a), a_turned, -pitched(b), b_turned)
+                            : fmt::format("xc_tile_mma<{}, {}, {}, {}, {}, {}, {}, {}>", *kind, l.rows,
+                                          l.columns, depth, pitched(a), a_turned, pitched(b), b_turned);
+        call.exprs = {address(acc, c(0)), address(share_of(a.tile), a.base),
+                      address(share_of(b.tile), b.base), top};
+        if (!grouped) call.exprs.push_back(left);
+        call.exprs.push_back(thread_id());
         out.push_back(std::move(call));
         return out;
     }

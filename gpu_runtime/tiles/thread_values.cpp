@@ -67,14 +67,42 @@ bool Threads::is_whole(VarId tile) const { return elements(type_of(tile).extents
 std::int64_t Threads::pitch(VarId tile) const {
     const Type type = type_of(tile);
     const std::int64_t n = type.extents.back(), size = static_cast<std::int64_t>(info(type.dtype).size);
-    if (type.extents.size() < 2 || n * size < 32) return n;
+    if (type.extents.size() < 2 || n * size < 32 || swizzled.count(tile)) return n;
     return n + std::max<std::int64_t>(1, 16 / size);
 }
 
 ExprP Threads::shared_index(VarId tile, const std::vector<ExprP>& indices) const {
-    Extents extents = type_of(tile).extents;
-    extents.back() = pitch(tile);
-    return add(share_base(tile), linear_index(indices, extents));
+    return add(share_base(tile), shared_place(tile, indices));
+}
+
+// Swizzled: blocks of rows of 128 bytes, of which the eight pieces of row r change places by exclusive or with r % 8. Eight
+// rows' pieces of one column then lie in eight different banks; four warps' instructions read this order themselves.
+ExprP Threads::shared_place(VarId tile, const std::vector<ExprP>& indices) const {
+    const Type type = type_of(tile);
+    Extents extents = type.extents;
+    if (!swizzled.count(tile)) {
+        extents.back() = pitch(tile);
+        return linear_index(indices, extents);
+    }
+    const std::int64_t size = static_cast<std::int64_t>(info(type.dtype).size), line = 128 / size,
+                       piece = 16 / size, rows = extents[extents.size() - 2];
+    const auto c = [](std::int64_t n) { return int_constant(n); };
+    const ExprP &r = indices[indices.size() - 2], &column = indices.back();
+    const ExprP block = passes::div_floor(column, c(line)), within = passes::mod_floor(column, c(line));
+    const ExprP moved = make(Op::bit_xor, scalar(DType::i64, true),
+                             {passes::div_floor(within, c(piece)), passes::mod_floor(r, c(8))});
+    return add(add(mul(block, c(rows * line)), mul(r, c(line))),
+               add(mul(moved, c(piece)), passes::mod_floor(within, c(piece))));
+}
+
+// What the instructions of four warps read, they read by another way than threads write.
+void Threads::written_barrier(Body& body) const {
+    if (plan.products == Instructions::wgmma) {
+        Stmt fence = simple(Stmt::Kind::machine);
+        fence.text = "xc_tile_proxy";
+        body.push_back(std::move(fence));
+    }
+    body.push_back(barrier());
 }
 
 std::int64_t Threads::share_size(VarId tile) const {
@@ -92,6 +120,8 @@ VarId Threads::share_of(VarId tile) {
     if (known != shares.end()) return known->second;
     const std::int64_t n = share_size(tile) * (staged.count(tile) ? plan.stages : 1);
     const VarId made = shared(type_of(tile).dtype, n, f.vars[static_cast<std::size_t>(tile)].name + "_s");
+    if (swizzled.count(tile) && plan.products == Instructions::wgmma)
+        f.vars[static_cast<std::size_t>(made)].alignment = 1024;
     shares.emplace(tile, made);
     return made;
 }
@@ -120,7 +150,7 @@ Body Threads::publish(const std::vector<VarId>& tiles) {
         if (out.empty()) out.push_back(barrier());  // whoever read what lay there before is done
         append(out, publish(v));
     }
-    if (!out.empty()) out.push_back(barrier());
+    if (!out.empty()) written_barrier(out);
     return out;
 }
 

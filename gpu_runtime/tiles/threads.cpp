@@ -71,7 +71,7 @@ Body Threads::map(VarId tile, const ExprP& e, const Place& place) {
         out.push_back(branch(*all, whole(parts->value), one_by_one(e)));
     else
         append(out, e->op == Op::spread && e->args[0]->op == Op::load ? whole(e->args[0]) : whole(e));
-    if (to_shared) out.push_back(barrier());
+    if (to_shared) written_barrier(out);
     return out;
 }
 
@@ -260,10 +260,10 @@ void Threads::run() {
         if (s.kind != Stmt::Kind::tile || s.tile.kind != TileOp::Kind::mma) return;
         const Extents extents = type_of(s.var).extents;
         products.insert(extents);
-        if (plan.matrix && is_half(s.exprs[0]->type.dtype) && type_of(s.var).dtype == DType::f32)
-            matrices.insert(extents);
+        if (matrix_kind(s)) matrices.insert(extents);
     });
     operands = operands_only(f);
+    find_swizzled();
     fenced = read_and_written(f);
     Body body = lower(f.body);
     body.insert(body.begin(), assign(thread, coord(Coord::Kind::thread, 0)));

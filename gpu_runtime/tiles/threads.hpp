@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "tiles/fold.hpp"
 #include "tiles/frame.hpp"
 #include "tiles/layout.hpp"
 #include "tiles/plan.hpp"
@@ -23,6 +24,8 @@ struct Threads {
     std::map<ir::VarId, ir::VarId> staged{};  // operand -> which of its copies in shared memory is read now
     std::map<ir::VarId, std::int64_t> multiples{};  // loop counter -> what divides it
     std::set<ir::VarId> fenced{};                   // arrays that the kernel both reads and writes
+    std::set<ir::VarId>
+        swizzled{};  // operands of matrix instructions alone: 16-byte pieces of rows change places
 
     Threads(ir::Function& function, const Plan& p) : f(function), plan(p) {}
     void run();
@@ -51,6 +54,7 @@ struct Threads {
     bool is_whole(ir::VarId tile) const;
     std::int64_t pitch(ir::VarId tile) const;  // elements from a row to the next in shared memory
     ir::ExprP shared_index(ir::VarId tile, const std::vector<ir::ExprP>& indices) const;
+    ir::ExprP shared_place(ir::VarId tile, const std::vector<ir::ExprP>& indices) const;  // within one copy
     std::int64_t share_size(ir::VarId tile) const;  // elements of one copy
     ir::ExprP share_base(ir::VarId tile) const;     // where the copy that is read now begins
     ir::VarId share_of(ir::VarId tile);
@@ -65,13 +69,15 @@ struct Threads {
                   const std::function<ir::Body(const std::vector<ir::ExprP>&, const ir::ExprP&)>& body);
     ir::Body fill_from_shared(ir::VarId tile, ir::VarId array);
     ir::Stmt barrier() const { return ir::simple(ir::Stmt::Kind::barrier); }
+    void written_barrier(
+        ir::Body& body) const;  // after writes to shared memory that instructions may read themselves
 
     // thread_folds.cpp
     ir::Body reduce(const ir::Stmt& s);
     ir::Body reduce_all(const ir::Stmt& s);
     ir::Body reduce_lines(const ir::Stmt& s);
     ir::Body scan(const ir::Stmt& s);
-    ir::Body across_lanes(ir::TileOp::Fold fold, ir::VarId value, std::int64_t lanes);
+    ir::Body across_lanes(const Folding& fold, ir::VarId value, std::int64_t lanes);
 
     // thread_pipelines.cpp
     std::optional<ir::Body> pipelined(const ir::Stmt& loop);
@@ -81,6 +87,8 @@ struct Threads {
 
     // thread_products.cpp
     ir::Body product(const ir::Stmt& s);
+    std::optional<int> matrix_kind(const ir::Stmt& product) const;
+    void find_swizzled();
 };
 
 void append(ir::Body& to, ir::Body from);

@@ -5,6 +5,7 @@ Straight over IPython: ``xeus_python_shell.shell`` would import urllib3, half of
 
 import os
 import sys
+import traceback
 
 from IPython.core import page, payloadpage
 from IPython.core.application import BaseIPythonApplication
@@ -19,6 +20,7 @@ from xeus_python_shell.compiler import XCachingCompiler
 from . import _kernel
 from .display import KernelDisplayHook, KernelDisplayPublisher
 from .encode import to_json
+from .frames import without_own
 
 # What needs no event loop beside asyncio's, which runs always.
 LOOPLESS_GUIS = frozenset(
@@ -78,6 +80,20 @@ class ZMQInteractiveShell(InteractiveShell):
             etype, evalue, _ = self._get_exc_info(exc_tuple)
             told = f"{etype.__name__}: (it can't be printed: {type(broken).__name__})"
             self._showtraceback(etype, evalue, [told])
+
+    def _get_exc_info(self, exc_tuple=None):
+        etype, value, trace = super()._get_exc_info(exc_tuple)
+        return etype, value, without_own(trace)
+
+    def showsyntaxerror(self, filename=None, running_compiled_code=False):
+        """What a kernel refuses is a SyntaxError of a running cell: without the frames of IPython above the cell."""
+        if filename or not running_compiled_code:
+            return super().showsyntaxerror(filename, running_compiled_code)
+        etype, value, trace = self._get_exc_info()
+        while trace is not None and trace.tb_frame.f_globals.get("__name__", "").startswith("IPython."):
+            trace = trace.tb_next
+        frames = traceback.extract_tb(trace)
+        return self._showtraceback(etype, value, self.SyntaxTB.structured_traceback(etype, value, frames))
 
     def _format_exception_for_storage(self, exception, *args, **kwargs):
         # IPython would format the traceback a second time; it was shown a moment ago.

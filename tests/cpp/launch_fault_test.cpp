@@ -51,6 +51,20 @@ TEST(Fault, AnAxisThatWasNotToldIsFoundByItsLengthOrLeftOut) {
            "index 16 is out of range for an axis of length 16 of tile with shape (16, 16)");
 }
 
+TEST(Fault, AnIndexThatIsTheThreadsPlaceMissesAGuard) {
+    const ir::Site at = site(ir::Site::Kind::index, "A");
+    const auto hint = [&](std::int64_t index, std::int64_t length) {
+        return fault_error(fault(FaultKind::index, 2, index, length), {&at, 1}, {}).hint;
+    };
+    EXPECT_EQ(hint(7 * 128 + 3, 890),
+              "threads come in whole blocks, and some lie beyond the end: a guard such as `if i < "
+              "A.shape[1]:` keeps "
+              "them out");
+    EXPECT_EQ(hint(7 * 128 + 4, 890), "");         // of another thread
+    EXPECT_EQ(hint(7 * 2048 + 3, 890), "");        // no block is that long
+    EXPECT_EQ(hint(7 * 128 + 3 - 2000, 890), "");  // before the start
+}
+
 TEST(Fault, EveryKindIsItsPythonException) {
     expect(fault(FaultKind::zero_division), site(ir::Site::Kind::zero_division), "ZeroDivisionError",
            "integer division or modulo by zero");

@@ -86,6 +86,22 @@ TEST(Advice, Fibers) {
     EXPECT_EQ(said("fibers", row(cpu, {9, 1, 1}, {64, 1, 1}, {.how = "regions"})), "");
 }
 
+TEST(Advice, CopiesThatEarlierCellsHadMade) {
+    Surroundings cell{.device_seconds = 1e-3};
+    cell.copies_again = 2, cell.bytes_again = 64e6, cell.seconds_again = 5e-3;
+    const KernelRow r = row(gpu, {1000, 1, 1}, {256, 1, 1});
+    const auto said_of = [&] {
+        for (const auto& a : advise({r}, cell))
+            if (a.rule == "copied-in-earlier-cells") return a.text;
+        return std::string();
+    };
+    EXPECT_EQ(said_of().substr(0, 66), "61.0 MiB of host arrays went to the device again (2 copies, 5 ms),");
+    cell.device_seconds = 1;  // the copies do not matter
+    EXPECT_EQ(said_of(), "");
+    cell.device_seconds = 1e-3, cell.bytes_again = 1e5;
+    EXPECT_EQ(said_of(), "");
+}
+
 TEST(Advice, StridedArgumentIsNamedByNumber) {
     EXPECT_EQ(said("strided-argument",
                    row(cpu, {9, 1, 1}, {64, 1, 1}, {.signature = "(float32[:, ::1], float32[:, :])"}))

@@ -113,7 +113,14 @@ def simpler_expressions(tree):
 
 def guarded(tree) -> bool:
     """True where no thread beyond n gets to an array."""
-    return any(ast.unparse(n) in ("i >= n", "i < n") for n in ast.walk(tree))
+    return any(
+        isinstance(n, ast.If)
+        and (
+            ast.unparse(n.test) == "i < n"
+            or (ast.unparse(n.test) == "i >= n" and isinstance(n.body[0], ast.Return))
+        )
+        for n in ast.walk(tree)
+    )
 
 
 def fits(program: Program, tree) -> Program | None:

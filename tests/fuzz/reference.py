@@ -25,6 +25,7 @@ from .syntax import (
     is_type,
     loop_only,
     may_be_constant,
+    written_out,
 )  # fmt: skip
 from .writer import SPACE, Cuda, Writer, on_its_line
 
@@ -49,6 +50,7 @@ class Specialised:
             self.next: dict = {}
             self.scopes: list[dict] = []
             self.notes: dict = {}
+            self.choices: list = []  # what decides, and the types of which one is taken
             for a, t in self.arguments.items():
                 if a in self.assigned:
                     self.assign(a, t)
@@ -238,6 +240,7 @@ class Specialised:
                 types = [self.expr(v) for v in node.values]
                 if None in types:
                     return None
+                self.choices.append((node.values[0], types))
                 return self.note(node, rules.joined(types))
             case ast.Compare():
                 return self.compare_type(node)
@@ -246,6 +249,7 @@ class Specialised:
                 a, b = self.expr(node.body), self.expr(node.orelse)
                 if a is None or b is None:
                     return None
+                self.choices.append((node.test, (a, b)))
                 if not is_type(a) and isinstance(a, tuple):
                     if is_type(b) or len(a) != len(b) or None in a or None in b:
                         raise Rejected("arms differ")
@@ -375,6 +379,10 @@ class Specialised:
     def check_constants(self):
         """Where the compiler may fold a test and drop a branch, the types of what is left are its own matter."""
         fixed = self.maybe_constant
+        known = fixed | written_out(self.tree, fixed)
+        for test, types in self.choices:
+            if len(set(types)) > 1 and may_be_constant(test, known):
+                raise Rejected("a constant choice of two types")
         for node in ast.walk(self.tree):
             tests = []
             if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert):

@@ -108,6 +108,16 @@ def may_be_constant(node, names) -> bool:
     return all(name in names for name in names_that_count(node) if name not in ("np", "math", "bfloat16"))
 
 
+def written_out(tree, names) -> set[str]:
+    """The variables of loops over tuples with an item that may be a constant: each turn knows its own."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, ast.Tuple):
+            if any(may_be_constant(e, names) for e in node.iter.elts):
+                found |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+    return found
+
+
 def constant_names(tree, assigned) -> set[str]:
     """Variables of which all assignments may be of one constant."""
     values: dict[str, list] = {name: [] for name in assigned}

@@ -40,6 +40,7 @@ static int __popc(unsigned x) { return __builtin_popcount(x); }
 static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static int __clz(int x) { return x ? __builtin_clz(x) : 32; }
 static int __clzll(long long x) { return x ? __builtin_clzll(x) : 64; }
+static unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned __int128)a * b >> 64; }
 """
 HALF = """struct f16 {
     _Float16 v;

@@ -10,6 +10,7 @@ STATEMENTS = [
     ("Augmented assignment, of elements too", "x = 1.5\nx *= n\nb[0] += x\nb[1] //= 2.0"),
     ("Annotated names", "x: int = n\nb[0] = x"),
     ("Unpacking, nested and starred", "(x, y), *rest = (1, 2), 3, 4\nb[0] = x + y + rest[0]"),
+    ("Starred arguments and tuples", "t = (n, 2)\nb[0] = max(*t) + max(0, *t, 3)\nu = (1, *t)\nb[1] = u[-1]"),
     (
         "`if`, `elif`, `else`; decided at compile time where types decide",
         "if n > 1:\n    b[0] = 1\nelif n:\n    b[0] = 2\nelse:\n    b[0] = 3",
@@ -35,7 +36,7 @@ STATEMENTS = [
     ("`return` before the end", "if n < 0:\n    return\nb[0] = n"),
     ("`assert`: AssertionError with line and thread", 'assert n > 0, "n must be positive"\nb[0] = n'),
     (
-        "`raise` of Python's exceptions, with line and thread",
+        "`raise` of Python's exceptions and your own, with line and thread",
         'if n < 0:\n    raise ValueError("n is negative")\nb[0] = n',
     ),
     (
@@ -51,6 +52,10 @@ EXPRESSIONS = [
         "b[0] = (n + 1) * 2.0 - n / 3 + n // 2 + n % 5 + b[1] ** 2",
     ),
     ("Bits", "b[0] = (n & 7 | 8) ^ ~n ^ n << 2 ^ n >> 1"),
+    (
+        "CUDA's vector types, `float32x4` or `float4` and their like",
+        "v = cuda.float32x4(n, cuda.float32x2(1, 2), b[0])\nb[0] = v.x + v.w",
+    ),
     ("Complex numbers", "z = complex(n, 2) * 1j\nb[0] = abs(z**2 / (1 - z)) + z.imag + z.conjugate().real"),
     (
         "datetime64 and timedelta64, of any unit; NaT as in NumPy",
@@ -58,7 +63,10 @@ EXPRESSIONS = [
         "    b[0] = (t - np.datetime64(0, 's')) / np.timedelta64(1, 'D')",
     ),
     ("Comparisons, chained", "b[0] = 0 <= n < 10"),
-    ("`and`, `or`, `not`, short-circuit, giving operands", "b[0] = n and b[1] or not n"),
+    (
+        "`and`, `or`, `not`, short-circuit, giving an operand: as it is where the compiler knows which, else of one type for all",
+        "b[0] = n and b[1] or not n",
+    ),
     ("Conditional expression", "b[0] = 1 if n > 2 else b[1]"),
     ("`in` a tuple or a range", "b[0] = n in (1, 2, 3) or n in range(10, 20)"),
     ("Walrus", "if (x := b[1]) > 0:\n    b[0] = x"),

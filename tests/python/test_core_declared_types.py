@@ -150,3 +150,24 @@ def test_bytes_of_constant_arrays():
     )
     assert kernel.get_const_mem_size(types.void(types.int64[::1])) == table.nbytes
     assert kernel.get_const_mem_size() == table.nbytes
+
+
+@pytest.mark.parametrize(
+    "arguments,found",
+    [
+        ((np.zeros(1, complex), 1j), r"\(complex128\[:\], complex128\)"),
+        ((np.zeros(1), 1j), r"\(float64\[:\], complex128\)"),
+        ((np.zeros((2, 2)), 1), r"\(float64\[:, :\], int64\)"),
+        ((1.0, 1), r"\(float64, int64\)"),
+    ],
+)
+def test_other_types_are_refused(arguments, found):
+    kernel = core.kernel(make("def f(o, x):\n    o[0] = x\n"), ["(int64[:], int64)", "(float64[:], float64)"])
+    wanted = r"f was declared for \(int64\[:\], int64\) and \(float64\[:\], float64\), found "
+    with pytest.raises(TypeError, match=f"No matching definition: {wanted}{found}"):
+        kernel[1, 1](*arguments)
+    assert len(set(kernel.signatures)) == 2
+    out = np.zeros(4)[::2]  # another layout compiles a version of its own
+    kernel[1, 1](out, 3)
+    core.synchronize()
+    assert out[0] == 3

@@ -25,6 +25,7 @@ def twice(y, x):
         {"max_registers": 32},
         {"launch_bounds": 128},
         {"launch_bounds": (128, 2)},
+        {"launch_bounds": (128, 2, 4)},
         {"fastmath": True, "checked": False},
     ],
 )
@@ -46,7 +47,7 @@ def test_launch_bounds_bind():
     ("options", "words"),
     [
         ({"max_registers": 0}, "max_registers is a whole number from 1, not 0"),
-        ({"launch_bounds": (1, 2, 3)}, "launch_bounds is the most threads"),
+        ({"launch_bounds": (1, 2, 3, 4)}, "Got 4 launch bounds: launch_bounds is the most threads"),
         ({"launch_bounds": "64"}, "launch_bounds is a whole number"),
     ],
 )

@@ -75,6 +75,7 @@ def test_a_program_is_made_again_from_its_seed():
 def test_a_wrong_value_is_found_and_made_small(monkeypatch):
     """With a reference that adds one too many, programs differ; what is left of one still shows it."""
     monkeypatch.setitem(rules.OPERATORS, "^", lambda a, b: (a ^ b) + type(a)(1))
+    monkeypatch.setattr("fuzz.reduce.EACH", 0.5)
     text = (
         "def f(n, x0, x1, o0, o1):\n    i = cuda.grid(1)\n    if i >= n:\n        return\n    v0 = x0[i]\n    v1 = x1[i]\n"
         "    for k1 in range(v0 & 3):\n        v1 += k1\n    if v0 > 2:\n        v1 = v1 * 3 + v0\n    v0 = (v0 ^ v1) + 5\n"

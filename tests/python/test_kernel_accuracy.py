@@ -10,16 +10,21 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 from frontend_source import make, run
-from xcuda import core
+from xcuda import _runtime, core
 
 ACCURACY = core.kernel_accuracy()
 TWO = {"atan2", "hypot", "pow"}
 NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh"}
 NUMPY |= {"atanh": "arctanh", "atan2": "arctan2", "pow": "power"}
 SERIES = ("erf", "erfc", "lgamma", "gamma")
+SCIPYS = {  # test_math_special has them
+    name for name, spellings, *_ in _runtime.kernel_functions() if spellings and spellings[0].startswith("scipy.")
+}
 STATED = sorted(
-    name for name, devices in ACCURACY.items() if devices["cpu"].get("float64") and name not in SERIES
-)
+    name
+    for name, devices in ACCURACY.items()
+    if devices["cpu"].get("float64") and name not in {*SERIES, *SCIPYS, "rsqrt", "logaddexp"} and "." not in name
+)  # libdevice's are the same functions
 
 
 def device():
@@ -157,7 +162,46 @@ def test_a_special_function_is_as_accurate_as_stated(name, dtype):
             assert ulp <= Decimal(limit + 0.5), (name, lanes, float(ulp), value, result)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rsqrt_and_logaddexp(dtype):
+    wider = np.float64 if dtype == np.float32 else np.longdouble
+    x = inputs(dtype)
+    y = np.random.default_rng(7).permutation(x)
+    y[::3] = x[::3] + np.random.default_rng(8).normal(size=len(x[::3])).astype(dtype)
+    f = make(
+        """
+        def f(a, b, r, o):
+            i = cuda.grid(1)
+            if i < len(o):
+                r[i] = cuda.rsqrt(a[i])
+                o[i] = np.logaddexp(a[i], b[i])
+        """
+    )
+    root, total = np.zeros_like(x), np.zeros_like(x)
+    run(f, x, y, root, total, grid=-(-len(x) // 256), block=256)
+    limit = ACCURACY["rsqrt"][device()][np.dtype(dtype).name]
+    assert off(root, 1 / np.sqrt(x.astype(wider))).max() <= limit + 0.5
+    limit = ACCURACY["logaddexp"][device()][np.dtype(dtype).name]
+    want = np.logaddexp(x.astype(wider), y.astype(wider))
+    size = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.abs(want.astype(dtype)))
+    finite = np.isfinite(size)
+    np.testing.assert_array_equal(total[~finite], want[~finite].astype(dtype))
+    assert (np.abs(total - want)[finite] / np.spacing(size[finite])).max() <= limit + 0.5
+
+
+EXACT = """
+nextafter fmod sqrt floor ceil trunc rint round copysign fabs frexp modf remainder ldexp min max minimum maximum fmin fmax
+clip abs sign square reciprocal fma saturate fdim real imag conjugate angle cube pow_int
+""".split()  # angle: of a real number, 0 or pi; cube, pow_int: products, each rounded
+
+
 def test_every_function_of_floats_states_its_accuracy():
+    for name, devices in ACCURACY.items():
+        base = name.removeprefix("libdevice.")
+        exact = name.partition(".")[0] in ("bf16", "fp8") or base in EXACT or base.removesuffix("f") in EXACT
+        for dtypes in devices.values():
+            assert all((ulp == 0) == exact for ulp in dtypes.values()), name
     for devices in ACCURACY.values():
         assert set(devices) == {"cpu", "cuda"}
         assert all(0 <= ulp <= 10 for dtypes in devices.values() for ulp in dtypes.values())

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from frontend_source import ir, make, run
+from frontend_source import compiles, ir, make, run
 from xcuda import core
 
 TYPES = [np.complex64, np.complex128]
@@ -470,3 +470,32 @@ def test_zeros_of_either_sign_stay_apart():
         assert [np.signbit(v) for v in (o[0].real, o[0].imag)] == [flag, flag]
         assert [np.signbit(v) for v in (o[1].real, o[1].imag)] == [False, True]
         assert [np.signbit(v) for v in (o[2].real, o[2].imag)] == [True, False]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("step", [1, -2])
+def test_atomics_on_a_part(dtype, step):
+    f = make(
+        """
+        def f(z, old):
+            i = cuda.grid(1)
+            cuda.atomic.add(z.real, i % 3, i)
+            cuda.atomic.max(z.imag, -1, i)
+            cuda.atomic.exch(z.imag, 0, 7)
+            old[i] = cuda.atomic.cas(z[1:].imag, 0, 0, i + 1)
+        """
+    )
+    z, old = np.zeros(6, dtype)[::step][:3], np.zeros(32)
+    kernel = core.kernel(f)
+    kernel[1, 32](z, old)
+    core.synchronize()
+    np.testing.assert_array_equal(z.real, [sum(range(k, 32, 3)) for k in range(3)])
+    assert z[2].imag == 31 and z[0].imag == 7 and (old == 0).sum() == 1 and z[1].imag > 0
+    compiles(kernel, (z, old))
+
+
+def test_the_real_part_of_real_numbers_is_themselves():
+    f = make("def f(x):\n    x.real[1] = 5\n    cuda.atomic.add(x.real, 0, 2)\n")
+    x = np.zeros(2)
+    run(f, x)
+    assert x.tolist() == [2, 5]

@@ -117,3 +117,32 @@ def test_too_much_shared_memory_in_helpers_is_said():
     )
     with pytest.raises(ValueError, match="shared memory"):
         core.kernel(f)[1, 1](np.zeros(1))
+
+
+def test_a_helper_that_stays_a_function_takes_a_contiguous_matrix():
+    """Its strides are passed along, though the kernel that was compiled for contiguous arrays has no names for them."""
+    f = make(
+        "def search(t, s):\n    while True:\n        s[0] += 1\n        if t[1, s[0]] > 0.5:\n            return t[0, s[0]]\n"
+        "def outer(t, s):\n    return search(t, s)\n"
+        "def f(t, o):\n    i = cuda.grid(1)\n    if i < len(o):\n        s = cuda.local.array(1, np.int64)\n        s[0] = -1\n"
+        "        o[i] = outer(t, s)\n",
+        name="f",
+    )
+    t, o = np.arange(12.0).reshape(2, 6) / 10, np.zeros(3)
+    t[1] = [0, 0, 0, 1, 1, 1]
+    for checked in (True, False):
+        core.kernel(f, checked=checked)[1, 32](t, o)
+        np.testing.assert_array_equal(o, t[0, 3])
+
+
+def test_loops_that_data_ends_may_nest_deep():
+    """The model of a launch's work stops where data decides: it would follow each of these loops a thousand rounds."""
+    lines = "".join("    " * (k + 1) + "while True:\n" for k in range(7))
+    pad = "    " * 8
+    leave = "".join(
+        "    " * (k + 1) + "if a[0] > 0:\n" + "    " * (k + 2) + "break\n" for k in range(7, 0, -1)
+    )
+    f = make(f"def f(a):\n{lines}{pad}a[0] += 1\n{leave}", name="f")
+    a = np.zeros(1)
+    core.kernel(f)[1, 1](a)
+    assert a[0] == 1

@@ -10,7 +10,7 @@ import pytest
 from jupyterlab_sanitizer import COLOURS, sanitized
 from report_documents import absent, computed, crowded, document, kernel, modelled, valid
 from test_magics_render import Structure
-from xcuda.magics import svg
+from xcuda import _svg as svg
 from xcuda.magics.occupancy import Occupancy, Row, drawn
 from xcuda.magics.render import MIME, drawing, render_report
 from xcuda.magics.roofline import roofline

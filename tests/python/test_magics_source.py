@@ -7,8 +7,9 @@ import pytest
 from jupyterlab_sanitizer import sanitized
 from magic_shell import a_shell, run
 from xcuda import _runtime
-from xcuda.magics import line_table, machine_code
+from xcuda.magics import machine_code
 from xcuda.magics.source import weights_of
+from xcuda.profiler import line_table
 
 NVRTC = next((row for row in _runtime.libraries() if row["name"] == "NVRTC"), None)
 pytestmark = pytest.mark.skipif(NVRTC is None or bool(NVRTC["problem"]), reason="NVRTC is not here")

@@ -14,9 +14,9 @@ from robust import front_end, reports
 def test_the_front_end_compiles_or_refuses_mutated_kernels():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        outcomes, wrong = front_end.fuzz(seed=3, count=150)
+        outcomes, wrong = front_end.fuzz(seed=3, count=80)
     assert wrong == []
-    assert outcomes["compiled"] > 10 and outcomes["refused"] > 50
+    assert outcomes["compiled"] > 5 and outcomes["refused"] > 25
 
 
 def test_hostile_names_stay_text():

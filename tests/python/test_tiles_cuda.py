@@ -1,5 +1,10 @@
 """Tile kernels' CUDA text compiles for three generations of GPU, with what the plan promises in it."""
 
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tile_kernels import compiles
@@ -11,15 +16,72 @@ def product(A, B, C):
     tiles.store(C, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B)))
 
 
-@pytest.mark.parametrize(
-    ("dtype", "into"), [("float16", "f4"), ("float32", "f4"), ("float64", "f8"), ("int8", "i4")]
-)
-def test_the_articles_product(dtype, into):
-    A, C = np.ones((64, 64), dtype), np.ones((64, 64), into)
-    made = compiles(product, (A, A, C))
+def turned(A, B, C):
+    tiles.store(C, tiles.compute(tiles.load_shared(A).T @ tiles.load_shared(B).T))
+
+
+def bfloat16():
+    return pytest.importorskip("ml_dtypes").bfloat16
+
+
+def e4m3():
+    return pytest.importorskip("ml_dtypes").float8_e4m3fn
+
+
+# dtype, what it is summed in, options of the kernel, targets, the number of xc_tile_mma, what is in the machine code.
+INSTRUCTIONS = {
+    "float16": ("float16", "f4", {}, ("sm_80", "sm_100"), 0, "HMMA.16816.F32"),
+    "bfloat16": (bfloat16, "f4", {}, ("sm_90",), 1, "HMMA.16816.F32.BF16"),
+    "int8": ("int8", "i4", {}, ("sm_80",), 2, "IMMA.16832.S8.S8"),
+    "uint8": ("uint8", "i4", {}, ("sm_90",), 3, "IMMA.16832.U8.U8"),
+    "float8": (e4m3, "f4", {}, ("sm_90",), 4, "MMA.16832"),
+    "TF32": ("float32", "f4", {"tf32": True}, ("sm_80",), 6, "HMMA.1688.F32.TF32"),
+    "float32": ("float32", "f4", {}, ("sm_90",), None, "FFMA"),
+    "float64": ("float64", "f8", {}, ("sm_80",), 7, "DMMA.884"),
+}
+
+
+@pytest.mark.parametrize("name", INSTRUCTIONS)
+def test_products_by_the_instructions_of_their_type(name):
+    dtype, into, options, targets, kind, machine = INSTRUCTIONS[name]
+    A, C = np.ones((64, 64), dtype() if callable(dtype) else dtype), np.ones((64, 64), into)
+    kernel = tiles.tile_kernel(product.py_func, tile_size=(16, 16), **options)
+    made = compiles(kernel, (A, A, C), targets)
     assert made["local_bytes"] == 0, "the accumulators are to live in registers"
-    assert ("xc_tile_mma<" in made["text"]) == (dtype == "float16")
+    assert ("xc_tile_mma<" in made["text"]) == (kind is not None)
+    if kind is not None:
+        assert f"xc_tile_mma<{kind}," in made["text"]
     assert "xc_tile_async<" in made["text"]
+    code = machine_code(made)
+    assert code is None or machine in code
+
+
+def machine_code(made):
+    """SASS of a compiled version, None where nothing here disassembles it."""
+    tool = shutil.which("nvdisasm") or next(iter(sorted(Path("/usr/local/cuda/bin").glob("nvdisasm"))), None)
+    if tool is None:
+        return None
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(made["cubin"])
+        file.flush()
+        return subprocess.run([tool, file.name], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("kernel", [product.py_func, turned])
+def test_four_warps_instructions_where_they_are_asked_for(kernel):
+    """Off by default; they read swizzled shared memory, which begins at a multiple of 1024."""
+    A, C = np.ones((64, 64), np.float16), np.ones((64, 64), "f4")
+    usual = compiles(tiles.tile_kernel(kernel, tile_size=(16, 16)), (A, A, C), ("sm_90",))
+    assert "xc_tile_wgmma<" not in usual["text"]
+    asked = tiles.tile_kernel(kernel, tile_size=(16, 16), plan={"products": "wgmma"})
+    made = compiles(asked, (A, A, C), ("sm_90",))
+    assert made["text"].count("xc_tile_wgmma<0, 128,") == 1
+    assert "1023) & ~" in made["text"] and "xc_tile_proxy" in made["text"]
+    assert made["local_bytes"] == 0
+    code = machine_code(made)
+    assert code is None or "HGMMA.64x128x16.F32" in code
+    elsewhere = compiles(asked, (A, A, C), ("sm_80",))
+    assert "xc_tile_wgmma<" not in elsewhere["text"] and "xc_tile_mma<0," in elsewhere["text"]
 
 
 def test_rows_and_their_reductions():

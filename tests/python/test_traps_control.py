@@ -19,6 +19,8 @@ BODIES = {
     "range downward": "for i in range(10, 0, -3):\n    o[0] = o[0] * 20 + i",
     "range that is empty": "for i in range(3, 3):\n    o[0] = 1\nelse:\n    o[1] = 2",
     "x = x or y": "x = a[0]\ny = 5\nx = x or y\no[0] = x\nx = a[1]\nx = x or y\no[1] = x\nz = 0\nz = z or a[1]\no[2] = z",
+    "what the compiler knows decides as Python does": "q = np.uint32(a[3])\nfor k in (4, -2):\n"
+    "    o[k + 2] = ((k - 8) or q) // 5\n    o[k + 3] = ((k - 8) if k > -9 else q) // 5\no[1] = (0 or q) // 5",
     "x = x and y": "x = a[0]\nx = x and 7\no[0] = x\nx = a[1] and a[2]\no[1] = x",
     "two targets of one value": "x = a[1]\ny = 0\nx = y = x + x\no[0] = x\no[1] = y\no[2] = o[3] = o[0] + 1",
     "two targets of one tuple": "x = a[1]\ny = 2\nt = x, y = (y, x + y)\no[0] = t[0]\no[1] = t[1]\no[2] = x\no[3] = y",

@@ -61,9 +61,13 @@ Target target_for(const std::string& architecture) {
 // Holds the user's own CUDA C++, which the emitter puts first and under its own name.
 bool is_foreign(const Source& source) { return source.text.starts_with("#line "); }
 
+// Calls instructions of one architecture alone (prelude_tiles.hpp): sm_90a, not sm_90.
+bool is_specific(const Source& source) { return source.text.find("xc_tile_wgmma<") != std::string::npos; }
+
 std::vector<std::string> options_for(const Source& source, const Target& target) {
     std::vector<std::string> options{
-        fmt::format("--gpu-architecture={}_{}", target.native ? "sm" : "compute", target.number),
+        fmt::format("--gpu-architecture={}_{}{}", target.native ? "sm" : "compute", target.number,
+                    is_specific(source) ? "a" : ""),
         "--std=c++17", "-default-device", "-lineinfo", "-w"};
     if (is_foreign(source))
         for (const std::filesystem::path& folder : header_folders(nvrtc_file().file))

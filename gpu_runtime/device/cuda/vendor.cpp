@@ -42,7 +42,7 @@ OpenedLibrary open_library(const VendorLibrary& library) {
             continue;
         }
         if (void* handle = dlopen(candidate.file.c_str(), RTLD_NOW | RTLD_LOCAL))
-            return {handle, candidate.file.string(), "a newer one: " + how_to_get(library)};
+            return {handle, candidate.file.string(), "a newer one: " + how_to_get(library), candidate.from};
         tried += std::string("; ") + dlerror();
     }
     throw missing(fmt::format("{} ({})", library.title, tried.empty() ? "no file" : tried.substr(2)),

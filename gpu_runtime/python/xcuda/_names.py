@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import sys
 import types
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 
 NAMES = {
     "cuda.core": "xcuda.core",
@@ -30,6 +30,18 @@ class _Finder:
         if name in _PARENTS and _child_wanted(name) and not (preferred() and _found_by_others(name, path)):
             return ModuleSpec(name, _Parent(), is_package=True)
         return None
+
+
+class _Below:
+    """Gives specs for modules under a name that is ours: the very modules of xcuda, not copies under other names."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        parent = next((n for n in NAMES if name.startswith(n + ".")), None)
+        if parent is None or getattr(sys.modules.get(parent), "__name__", None) != NAMES[parent]:
+            return None
+        real = NAMES[parent] + name.removeprefix(parent)
+        return ModuleSpec(name, _Alias(real), is_package=True) if _exists(real) else None
 
 
 class _Alias:
@@ -87,12 +99,15 @@ def install():
     """Puts the finder in place; gives the names that installed distributions keep."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.append(_Finder())
+    if not any(isinstance(finder, _Below) for finder in sys.meta_path):
+        at = next((i for i, f in enumerate(sys.meta_path) if f is PathFinder), len(sys.meta_path))
+        sys.meta_path.insert(at, _Below())  # the path's finder would load the same files once more
     return [name for name in NAMES if provided_elsewhere(name)]
 
 
 def uninstall():
     """Takes the finder away; modules already imported stay."""
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, (_Finder, _Below))]
 
 
 def preferred():
@@ -104,6 +119,7 @@ def prefer_xcuda(wanted):
     """Puts the finder before the others, or back behind them; what that concerns is imported anew."""
     uninstall()
     sys.meta_path.insert(0 if wanted else len(sys.meta_path), _Finder())
+    install()
     for name, ours in NAMES.items():
         loaded = sys.modules.get(name)
         if loaded is not None and _exists(ours) and (loaded.__name__ != ours) == wanted:
@@ -129,7 +145,7 @@ def provided_elsewhere(name):
 
 def _found_by_others(name, path):
     for finder in sys.meta_path:
-        if isinstance(finder, _Finder):
+        if isinstance(finder, (_Finder, _Below)):
             continue
         spec = finder.find_spec(name, path)
         if spec is not None:

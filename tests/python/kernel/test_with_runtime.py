@@ -1,5 +1,6 @@
 """The kernel and the real runtime together, on the CPU device."""
 
+import re
 import time
 
 import pytest
@@ -76,3 +77,50 @@ def test_shutdown_while_a_kernel_runs(own_kernel):
     own_kernel.wait_for("stream", message_id)
     time.sleep(0.5)
     assert own_kernel.close() == 0
+
+
+def test_a_refusal_shows_the_users_frames_alone(kernel):
+    """A kernel's refusal is a SyntaxError of a running cell: nothing of IPython stands above it."""
+    kernel.run("from xcuda import core as cuda\nimport numpy as np")
+    outcome = kernel.run("@cuda.kernel\ndef bad(a):\n    a.append(3)\n\n\nbad(np.zeros(3))")
+    (error,) = outcome.of("error")
+    text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error["traceback"]))
+    assert "a.append(3)" in text and "bad(np.zeros(3))" in text and "KernelSyntaxError" in text
+    assert "interactiveshell" not in text and "exec(code_obj" not in text
+    plain = kernel.run("a b").of("error")[0]  # of the cell's own text, as ever
+    assert plain["ename"] == "SyntaxError" and "a b" in "\n".join(plain["traceback"])
+
+
+def test_a_warning_names_the_cell(kernel):
+    kernel.run("from xcuda import core as cuda\nimport numpy as np")
+    outcome = kernel.run(
+        "@cuda.kernel\ndef last(x, n):\n    for k in range(n):\n        pass\n    x[cuda.grid(1)] = k\n\n\n"
+        "last[1, 1](np.zeros(1, np.int64), 3)"
+    )
+    told = "\n".join(part["data"]["text/plain"] for part in outcome.of("display_data"))
+    assert re.search(r"warning: <cell \d+>, line 5: 'k' may have no value here", told), told
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["cuda.grid(1)", "bad(np.array(['a', 'b']))", "cuda.to_device(np.zeros(3))[7]", "cuda.zeros(3).mean"],
+)
+def test_what_the_runtime_tells_on_purpose_shows_the_users_line_alone(kernel, cell):
+    kernel.run(
+        "from xcuda import core as cuda\nimport numpy as np\n\n\n@cuda.kernel\ndef bad(a):\n    a[cuda.grid(1)] = 1"
+    )
+    (error,) = kernel.run(cell).of("error")
+    text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error["traceback"]))
+    assert cell in text and "xcuda/core" not in text, text
+    depth = "import sys, traceback; len(traceback.extract_tb(sys.last_traceback))"
+    assert int(kernel.run(depth).result) >= 2  # %debug still has all of it
+
+
+def test_a_fault_of_ours_shows_all_frames(kernel):
+    kernel.run(
+        "from xcuda.core import arrays\nfrom xcuda import core as cuda\n"
+        "kept, arrays._shape = arrays._shape, lambda shape: shape.nonsense"
+    )
+    (error,) = kernel.run("cuda.empty(3)").of("error")
+    assert "arrays.py" in "\n".join(error["traceback"])
+    kernel.run("arrays._shape = kept")

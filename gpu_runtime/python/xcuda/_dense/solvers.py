@@ -19,6 +19,7 @@ from xcuda._dense.layout import (
     transposed,
     triangle,
 )
+from xcuda._dense.triangular import substituted
 
 LinAlgError = numpy.linalg.LinAlgError
 MAX = 1 << 40
@@ -116,8 +117,11 @@ def cholesky(a, upper=False):
 def solve_positive(a, b):
     """x with a @ x == b for Hermitian positive definite matrices. LinAlgError where they are not."""
     if on_host(a):
-        numpy.linalg.cholesky(host(a))  # says whether it is positive definite
-        return from_host(numpy.linalg.solve(host(a), host(b)), a)
+        made = []
+        for matrix, right in zip(host(a), host(b), strict=True):
+            factor = numpy.linalg.cholesky(matrix)
+            made.append(substituted(factor.conj().T, substituted(factor, right, True), False))
+        return from_host(numpy.stack(made) if made else host(b), a)
     factors, info = transposed(a), _info(a)
     x = transposed(b)
     for i, matrix in enumerate(each_column_major(factors)):

@@ -258,6 +258,11 @@ def __getattr__(name):
         return importlib.import_module(f"xcuda.core.{name}")
     if name in _LATER:  # not everybody's: imported when asked for
         return getattr(importlib.import_module(f"xcuda.core.{_LATER[name]}"), name)
+    if name[-1:] in "1234" and name[:1].isalpha():
+        from xcuda.core.vectors import BY_NAME
+
+        if name in BY_NAME:
+            return BY_NAME[name]
     if not name.startswith("_"):
         try:
             return _language_name(name)

@@ -2,6 +2,7 @@
 
 import builtins
 import sys
+import weakref
 
 from xcuda import _runtime
 
@@ -27,7 +28,7 @@ def build(fault, type_name, message, hint, place, kernel, launched):
             from .lost import told
 
             message, hint = told(message), ""
-        error = _kind(fault, type_name)(f"{message}; {hint}" if hint else message)
+        error = _made(_kind(fault, type_name), f"{message}; {hint}" if hint else message)
         if place is not None:
             error = _raised_at(error, place[0], place[1], kernel or "<kernel>")
     if launched is not None:
@@ -62,7 +63,29 @@ def _holders():
     return f". The largest: {told}" if told else ""
 
 
+_user_kinds = weakref.WeakValueDictionary()  # by name: the exceptions of their own that users' kernels raise
+
+
+def user_kind(kind):
+    """The name by which a fault tells an exception class of the user's: the class last captured under it."""
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    _user_kinds[name] = kind
+    return name
+
+
+def _made(kind, text):
+    """An exception with this text, also of a class that takes other arguments."""
+    try:
+        return kind(text)
+    except Exception:
+        error = kind.__new__(kind)
+        error.args = (text,)
+        return error
+
+
 def _kind(fault, type_name):
+    if type_name in _user_kinds:
+        return _user_kinds[type_name]
     if type_name == "DeviceLostError":
         return errors.DeviceLostError
     if fault == "machine" and type_name == "MemoryError":

@@ -2,10 +2,12 @@
 
 from xcuda import _runtime
 from xcuda.core.dtypes import OF_ML_DTYPES, name_of, numpy_dtype, plain
+from xcuda.core.no_arithmetic import explain
 from xcuda.core.records import DeviceRecords
 from xcuda.core.views import check_broadcast, indexed, reshaped
 
 
+@explain
 class DeviceArray(_runtime.ArrayBase):
     """An array in a device's memory, with NumPy's shape, strides (bytes) and dtype.
 
@@ -32,6 +34,14 @@ class DeviceArray(_runtime.ArrayBase):
         from xcuda.core.pointers import DeviceMemory
 
         return DeviceMemory(self._address, self.nbytes)
+
+    @property
+    def alloc_size(self):
+        """Bytes from its first element to the end of its last one; numba's name."""
+        if not self.size:
+            return 0
+        steps = zip(self.shape, self.strides, strict=True)
+        return self.itemsize + sum((n - 1) * abs(stride) for n, stride in steps)
 
     @property
     def T(self):

@@ -77,11 +77,12 @@ class NumbaNames:
         return self._figure("max_threads_per_block", signature)
 
     def inspect_asm(self, signature=None, target=None):
-        """PTX of one version, or of each as {types: text}, for `target` ("sm_90"): the current GPU's, else sm_80."""
+        """PTX of one version, or of each as {types: text}, for `target` ("sm_90"): the current GPU's, else sm_80
+        (sm_90 where the kernel bounds its clusters)."""
         from xcuda import _runtime
 
         if target is None:
-            target = self.architecture or _current_architecture()
+            target = self.architecture or _current_architecture("sm_90" if self.options[-1] else "sm_80")
         if signature is not None:
             return _runtime.ptx_for(self.kernel, types_from(signature), target)
         found = {
@@ -102,11 +103,11 @@ class NumbaNames:
         return next(iter(figures.values())) if self.specialized else figures
 
 
-def _current_architecture():
+def _current_architecture(otherwise):
     from xcuda.core.devices import get_current_device
 
     architecture = get_current_device().architecture
-    return architecture if architecture.startswith("sm_") else "sm_80"
+    return architecture if architecture.startswith("sm_") else otherwise
 
 
 def _type_from(kind):

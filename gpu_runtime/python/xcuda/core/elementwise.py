@@ -79,8 +79,10 @@ def types_in(signature):
 
 
 def is_device(value):
-    """True for an array in a device's memory, ours or another library's."""
-    return hasattr(value, "__cuda_array_interface__") or hasattr(value, "copy_to_host")
+    """True for an array in a device's memory, ours or another library's; also for one that shows DLPack alone."""
+    if hasattr(value, "__cuda_array_interface__") or hasattr(value, "copy_to_host"):
+        return True
+    return hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
 
 
 def given_array(value):

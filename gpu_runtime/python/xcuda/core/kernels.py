@@ -46,7 +46,8 @@ def kernel(
     device: as in numba, a function for kernels to call.
     link: CUDA C++ of functions that were declared without it (see declare_device).
     opt: False compiles without optimisation. max_registers: of a thread, at most (GPU). launch_bounds: the most
-        threads of a block, or (threads, blocks) with the least number of blocks that should be resident at once.
+        threads of a block, or (threads, blocks) with the least number of blocks that should be resident at once, or
+        (threads, blocks, cluster) with the most blocks of a cluster. A larger block is refused at the launch.
     """
     if function is not None and (not callable(function) or is_type(function) or is_signature(function)):
         function, signature = None, function  # @kernel("float32[:]"), @kernel(void(float32[:]))
@@ -122,10 +123,13 @@ def _positive(name, value):
 
 
 def _bounds(given):
-    pair = given if isinstance(given, (tuple, list)) else (given,)
-    if not 1 <= len(pair) <= 2:
-        raise ValueError("launch_bounds is the most threads of a block, or (threads, least resident blocks)")
-    return tuple(_positive("launch_bounds", v) for v in (*pair, None)[:2])
+    bounds = given if isinstance(given, (tuple, list)) else (given,)
+    if not 1 <= len(bounds) <= 3:
+        raise ValueError(
+            f"Got {len(bounds)} launch bounds: launch_bounds is the most threads of a block, or (threads, least "
+            "resident blocks), or (threads, least resident blocks, most blocks of a cluster)"
+        )
+    return tuple(_positive("launch_bounds", v) for v in (*bounds, None, None)[:3])
 
 
 def device_function(function=None, signature=None, **options):
@@ -170,7 +174,10 @@ def _made(function, signature, options):
 
 
 # What About.options holds, in its order.
-OPTION_NAMES = ("checked", "fastmath", "fma", "optimise", "max_registers", "most_threads", "least_blocks")
+OPTION_NAMES = (
+    *("checked", "fastmath", "fma", "optimise"),
+    *("max_registers", "most_threads", "least_blocks", "most_cluster"),
+)
 
 
 def clone(made, **changes):
@@ -227,6 +234,13 @@ class About(NumbaNames):
         self.forms = forms  # of a variant: what its parameters make of the function's
         self.variants = {}
         self.declared = []  # the types of each signature that the kernel was declared with
+
+    def __getattr__(self, name):
+        function = self.__dict__.get("py_func")
+        if function is None or name.startswith("__"):
+            raise AttributeError(name)
+        advice = "; %cuda_source shows what became of it" if name.startswith("inspect_") else ""
+        raise AttributeError(f"the kernel {function.__name__} has no attribute {name!r}{advice}")
 
     def declare(self, types):
         """From now on Python numbers that a call passes become of these types, where they suit the call best."""
@@ -383,7 +397,7 @@ class About(NumbaNames):
 _INTERNAL = {
     *("variant", "variants", "declare", "declared", "forms", "options", "capture", "captured"),
     *("describe_briefly", "attribute_names", "async_call_of", "bind_of", "kernel", "about", "route"),
-    *("with_forms", "constants", "tile_size", "as_target"),
+    *("with_forms", "constants", "tile_size", "as_target", "plan", "planned", "marked"),
 }
 
 

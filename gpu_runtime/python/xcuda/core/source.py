@@ -26,6 +26,8 @@ from xcuda.core.source_dtypes import dtype_name, is_numpy_scalar, is_record_dtyp
 from xcuda.core.source_dtypes import loaded_numpy as _numpy
 from xcuda.core.source_tree import arguments_of, constant_of, encode, parse
 
+from ._raise import user_kind
+
 _MISSING = object()
 
 
@@ -162,8 +164,7 @@ class _Collector:
         head = path[0]
         value = self._lookup(function, head)
         if value is _MISSING:
-            known = [*function.__globals__, *dir(builtins), *bound, *function.__code__.co_freevars]
-            names[head] = {"kind": "undefined", "close": difflib.get_close_matches(head, known, 1, 0.75)}
+            names[head] = {"kind": "undefined", "close": _near(head, function, bound)}
             return
         names[head] = self.meaning(value, head)
         for end in range(2, len(path) + 1):
@@ -339,6 +340,21 @@ def _record(value: Any) -> tuple[str, list[str], list[Any], bool] | None:
     return value.__name__, fields, list(defaults.values()), not issubclass(value, tuple)
 
 
+_CUDA_NAMES = (
+    *("threadIdx", "blockIdx", "blockDim", "gridDim", "grid", "gridsize", "syncthreads", "syncwarp"),
+    *("shared", "local", "const", "atomic", "laneid", "warpsize", "cg"),
+)
+
+
+def _near(name: str, function: types.FunctionType, bound: set[str]) -> list[str]:
+    """What a name that means nothing may have been meant to be, one or none."""
+    if name in _CUDA_NAMES:
+        return [f"cuda.{name}"]
+    known = [*function.__globals__, *dir(builtins), *bound, *function.__code__.co_freevars]
+    found = difflib.get_close_matches(name, known, 1, 0.75)
+    return found or difflib.get_close_matches(name, ("len", "range", "min", "max", "abs", "sum"), 1, 0.6)
+
+
 def _named_tuple_new(value: type) -> Any:
     for base in value.__mro__:  # the class that typing or collections made
         if "_field_defaults" in vars(base):
@@ -365,6 +381,8 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
         return {"kind": "module", "name": f"cuda.{value.name}"}
     if isinstance(value, types.ModuleType):
         return {"kind": "module", "name": value.__name__}
+    if hasattr(value, "__xcuda_vector__"):
+        return {"kind": "intrinsic", "name": f"vector.{value.__xcuda_vector__}"}
     if isinstance(value, type) and value in (bool, int, float, complex):
         return {"kind": "function", "name": f"builtins.{value.__name__}"}
     if is_record_dtype(value):
@@ -383,6 +401,8 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
             return {"kind": "exception", "name": value.__name__}
         if builtin:
             return {"kind": "function", "name": f"builtins.{value.__name__}"}
+        if issubclass(value, Exception):
+            return {"kind": "exception", "name": user_kind(value)}
         found = {"kind": "class", "name": value.__name__}
         if issubclass(value, enum.Enum):  # its members have names
             items = [_simple_meaning(member) for member in value]
@@ -409,6 +429,8 @@ def _spelling(value: Any) -> str | None:
     module = getattr(value, "__module__", None) or ""
     if module in ("math", "builtins"):
         return f"{module}.{name}"
+    if module.startswith("numpy.") and numpy is not None and getattr(numpy, name, None) is not value:
+        return f"{module}.{name}"  # np.linalg.inv is not np.inv
     if isinstance(value, types.FunctionType):
         return f"{module.partition('.')[0]}.{name}" if _library_function(value) else None
     if module.partition(".")[0] in ("numpy", "operator", "_operator", "cmath", "time", "random"):

@@ -5,6 +5,7 @@ runs in NumPy on the host and says so (`config.fallback`).
 """
 
 import numpy as _numpy
+from numpy import __array_api_version__
 
 from xcuda import _runtime
 
@@ -18,15 +19,45 @@ _runtime.set_numeric_class(ndarray, _dtypes.DTYPES)
 from . import _ufuncs  # noqa: E402
 
 _runtime.set_numeric_callbacks(_dtypes.resolve, _ufuncs.slow, get_item, set_item, _dtypes.SAME_KIND)
-from . import _creation, _functions, _indexing, _methods, _named, _products, _reductions, _views  # noqa: E402
+from . import (  # noqa: E402
+    _about,
+    _arg_extremes,
+    _counting,
+    _creation,
+    _cumulative,
+    _functions,
+    _histograms,
+    _indexing,
+    _joining,
+    _masked,
+    _methods,
+    _named,
+    _nonzero,
+    _padding,
+    _products,
+    _quantiles,
+    _rearranging,
+    _reductions,
+    _searching,
+    _sets,
+    _sorting,
+    _splitting,
+    _taking,
+    _triangles,
+    _ufunc_methods,
+    _views,
+)
+from ._array_api import NamespaceInfo as __array_namespace_info__  # noqa: E402
 from ._dtypes import flush  # noqa: E402
 from ._ufuncs import ufunc  # noqa: E402
 
+# isort: split
+from . import _einsum, _functional, _grids, _packed_bits, _polynomials, _signals  # noqa: E402
+
 __all__ = ["FallbackWarning", "config", "flush", "ndarray", "ufunc"]
 
-_SUBMODULES = ("fft", "linalg", "random")
+_SUBMODULES = ("fft", "linalg", "polynomial", "random")
 _HOST_MODULES = (
-    "polynomial",
     "lib",
     "exceptions",
     "dtypes",
@@ -40,8 +71,17 @@ _HOST_MODULES = (
 )
 
 
+def _in_a_submodule(name):
+    """A name of this module that a submodule registers, `cross` of linalg's."""
+    import importlib
+
+    for submodule in _SUBMODULES if name not in _SUBMODULES and name in _numpy.__all__ else ():
+        importlib.import_module(f"{__name__}.{submodule}")
+    return TABLE.get(name)
+
+
 def __getattr__(name):
-    row = TABLE.get(name)
+    row = TABLE.get(name) or _in_a_submodule(name)
     if row is not None and not name.startswith("_"):
         globals()[name] = row.function
         return row.function
@@ -55,7 +95,7 @@ def __getattr__(name):
         theirs = getattr(_numpy, name)
     except AttributeError as error:
         raise AttributeError(str(error).replace("module 'numpy'", f"module {__name__!r}")) from None
-    made = theirs if name in _HOST_MODULES else wrapped(name, theirs)
+    made = theirs if name in _HOST_MODULES or name in _about.HOST_ONLY else wrapped(name, theirs)
     globals()[name] = made
     return made
 

@@ -1,13 +1,18 @@
 """`ndarray`: NumPy's array in a device's memory, its values computed when somebody needs them."""
 
+import builtins
+
 import numpy
 
 from xcuda import _runtime
 from xcuda.core.arrays import DeviceArray, as_device_array, to_device
+from xcuda.core.devices import Device
 from xcuda.core.dtypes import name_of
 
 from . import _dtypes
-from ._registry import TABLE, native
+from ._placed import placed
+from ._registry import TABLE, NotHeldError, native
+from ._shapes import is_integer
 
 _apply = _runtime.numeric_apply
 
@@ -73,8 +78,6 @@ class ndarray(_runtime.NumericBase):
     @property
     def device(self):
         """The Device that it lives on."""
-        from xcuda.core.devices import Device
-
         return Device(self._device_label)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
@@ -133,7 +136,9 @@ class ndarray(_runtime.NumericBase):
         if args:
             index = args[0] if len(args) == 1 else args
             if not isinstance(index, tuple):
-                index = numpy.unravel_index(index, self.shape)
+                if not -self.size <= index < self.size:
+                    raise IndexError(f"index {index} is out of bounds for size {self.size}")
+                index = numpy.unravel_index(index % self.size, self.shape)
             return self[tuple(map(int, index))]._one()
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
@@ -226,26 +231,33 @@ class ndarray(_runtime.NumericBase):
 
     @property
     def real(self):
-        """The real part."""
-        return self if self.dtype.kind != "c" else TABLE["real"].function(self)
+        """The real part, sharing memory."""
+        if self.dtype.kind != "c":
+            return self
+        from ._seen import part_view
+
+        return part_view(self, 0)
 
     @real.setter
     def real(self, value):
-        if self.dtype.kind == "c":
-            self[...] = value + 1j * self.imag
-        else:
-            self[...] = value
+        self.real[...] = value
 
     @property
     def imag(self):
-        """The imaginary part."""
-        return TABLE["imag"].function(self)
+        """The imaginary part, sharing memory; of real numbers, zeros that are read-only."""
+        if self.dtype.kind != "c":
+            zeros = TABLE["zeros_like"].function(self)
+            zeros.flags.writeable = False
+            return zeros
+        from ._seen import part_view
+
+        return part_view(self, 1)
 
     @imag.setter
     def imag(self, value):
         if self.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
-        self[...] = self.real + 1j * asarray(value)
+        self.imag[...] = value
 
     def copy(self, order="C"):
         """A copy with memory of its own."""
@@ -257,9 +269,11 @@ class ndarray(_runtime.NumericBase):
             made[...] = self
         return made
 
-    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True, *, device=None):
         """The values as another dtype."""
         dtype = numpy.dtype(dtype)
+        if device is not None and Device(device).label != self._device_label:
+            return self.to_device(device).astype(dtype, order, casting, subok, False)
         if not _dtypes.held(dtype):
             return self.get().astype(dtype, order=order, casting=casting)
         if not numpy.can_cast(self.dtype, dtype, casting):
@@ -271,7 +285,9 @@ class ndarray(_runtime.NumericBase):
         source = self
         if self.dtype.kind == "c" and dtype.kind not in "cb":
             _lose_imaginary()
-            source = self.real
+            from ._functions import real_part
+
+            source = real_part(self)
         if source.dtype == dtype:
             return source
         return _apply("astype", [source.dtype.name], dtype.name, (source,))
@@ -282,23 +298,31 @@ class ndarray(_runtime.NumericBase):
 
     def reshape(self, *shape, order="C", copy=None):
         """The elements in another shape; shares memory where the strides allow it."""
-        if len(shape) == 1 and not hasattr(shape[0], "__index__"):
+        if len(shape) == 1 and not is_integer(shape[0]):
             shape = shape[0]
         return TABLE["reshape"].function(self, shape, order, copy=copy)
 
     def transpose(self, *axes):
         """The axes in the given order (reversed by default), sharing memory."""
-        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+        if len(axes) == 1 and (axes[0] is None or numpy.ndim(axes[0])):
             axes = axes[0]
-        return TABLE["transpose"].function(self, axes or None)
+        elif not axes:
+            axes = None
+        return TABLE["transpose"].function(self, axes)
 
     def view(self, dtype=None, type=None):
         """The same memory; another dtype goes by the host for now."""
+        if isinstance(dtype, builtins.type) and issubclass(dtype, (numpy.ndarray, ndarray)):
+            dtype, type = None, dtype
+        if type is not None and type is not ndarray:
+            raise TypeError(
+                f"device arrays have no views as {type.__name__}: numpy.asarray(x).view({type.__name__})"
+            )
         if dtype is None or numpy.dtype(dtype) == self.dtype:
             return self[...]
-        from ._fallback import on_host
+        from ._seen import seen_as
 
-        return on_host("ndarray.view", lambda a: a.view(dtype).copy(), (self,), {})
+        return seen_as(self, numpy.dtype(dtype))
 
     def __matmul__(self, other):
         return _binary_function("matmul", self, other)
@@ -414,6 +438,10 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
         return array(made, dtype, copy=copy, order=order, ndmin=ndmin)
     if type(object) in (list, tuple):
         object = _with_hosts(object)
+    elif hasattr(object, "__array__") and not isinstance(object, (numpy.ndarray, numpy.generic)):
+        made = object.__array__()  # where it is numeric's, NumPy would not take it
+        if isinstance(made, ndarray):
+            return array(made, dtype, order=order, ndmin=ndmin)
     host = numpy.array(object, dtype=dtype, copy=None, order=order, ndmin=ndmin)
     if not host.dtype.isnative:
         host = host.astype(host.dtype.newbyteorder("="))
@@ -434,7 +462,8 @@ def _with_hosts(items):
 
 
 @native("asarray", "asanyarray")
-def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+@placed
+def asarray_or_host(a, dtype=None, order=None, *, copy=None, like=None):
     """`array` without a copy where it is numeric's array already."""
     if isinstance(a, ndarray) and copy is not True:
         same = dtype is None or numpy.dtype(dtype) == a.dtype
@@ -443,6 +472,16 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
         if copy is False:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
     return array(a, dtype, copy=bool(copy), order=order or "K")
+
+
+def asarray(a, dtype=None, order=None):
+    """numeric's array of the values, itself where it is one; NotHeldError where device arrays can't hold them."""
+    if isinstance(a, ndarray) and dtype is None and order is None:
+        return a
+    made = asarray_or_host(a, dtype, order)
+    if not isinstance(made, ndarray):
+        raise NotHeldError(f"device arrays can't hold {made.dtype!r}")
+    return made
 
 
 def dtype_name(dtype, default="float64"):

@@ -1,21 +1,20 @@
 """Arrays from nothing: empty, full, ranges, grids."""
 
 import math
-import operator
 
 import numpy
 
 from xcuda import _runtime
-from xcuda.core.arrays import order_of
 
 from . import _dtypes
 from ._array import array, asarray, dtype_name, ndarray
+from ._placed import placed
 from ._registry import native
+from ._shapes import is_integer, lengths
 
 
 def _shape(shape):
-    lengths = (shape,) if hasattr(shape, "__index__") else tuple(shape)
-    found = [operator.index(n) for n in lengths]
+    found = lengths(shape)
     if any(n < 0 for n in found):
         raise ValueError("negative dimensions are not allowed")
     return found
@@ -26,7 +25,8 @@ def _held(dtype):
 
 
 @native()
-def empty(shape, dtype=None, order="C", *, device=None, like=None):
+@placed
+def empty(shape, dtype=None, order="C", *, like=None):
     """An array with whatever the memory holds."""
     if not _held(dtype):
         return numpy.empty(shape, dtype, order)
@@ -34,7 +34,8 @@ def empty(shape, dtype=None, order="C", *, device=None, like=None):
 
 
 @native()
-def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
+@placed
+def full(shape, fill_value, dtype=None, order="C", *, like=None):
     """An array with one value everywhere."""
     if dtype is None:
         dtype = getattr(fill_value, "dtype", None) or numpy.asarray(fill_value).dtype
@@ -50,51 +51,70 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
 
 
 @native()
-def zeros(shape, dtype=None, order="C", *, device=None, like=None):
+@placed
+def zeros(shape, dtype=None, order="C", *, like=None):
     """An array of zeros."""
     return full(shape, 0, float if dtype is None else dtype, order)
 
 
 @native()
-def ones(shape, dtype=None, order="C", *, device=None, like=None):
+@placed
+def ones(shape, dtype=None, order="C", *, like=None):
     """An array of ones."""
     return full(shape, 1, float if dtype is None else dtype, order)
 
 
-def _like(a, dtype, order, shape):
+def _like(make, a, dtype, order, shape):
+    """`make(shape, dtype, order)` as another array is; its axes lie as the other's do (order "K")."""
     a = a if isinstance(a, ndarray) else asarray(a)
-    if order in ("K", "A"):
-        order = order_of(a) if shape is None and a.ndim > 1 else "C"
-    return (a.shape if shape is None else shape), (a.dtype if dtype is None else dtype), order
+    dtype = a.dtype if dtype is None else dtype
+    if shape is not None and (is_integer(shape) or len(shape) != a.ndim):
+        return make(shape, dtype, "C" if order in ("K", "A") else order)
+    shape = a.shape if shape is None else tuple(shape)
+    if order == "A":
+        order = "F" if a._f_contiguous and not a._c_contiguous else "C"
+    if order != "K" or a._c_contiguous:
+        return make(shape, dtype, "C" if order == "K" else order)
+    slowest = sorted(range(a.ndim), key=lambda i: -abs(a.strides[i]))
+    if slowest == list(range(a.ndim)):
+        return make(shape, dtype, "C")
+    if slowest == list(range(a.ndim))[::-1]:
+        return make(shape, dtype, "F")
+    made = make([shape[i] for i in slowest], dtype, "C")
+    return made.transpose([slowest.index(i) for i in range(a.ndim)])
 
 
 @native()
-def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, device=None):
+@placed
+def empty_like(prototype, dtype=None, order="K", subok=True, shape=None):
     """`empty` with the shape and dtype of another array."""
-    return empty(*_like(prototype, dtype, order, shape))
+    return _like(empty, prototype, dtype, order, shape)
 
 
 @native()
-def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+@placed
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
     """`full` with the shape and dtype of another array."""
-    shape, dtype, order = _like(a, dtype, order, shape)
-    return full(shape, fill_value, dtype, order)
+    return _like(lambda s, d, o: full(s, fill_value, d, o), a, dtype, order, shape)
 
 
 @native()
-def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+@placed
+def zeros_like(a, dtype=None, order="K", subok=True, shape=None):
     """`zeros` with the shape and dtype of another array."""
-    return zeros(*_like(a, dtype, order, shape))
+    return _like(zeros, a, dtype, order, shape)
 
 
 @native()
-def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+@placed
+def ones_like(a, dtype=None, order="K", subok=True, shape=None):
     """`ones` with the shape and dtype of another array."""
-    return ones(*_like(a, dtype, order, shape))
+    return _like(ones, a, dtype, order, shape)
 
 
 @native()
-def arange(start=None, stop=None, step=None, dtype=None, *, device=None, like=None):
+@placed
+def arange(start=None, stop=None, step=None, dtype=None, *, like=None):
     """Numbers with a step between them, the stop excluded."""
     given = [x.item() if isinstance(x, ndarray) else x for x in (start, stop, step)]
     if given[0] is None and given[1] is None:
@@ -130,7 +150,8 @@ def _from_hosts_ramp(length):
 
 
 @native()
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+@placed
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """Numbers at even distances."""
     from ._fallback import to_host
 
@@ -145,7 +166,6 @@ def _host_made(name):
     def made(*args, **kwargs):
         from ._fallback import to_host, to_ours
 
-        kwargs.pop("device", None)
         return to_ours(reference(*to_host(args), **to_host(kwargs)))
 
     made.__name__ = name
@@ -155,10 +175,10 @@ def _host_made(name):
 
 # Small tables that NumPy makes and the device gets: making them is no work.
 for _name in ("eye", "identity", "tri", "logspace", "geomspace", "fromstring", "frombuffer", "fromiter", "loadtxt",
-              "genfromtxt", "fromfile", "load", "fromregex", "hanning", "hamming", "blackman", "bartlett", "kaiser",
+              "genfromtxt", "fromregex", "hanning", "hamming", "blackman", "bartlett", "kaiser",
               "vander"):  # fmt: skip
     if hasattr(numpy, _name):
-        native(_name)(_host_made(_name))
+        native(_name, partly="made by NumPy, then copied to the device")(placed(_host_made(_name)))
 
 
 @native()

@@ -24,9 +24,15 @@ def _numpy(name):
 DTYPES = [_numpy(name) for name in NAMES]
 
 
+_held = {}  # dtype -> whether device arrays can have it; NumPy makes a dtype's name anew each time
+
+
 def held(dtype):
     """True where device arrays can have the NumPy dtype."""
-    return dtype.name in HELD and dtype.isnative
+    known = _held.get(dtype)
+    if known is None:
+        known = _held[dtype] = dtype.name in HELD and dtype.isnative
+    return known
 
 
 def of_code(code):

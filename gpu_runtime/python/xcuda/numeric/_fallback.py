@@ -66,7 +66,16 @@ def to_host(value):
         return {k: to_host(v) for k, v in value.items()}
     if isinstance(value, Wrapped):
         return value.__wrapped__
+    if hasattr(value, "__array__") and not isinstance(value, (numpy.ndarray, numpy.generic, type)):
+        made = value.__array__()  # NumPy takes no arrays of numeric's from it
+        return made._host() if isinstance(made, ndarray) else value
     return value
+
+
+def _any_ours(values):
+    from ._array import ndarray
+
+    return any(isinstance(v, ndarray) or type(v) in (list, tuple) and _any_ours(v) for v in values)
 
 
 def to_ours(value, given=()):
@@ -85,11 +94,15 @@ def to_ours(value, given=()):
     return value
 
 
-def on_host(name, function, args, kwargs):
-    """Calls NumPy's `function` with host arrays; its results are numeric's arrays again."""
+def on_host(name, function, args, kwargs, *, of_host_values=False):
+    """Calls NumPy's `function` with host arrays; its results are numeric's arrays again.
+
+    `of_host_values`: it is because of values that devices can't hold, and tells only if a device array is among them.
+    """
     from ._array import ndarray
 
-    tell(name)
+    if not of_host_values or _any_ours(args) or _any_ours(kwargs.values()):
+        tell(name)
     host_args, host_kwargs = to_host(args), to_host(kwargs)
     result = function(*host_args, **host_kwargs)
     out = kwargs.get("out")

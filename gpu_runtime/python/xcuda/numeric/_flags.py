@@ -7,7 +7,9 @@ class Flags:
     _NAMES = {"C": "c_contiguous", "F": "f_contiguous", "W": "writeable", "O": "owndata", "A": "aligned",
               "C_CONTIGUOUS": "c_contiguous", "F_CONTIGUOUS": "f_contiguous", "WRITEABLE": "writeable",
               "OWNDATA": "owndata", "ALIGNED": "aligned", "CONTIGUOUS": "c_contiguous", "FORTRAN": "fortran",
-              "FNC": "fnc", "FORC": "forc"}  # fmt: skip
+              "FNC": "fnc", "FORC": "forc", "X": "writebackifcopy",
+              "WRITEBACKIFCOPY": "writebackifcopy", "BEHAVED": "behaved", "B": "behaved", "CARRAY": "carray",
+              "CA": "carray", "FARRAY": "farray", "FA": "farray"}  # fmt: skip
 
     def __init__(self, array):
         self._array = array
@@ -61,9 +63,34 @@ class Flags:
     def __setitem__(self, name, value):
         setattr(self, self._NAMES[name], value)
 
+    def __eq__(self, other):
+        return isinstance(other, Flags) and all(self[n] == other[n] for n in ("C", "F", "O", "W", "A"))
+
+    __hash__ = None
+
+    @property
+    def writebackifcopy(self):
+        """Never: no array is a copy that is written back."""
+        return False
+
+    @property
+    def behaved(self):
+        """Aligned and writeable."""
+        return self.writeable
+
+    @property
+    def carray(self):
+        """In C order and writeable."""
+        return self.c_contiguous and self.writeable
+
+    @property
+    def farray(self):
+        """In Fortran order alone and writeable."""
+        return self.fortran and self.writeable
+
     def __repr__(self):
-        shown = ("C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED")
-        return "\n".join(f"  {name} : {self[name]}" for name in shown)
+        shown = ("C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED", "WRITEBACKIFCOPY")
+        return "".join(f"  {name} : {self[name]}\n" for name in shown)
 
 
 class Flat:

@@ -7,6 +7,7 @@ from xcuda import _runtime
 from ._array import asarray, ndarray
 from ._dtypes import held
 from ._fallback import on_host
+from ._out import given
 from ._registry import TABLE, native
 from ._ufuncs import _kind, _operand
 
@@ -14,7 +15,7 @@ _apply = _runtime.numeric_apply
 _WHERE = _runtime.numeric_ufunc("where", 3)
 
 
-@native(partly="where(condition) alone")
+@native()
 def where(condition, x=None, y=None, /):
     """x where the condition holds, else y."""
     made = _runtime.numeric_call(_WHERE, condition, x, y)
@@ -44,26 +45,35 @@ def where(condition, x=None, y=None, /):
     return _apply("where", ["bool", dtype.name, dtype.name], dtype.name, (condition, x, y))
 
 
-def _part(name):
-    def part(val):
-        val = asarray(val)
-        kind = val.dtype
-        if kind.kind != "c":
-            if name == "real":
-                return val
-            from ._creation import zeros_like
+def _part_of(name):
+    def part(z):
+        return (
+            _apply(name, [z.dtype.name], z.dtype.type(0).real.dtype.name, (z,)) if z.dtype.kind == "c" else z
+        )
 
-            return zeros_like(val)
-        out = kind.type(0).real.dtype
-        return _apply(name, [kind.name], out.name, (val,))
-
-    part.__name__ = name
-    part.__doc__ = getattr(numpy, name).__doc__
     return part
 
 
-real = native("real")(_part("real"))
-imag = native("imag")(_part("imag"))
+# A new value that fuses with what reads it, where a view would keep the whole complex array in memory.
+real_part = _part_of("real")
+_imag_of_complex = _part_of("imag")
+
+
+def imag_part(z):
+    """The imaginary parts as a value of their own."""
+    return _imag_of_complex(z) if z.dtype.kind == "c" else TABLE["zeros_like"].function(z)
+
+
+@native()
+def real(val):
+    """The real part: a view."""
+    return asarray(val).real
+
+
+@native()
+def imag(val):
+    """The imaginary part: a view; of real numbers, zeros that are read-only."""
+    return asarray(val).imag
 
 
 @native()
@@ -73,7 +83,7 @@ def angle(z, deg=False):
     if z.dtype.kind != "c":
         made = TABLE["arctan2"].function(numpy.zeros((), z.dtype if z.dtype.kind == "f" else float)[()], z)
     else:
-        made = TABLE["arctan2"].function(imag(z), real(z))
+        made = TABLE["arctan2"].function(imag_part(z), real_part(z))
     return made * (180 / numpy.pi) if deg else made
 
 
@@ -89,6 +99,13 @@ def clip(
     **kwargs,
 ):
     """Values between two bounds."""
+    if (a_min is numpy._NoValue) != (a_max is numpy._NoValue):
+        missing = "a_min" if a_min is numpy._NoValue else "a_max"
+        raise TypeError(f"clip() missing 1 required positional argument: {missing!r}")
+    if a_min is not numpy._NoValue and not (min is numpy._NoValue and max is numpy._NoValue):
+        raise ValueError(
+            "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
+        )
     low = min if a_min is numpy._NoValue else a_min
     high = max if a_max is numpy._NoValue else a_max
     made = asarray(a)
@@ -97,8 +114,7 @@ def clip(
     if high is not numpy._NoValue and high is not None:
         made = TABLE["minimum"].function(made, high)
     if out is not None:
-        out[...] = made
-        return out
+        return given(made, out, kwargs.get("casting", "same_kind"))
     return made if made is not a else +made if made.dtype.kind != "b" else made.copy()
 
 
@@ -118,10 +134,7 @@ def round_(a, decimals=0, out=None):
             made = rint(a / 10.0**-decimals) * 10.0**-decimals
     else:
         return on_host("round", numpy.round, (a, decimals), {} if out is None else {"out": out})
-    if out is not None:
-        out[...] = made
-        return out
-    return made
+    return given(made, out, "unsafe")
 
 
 @native()
@@ -129,10 +142,9 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """Numbers in place of nan and infinities."""
     x = asarray(x)
     if x.dtype.kind == "c":
-        made = nan_to_num(x.real, True, nan, posinf, neginf) + 1j * nan_to_num(
-            x.imag, True, nan, posinf, neginf
-        )
-        made = made.astype(x.dtype, copy=False)
+        made = x.copy()
+        for part in (made.real, made.imag):
+            nan_to_num(part, False, nan, posinf, neginf)
     elif x.dtype.kind != "f":
         made = x
     else:
@@ -157,9 +169,10 @@ def isclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False):
     if not any(isinstance(v, ndarray) for v in (a, b)):
         return numpy.isclose(a, b, rtol, atol, equal_nan)
     f = TABLE
-    near = f["less_equal"].function(
-        f["absolute"].function(f["subtract"].function(a, b)), atol + rtol * f["absolute"].function(b)
-    )
+    size = (
+        abs(b) if isinstance(b, (bool, int, float, complex)) else f["absolute"].function(b)
+    )  # Python's stay weak
+    near = f["less_equal"].function(f["absolute"].function(f["subtract"].function(a, b)), atol + rtol * size)
     made = (near & f["isfinite"].function(b)) | f["equal"].function(a, b)
     if equal_nan:
         made = made | (f["isnan"].function(a) & f["isnan"].function(b))

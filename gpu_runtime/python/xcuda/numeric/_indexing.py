@@ -1,77 +1,139 @@
-"""Indexing by arrays: by way of the host, but for what element-wise kernels do."""
+"""Indexing by arrays: reading and writing what a Plan selects."""
+
+import operator
 
 import numpy
 
 from ._array import asarray, ndarray
-from ._fallback import tell, to_host, to_ours
+from ._fallback import to_host
 from ._functions import where
+from ._gather import gathered, scatter
+from ._index_plan import plan
+from ._paths import adopted, on_host_memory
 from ._registry import register
 from ._ufuncs import _operand
 
 
 def getitem(a, key):
     """`a[key]` for keys that are not basic."""
+    if on_host_memory(a):
+        if type(key) is ndarray and key.ndim:
+            return _adopted(a._host()[key._host()])
+        key = _plain(key)
+        return a[key] if _basic(key) else _adopted(a._host()[to_host(key)])
     key = _plain(key)
     if _basic(key):
         return a[key]
-    tell("ndarray.__getitem__")
-    return to_ours(a._host()[to_host(key)].copy())
+    wanted = plan(a, key)
+    blocks = wanted.blocks()
+    places = wanted.places if blocks else wanted.all_places()
+    return gathered(wanted.memory, places, 0, wanted.shape, blocks)
+
+
+def _adopted(host):
+    """NumPy's result of advanced indexing, whose memory is its own."""
+    return adopted(host if isinstance(host, numpy.ndarray) else numpy.array(host))
 
 
 def setitem(a, key, value):
     """`a[key] = value` where key or value are not of the everyday kinds."""
     key = _plain(key)
     if _basic(key):
-        value = _operand(value)
-        if isinstance(value, (bool, int, float, complex)):
-            value = (
-                numpy.array(value).astype(a.dtype)
-                if isinstance(value, (float, complex)) and a.dtype.kind in "iub"
-                else numpy.array(value, a.dtype)
-            )
-            value = asarray(value)
-        if isinstance(value, numpy.ndarray):
-            value = asarray(value.astype(a.dtype))
-        if value.dtype.kind == "c" and a.dtype.kind != "c":
-            value = value.astype(a.dtype)
-        a[key] = asarray(value)
+        a[key] = _as_elements(a, value)
         return
-    mask = key if isinstance(key, ndarray) and key.dtype.kind == "b" else None
-    if isinstance(key, numpy.ndarray) and key.dtype.kind == "b":
-        mask = asarray(key)
-    single = not isinstance(value, (list, tuple)) and numpy.ndim(value) == 0
-    if mask is not None and mask.shape == a.shape and single:
-        value = (
-            asarray(value).astype(a.dtype, copy=False)
-            if isinstance(value, ndarray)
-            else numpy.array(value).astype(a.dtype)[()]
+    if a._readonly:
+        raise ValueError("assignment destination is read-only")
+    if isinstance(key, tuple) and len(key) == 1:
+        key = key[0]
+    mask = asarray(key) if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype.kind == "b" else None
+    if mask is not None and mask.shape == a.shape and a.ndim and _is_number(value):
+        a._assign(where(mask, _as_elements(a, value), a))
+        return
+    if on_host_memory(a) and a.ndim <= 8:
+        a._host()[to_host(key)] = to_host(value)
+        return
+    wanted = plan(a, key)
+    assign(a, wanted, _as_elements(a, value), mask is not None and mask.ndim == a.ndim)
+
+
+def assign(a, wanted, value, by_mask=False):
+    """Elements for what a Plan of the array selects, the last one where places repeat."""
+    value = asarray(value)
+    shape = wanted.shape
+    given = value.shape
+    if by_mask and len(given) > 1:
+        raise TypeError(
+            "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
+            f"{len(given)} dimensions"
         )
-        a._assign(where(mask, value, a))
-        return
-    tell("ndarray.__setitem__")
-    host = a._host()
-    host[to_host(key)] = to_host(value)
-    if not a._host_accessible:
-        a[...] = asarray(host)
+    while value.ndim > len(shape) and value.shape[0] == 1:
+        value = value[0]
+    fitted = value._broadcast(shape)
+    if fitted is None:
+        if by_mask:
+            raise ValueError(
+                f"NumPy boolean array indexing assignment cannot assign {given[0]} input values to the {shape[0]} "
+                "output values where the mask is true"
+            )
+        shown = [str(s).replace(" ", "") for s in (given, shape)]
+        raise ValueError(
+            f"shape mismatch: value array of shape {shown[0]} could not be broadcast to indexing result of shape "
+            f"{shown[1]}"
+        )
+    alike = value.size == 1
+    if value.dtype != a.dtype:
+        fitted = fitted.astype(a.dtype)
+    if value._same_memory(a) or not fitted._c_contiguous:
+        fitted = fitted.copy()
+    scatter(wanted.memory, wanted.all_places(), fitted, 0, wanted.repeats and not alike)
+
+
+def _is_number(value):
+    return not isinstance(value, (list, tuple)) and numpy.ndim(value) == 0
+
+
+def _as_elements(a, value):
+    """The value as an array of ours that `a` can take; numbers as elements of its dtype, with NumPy's errors."""
+    value = _operand(value)
+    if isinstance(value, (bool, int, float, complex, numpy.generic)):
+        element = numpy.empty((), a.dtype)
+        element[()] = value
+        return asarray(element)
+    if isinstance(value, numpy.ndarray):
+        return asarray(value.astype(a.dtype))
+    if value.dtype.kind == "c" and a.dtype.kind != "c":
+        return value.astype(a.dtype)
+    return value
 
 
 def _plain(key):
     """Integers of any kind as Python's."""
     if isinstance(key, tuple):
-        return tuple(map(_plain, key))
+        return tuple(map(_plain_item, key))
+    return _plain_item(key)
+
+
+def _plain_item(key):
     if (
         isinstance(key, (numpy.integer,))
-        or isinstance(key, ndarray)
+        or isinstance(key, (ndarray, numpy.ndarray))
         and key.ndim == 0
         and key.dtype.kind in "iu"
     ):
         return int(key)
     if isinstance(key, slice):
-        return slice(*(None if x is None else x.__index__() for x in (key.start, key.stop, key.step)))
-    if isinstance(key, (bool, int, type(None), type(...), ndarray, numpy.ndarray, numpy.bool_, list)):
+        return slice(*(None if x is None else operator.index(x) for x in (key.start, key.stop, key.step)))
+    if isinstance(key, (bool, int, type(None), type(...), ndarray, numpy.ndarray, numpy.bool_, list, tuple)):
         return key
     if hasattr(key, "__index__"):
         return key.__index__()
+    if (
+        not isinstance(key, numpy.generic)
+        and hasattr(key, "__array__")
+        or hasattr(key, "__len__")
+        and not isinstance(key, (str, bytes, dict))
+    ):
+        return numpy.asarray(key)
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "
         "valid indices"

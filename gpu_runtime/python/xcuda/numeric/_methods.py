@@ -1,5 +1,7 @@
 """ndarray's methods that are functions of the module: one row each, the array is their first argument."""
 
+import types
+
 import numpy
 
 from . import _functions, _reductions, _views  # noqa: F401 (they fill the table)
@@ -8,7 +10,7 @@ from ._fallback import on_host
 from ._registry import TABLE
 
 _NATIVE = (
-    *("sum", "prod", "max", "min", "all", "any", "mean", "var", "std", "ptp", "clip", "round"),
+    *("sum", "prod", "max", "min", "all", "any", "mean", "var", "std", "clip", "round"),
     *("ravel", "squeeze", "swapaxes", "diagonal", "trace", "conjugate"),
 )
 # Those whose function may be registered by other modules, or run on the host.
@@ -19,7 +21,6 @@ _OTHER = (
         "argsort",
         "argpartition",
         "choose",
-        "compress",
         "cumprod",
         "cumsum",
         "dot",
@@ -48,16 +49,16 @@ ndarray.conj = ndarray.conjugate
 
 def _sort(self, axis=-1, kind=None, order=None, *, stable=None):
     """Sorts in place."""
-    from xcuda import numeric
+    from ._sorting import sort_in_place
 
-    self[...] = numeric.sort(self, axis, kind)
+    sort_in_place(self, axis, kind, order, stable)
 
 
 def _partition(self, kth, axis=-1, kind="introselect", order=None):
     """Partitions in place."""
-    from xcuda import numeric
+    from ._sorting import partition_in_place
 
-    self[...] = numeric.partition(self, kth, axis)
+    partition_in_place(self, kth, axis, kind, order)
 
 
 def _flatten(self, order="C"):
@@ -69,3 +70,36 @@ def _flatten(self, order="C"):
 ndarray.sort = _sort
 ndarray.partition = _partition
 ndarray.flatten = _flatten
+
+
+def _setflags(self, write=None, align=None, uic=None):
+    """Sets `flags.writeable`; device arrays are always aligned and no copies that are written back."""
+    if align is not None and not align or uic:
+        raise ValueError("cannot set these flags of a device array: 'align' is always True and 'uic' False")
+    if write is not None:
+        self.flags.writeable = write
+
+
+def _by_host(name):
+    def method(self, *args, **kwargs):
+        return getattr(self.get(), name)(*args, **kwargs)
+
+    method.__name__ = name
+    method.__doc__ = getattr(numpy.ndarray, name).__doc__
+    return method
+
+
+def _byteswap(self, inplace=False):
+    """The bytes of each element in the other order."""
+    made = on_host("ndarray.byteswap", lambda a: a.byteswap(), (self,), {})
+    if not inplace:
+        return made
+    self[...] = made
+    return self
+
+
+for _name in ("tofile", "dump", "dumps", "getfield"):
+    setattr(ndarray, _name, _by_host(_name))
+ndarray.setflags = _setflags
+ndarray.byteswap = _byteswap
+ndarray.__class_getitem__ = classmethod(types.GenericAlias)

@@ -3,9 +3,8 @@
 import os
 from pathlib import Path
 
-import numpy
-
-from ._array import array, asarray
+from ._array import asarray, ndarray
+from ._files import load
 from ._registry import native
 
 _stored: dict = {}
@@ -26,8 +25,9 @@ def store_in_gpu_memory(name, array):
 def load_from_gpu_memory(name):
     """The array that `store_in_gpu_memory` keeps under a name, or the array in a `.npy` file.
 
-    A file is read once and its array stays on the device; it is read again when it has changed. Raises KeyError where
-    neither is there.
+    A file is read once, in chunks straight into device memory, and its array stays there; it is read again when it has
+    changed. The same array is given each time, with what was written into it: `.copy()` it to write. Raises KeyError
+    where neither is there.
     """
     name = os.fspath(name)
     if name in _stored:
@@ -44,16 +44,21 @@ def load_from_gpu_memory(name):
     seen = about.st_mtime_ns, about.st_size
     if key in _files and _files[key][0] == seen:
         return _files[key][1]
-    made = array(numpy.load(path, mmap_mode="r"))
+    _files.pop(key, None)  # the old array's memory is free for the new one
+    made = load(path)
+    if not isinstance(made, ndarray):
+        raise TypeError(f"{name!r} holds no array of numbers that a device can have: {type(made).__name__}")
     _files[key] = seen, made
     return made
 
 
 @native()
 def forget_gpu_memory(name=None):
-    """Lets go of a named array, or of all of them and of the files' where no name is given."""
+    """Lets go of a named array or a file's, or of all of them where no name is given."""
     if name is None:
         _stored.clear()
         _files.clear()
-    elif _stored.pop(name, None) is None:
+        return
+    name = os.fspath(name)
+    if _stored.pop(name, None) is None and _files.pop(str(Path(name).resolve()), None) is None:
         raise KeyError(f"no array is stored as {name!r}")

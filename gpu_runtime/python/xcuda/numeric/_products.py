@@ -4,24 +4,23 @@ import math
 import operator
 
 import numpy
-from numpy.lib.array_utils import normalize_axis_index
 
 from xcuda import core as cuda
 from xcuda._dense import products
 
 from ._array import asarray
 from ._creation import empty
+from ._gufuncs import of_last_axes
+from ._out import given
 from ._registry import TABLE, native
 from ._stacks import arrays, as_it_lies, ours
-
-_SIGNATURE = "(n?,k),(k,m?)->(n?,m?)"
 
 
 @cuda.kernel
 def _integer_product(out, a, b):
     s, i, j = cuda.grid(3)
     if s < out.shape[0] and i < out.shape[1] and j < out.shape[2]:
-        total = out.dtype.type(0)
+        total = 0
         for k in range(a.shape[2]):
             total += a[s, i, k] * b[s, k, j]
         out[s, i, j] = total
@@ -39,53 +38,15 @@ def _boolean_product(out, a, b):
         out[s, i, j] = found
 
 
-def _expect_shapes(a, b):
-    for place, each in enumerate((a, b)):
-        if each.ndim == 0:
-            raise ValueError(
-                f"matmul: Input operand {place} does not have enough dimensions (has 0, gufunc core with signature "
-                f"{_SIGNATURE} requires 1)"
-            )
-    rows = b.shape[-2] if b.ndim > 1 else b.shape[0]
-    if a.shape[-1] != rows:
-        raise ValueError(
-            f"matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {_SIGNATURE} "
-            f"(size {rows} is different from {a.shape[-1]})"
-        )
-
-
-@native("matmul")
-def matmul(
-    a, b, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None
-):
-    """numpy.matmul on the device."""
-    a, b = arrays(a, b)
-    if axes is not None or axis is not None:
-        from ._fallback import on_host
-
-        return on_host("matmul", numpy.matmul, (a, b), {"axes": axes} if axis is None else {"axis": axis})
-    _expect_shapes(a, b)
-    kind = numpy.result_type(a.dtype, b.dtype) if dtype is None else numpy.dtype(dtype)
+@of_last_axes("matmul")
+def matmul(a, b, kind):
+    """Matrices by matrices; a vector is a row on the left and a column on the right."""
     left = a[None, :] if a.ndim == 1 else a
     right = b[:, None] if b.ndim == 1 else b
     made = _stacked_product(left, right, kind)
     if a.ndim == 1:
         made = made[..., 0, :]
-    if b.ndim == 1:
-        made = made[..., 0]
-    return _given(made, out, casting)
-
-
-def _given(made, out, casting="same_kind"):
-    if out is None:
-        return made
-    out = out[0] if isinstance(out, tuple) else out
-    if out.shape != made.shape:
-        raise ValueError(f"the output has shape {out.shape}, the product {made.shape}")
-    if not numpy.can_cast(made.dtype, out.dtype, casting):
-        raise TypeError(f"Cannot cast from {made.dtype!r} to {out.dtype!r} with casting rule '{casting}'")
-    out[...] = made
-    return out
+    return made[..., 0] if b.ndim == 1 else made
 
 
 def _stacked_product(a, b, kind):
@@ -146,7 +107,7 @@ def dot(a, b, out=None):
                 f"{b.shape[-2]} (dim {b.ndim - 2})"
             )
         made = tensordot(a, b, axes=(a.ndim - 1, b.ndim - 2))
-    return _given(made, out, "no")
+    return given(made, out, "no")
 
 
 def _shape(a):
@@ -182,7 +143,7 @@ def inner(a, b, /):
 def outer(a, b, out=None):
     """numpy.outer of the flattened arrays."""
     a, b = arrays(a, b)
-    return _given(a.reshape(-1)[:, None] * b.reshape(-1)[None, :], out)
+    return given(a.reshape(-1)[:, None] * b.reshape(-1)[None, :], out)
 
 
 @native("linalg.outer")
@@ -224,40 +185,28 @@ def tensordot(a, b, axes=2):
     return made.reshape([a.shape[i] for i in free_a] + [b.shape[i] for i in free_b])
 
 
-@native("vecdot", "linalg.vecdot")
-def vecdot(x1, x2, /, out=None, *, axis=-1):
-    """numpy.vecdot: products summed along an axis, the first conjugated."""
-    x1, x2 = arrays(x1, x2)
-    for place, each in enumerate((x1, x2)):
-        if each.ndim == 0:
-            raise ValueError(
-                f"vecdot: Input operand {place} does not have enough dimensions (has 0, gufunc core with signature "
-                "(n),(n)->() requires 1)"
-            )
-    i, j = normalize_axis_index(axis, x1.ndim), normalize_axis_index(axis, x2.ndim)
-    if x1.shape[i] != x2.shape[j]:
-        raise ValueError(
-            "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->() "
-            f"(size {x2.shape[j]} is different from {x1.shape[i]})"
-        )
-    kind = numpy.result_type(x1.dtype, x2.dtype)
-    move = TABLE["moveaxis"].function
-    summed = (_conjugated(move(x1, i, -1)) * move(x2, j, -1)).sum(axis=-1, dtype=kind)
-    return _given(summed, out)
+@of_last_axes("vecdot")
+def vecdot(a, b, kind):
+    """Products summed over the last axis, the first conjugated."""
+    return (_conjugated(a) * b).sum(axis=-1, dtype=kind)
 
 
-@native("matvec")
-def matvec(x1, x2, /, out=None):
-    """numpy.matvec: stacks of matrices with stacks of vectors."""
-    x1, x2 = arrays(x1, x2)
-    return _given(matmul(x1, x2[..., None])[..., 0], out)
+@native("linalg.vecdot")
+def _linalg_vecdot(x1, x2, /, *, axis=-1):
+    """numpy.linalg.vecdot."""
+    return vecdot(x1, x2, axis=axis)
 
 
-@native("vecmat")
-def vecmat(x1, x2, /, out=None):
-    """numpy.vecmat: stacks of vectors, conjugated, with stacks of matrices."""
-    x1, x2 = arrays(x1, x2)
-    return _given(matmul(_conjugated(x1)[..., None, :], x2)[..., 0, :], out)
+@of_last_axes("matvec")
+def matvec(a, b, kind):
+    """Stacks of matrices with stacks of vectors."""
+    return _stacked_product(a, b[..., None], kind)[..., 0]
+
+
+@of_last_axes("vecmat")
+def vecmat(a, b, kind):
+    """Stacks of vectors, conjugated, with stacks of matrices."""
+    return _stacked_product(_conjugated(a)[..., None, :], b, kind)[..., 0, :]
 
 
 @native("kron")

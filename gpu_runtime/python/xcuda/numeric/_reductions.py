@@ -3,8 +3,9 @@
 import numpy
 
 from ._array import asarray
-from ._fallback import on_host
+from ._functions import imag_part, real_part
 from ._functions import where as choose
+from ._out import given
 from ._registry import TABLE, native
 from ._ufuncs import _axes
 
@@ -73,14 +74,7 @@ def ptp(a, axis=None, out=None, keepdims=False):
     """The greatest less the least."""
     keepdims = False if keepdims is _NoValue else keepdims
     made = amax(a, axis, keepdims=keepdims) - amin(a, axis, keepdims=keepdims)
-    return _given(made, out)
-
-
-def _given(made, out):
-    if out is None:
-        return made
-    out[...] = made
-    return out
+    return given(made, out)
 
 
 def _count(a, axes, where, keepdims):
@@ -102,7 +96,7 @@ def _mean_dtypes(a, dtype):
 
 def squared_size(a):
     """The squares of the elements' absolute values."""
-    return _f["square"](a.real) + _f["square"](a.imag) if a.dtype.kind == "c" else _f["square"](a)
+    return _f["square"](real_part(a)) + _f["square"](imag_part(a)) if a.dtype.kind == "c" else _f["square"](a)
 
 
 def _warn_empty(what):
@@ -123,7 +117,16 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
         _warn_empty("Mean of empty slice.")
     total = _f["add"].reduce(a, axes, wide, None, keepdims, _NoValue, where)
     made = (total / n).astype(result, copy=False)
-    return _given(made, out)
+    return given(made, out)
+
+
+def _freedom(ddof, correction):
+    """What is taken from the number of elements: one of the two names that it has."""
+    if correction is _NoValue:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
 
 
 @native()
@@ -140,8 +143,7 @@ def var(
     correction=_NoValue,
 ):
     """The variance."""
-    if correction is not _NoValue:
-        ddof = correction
+    ddof = _freedom(ddof, correction)
     a = asarray(a)
     keepdims = False if keepdims is _NoValue else keepdims
     axes = _axes(axis, a.ndim)
@@ -161,7 +163,7 @@ def var(
         wide = wide.type(0).real.dtype
     total = _f["add"].reduce(squared_size(away), axes, wide, None, keepdims, _NoValue, where)
     left = max(n - ddof, 0) if isinstance(n, int) else _f["maximum"](n - ddof, 0)
-    return _given((total / left).astype(result, copy=False), out)
+    return given((total / left).astype(result, copy=False), out)
 
 
 @native()
@@ -179,7 +181,7 @@ def std(
 ):
     """The standard deviation."""
     made = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return _given(_f["sqrt"](made), out)
+    return given(_f["sqrt"](made), out)
 
 
 @native()
@@ -198,13 +200,24 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     if weights.shape != a.shape:
         if axis is None:
             raise TypeError("Axis must be specified when shapes of a and weights differ.")
-        return on_host("average", numpy.average, (a, axis, weights, returned), {"keepdims": keepdims})
+        weights = _weights_along(a, axis, weights)
     wide = numpy.result_type(a.dtype, weights.dtype, "float64" if a.dtype.kind in "biu" else a.dtype)
     scale = sum(weights, axis, wide, keepdims=keepdims)
     if bool((scale == 0).any()):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
     made = sum(a * weights, axis, wide, keepdims=keepdims) / scale
+    if returned and scale.shape != made.shape:
+        scale = TABLE["broadcast_to"].function(scale, made.shape).copy()
     return (made, scale) if returned else made
+
+
+def _weights_along(a, axis, weights):
+    """Weights of some axes in a shape that broadcasts against the array's."""
+    axes = numpy.lib.array_utils.normalize_axis_tuple(axis, a.ndim, argname="axis")
+    if weights.shape != tuple(a.shape[k] for k in axes):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    weights = weights.transpose(tuple(numpy.argsort(axes)))
+    return weights.reshape(tuple(n if k in axes else 1 for k, n in enumerate(a.shape)))
 
 
 def _nan_fold(name, plain, in_place_of_nan):
@@ -227,10 +240,8 @@ def _nan_extreme(name, ufunc):
     def fold(a, axis=None, out=None, keepdims=False, initial=_NoValue, where=True):
         a = asarray(a)
         keepdims = False if keepdims is _NoValue else keepdims
-        if a.size == 0 or a.dtype.kind == "c":
-            return on_host(name, getattr(numpy, name), (a, axis), {"keepdims": keepdims})
         made = TABLE[ufunc].function.reduce(a, axis, None, None, keepdims, initial, where)
-        return _given(made, out)
+        return given(made, out)
 
     fold.__name__ = name
     fold.__doc__ = getattr(numpy, name).__doc__
@@ -254,7 +265,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     wide, result = _mean_dtypes(a, dtype)
     n = sum(good, axis, keepdims=keepdims)
     total = sum(choose(good, a, 0), axis, wide, keepdims=keepdims)
-    return _given((total / n).astype(result, copy=False), out)
+    return given((total / n).astype(result, copy=False), out)
 
 
 @native()
@@ -274,8 +285,7 @@ def nanvar(
     a = asarray(a)
     if a.dtype.kind not in "fc":
         return var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
-    if correction is not _NoValue:
-        ddof = correction
+    ddof = _freedom(ddof, correction)
     good = ~_f["isnan"](a)
     if where is not True:
         good = good & where
@@ -288,7 +298,7 @@ def nanvar(
     made = sum(away, axis, wide.type(0).real.dtype, keepdims=keepdims) / choose(
         n > 0, n, numpy.float64("nan")
     )
-    return _given(made.astype(result.type(0).real.dtype, copy=False), out)
+    return given(made.astype(result.type(0).real.dtype, copy=False), out)
 
 
 @native()
@@ -306,4 +316,4 @@ def nanstd(
 ):
     """The standard deviation of what is not nan."""
     made = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return _given(_f["sqrt"](made), out)
+    return given(_f["sqrt"](made), out)

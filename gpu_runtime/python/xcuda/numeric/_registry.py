@@ -1,7 +1,12 @@
 """The one table of what runs on the device: a row a public name of NumPy, `linalg.solve` for those of submodules."""
 
 from dataclasses import dataclass
+from functools import wraps
+from operator import attrgetter
+from types import FunctionType
 from typing import Any
+
+import numpy
 
 
 @dataclass(frozen=True)
@@ -13,18 +18,47 @@ class Native:
     partly: str = ""
 
 
+class NotHeldError(TypeError):
+    """Values of a dtype that device arrays can't have: NumPy's function of the same name takes the call."""
+
+
 TABLE: dict[str, Native] = {}
 
 
 def native(*names, partly=""):
-    """Registers the function below under these public names (its own where none is given)."""
+    """Registers the function below under these public names (its own where none is given).
+
+    Where it meets values that devices can't hold (`NotHeldError` of `asarray`), NumPy's function runs in its place.
+    """
 
     def register(function):
+        made = _or_numpys(function, (names or (function.__name__,))[0])
         for name in names or (function.__name__,):
-            TABLE[name] = Native(function, function.__module__, partly)
-        return function
+            TABLE[name] = Native(made, function.__module__, partly)
+        return made
 
     return register
+
+
+def _or_numpys(function, name):
+    try:
+        theirs = attrgetter(name)(numpy)
+    except AttributeError:
+        return function
+    if not isinstance(function, FunctionType):
+        return function
+
+    @wraps(function)
+    def guarded(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except NotHeldError:
+            pass
+        from ._fallback import on_host
+
+        return on_host(name, theirs, args, kwargs, of_host_values=True)
+
+    return guarded
 
 
 def register(name, function, module, partly=""):

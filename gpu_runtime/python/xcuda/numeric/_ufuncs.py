@@ -1,5 +1,7 @@
 """ufuncs: NumPy's functions of elements with `out`, `where`, `dtype`, `casting` and their methods."""
 
+import warnings
+
 import numpy
 
 from xcuda import _runtime
@@ -56,7 +58,7 @@ class ufunc:
         return self._general(args, **kwargs)
 
     def _general(
-        self, args, out=None, where=True, casting="same_kind", order="K", dtype=None, subok=True,
+        self, args, out=numpy._NoValue, where=True, casting="same_kind", order="K", dtype=None, subok=True,
         signature=None, sig=None,
     ):  # fmt: skip
         if not self.nin <= len(args) <= self.nargs:
@@ -65,17 +67,41 @@ class ufunc:
                 f"{len(args)} were given"
             )
         if len(args) > self.nin:
-            if out is not None:
+            if out is not numpy._NoValue:
                 raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+            if ... in args[self.nin :]:
+                raise TypeError("out=... is only allowed as a keyword argument.")
             out, args = args[self.nin :], args[: self.nin]
+        if out is numpy._NoValue or out is ...:  # `...`: arrays, also where NumPy gives scalars
+            if where is not True and out is not ...:
+                warnings.warn(
+                    "'where' used without 'out', expect uninitialized memory in output",
+                    UserWarning,
+                    stacklevel=3,
+                )
+            out = None
+        if sum(x is not None for x in (dtype, signature, sig)) > 1:
+            raise TypeError("cannot specify more than one of 'dtype', 'signature' and 'sig'")
         outs = (None,) * self.nout if out is None else out if isinstance(out, tuple) else (out,)
+        if any(o is ... for o in outs):
+            raise TypeError("must use `...` as `out=...` and not per-operand/in a tuple")
         if len(outs) != self.nout:
             raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
         operands = [_operand(a) for a in args]
         signature = sig if signature is None else signature
-        if all(o is None for o in outs) and where is True and not any(map(_is_ours, operands)):
-            how = {"casting": casting, "dtype": dtype, "signature": signature}
-            return self._numpy(*operands, **{k: v for k, v in how.items() if v is not None})
+        to_host_out = any(isinstance(o, numpy.ndarray) for o in outs) and not any(map(_is_ours, args))
+        if to_host_out or not any(map(_is_ours, (*operands, *outs, where))):
+            how = {
+                "casting": casting,
+                "dtype": dtype,
+                "signature": signature,
+                "out": out,
+                "where": where,
+                "order": order,
+            }
+            return self._numpy(
+                *args, **{k: to_host(v) for k, v in how.items() if v is not None and v is not True}
+            )
         for o in outs:
             if o is not None and not _is_ours(o):
                 raise TypeError("return arrays must be of ArrayType")
@@ -92,7 +118,7 @@ class ufunc:
                 raise
             made = [_compared(self._numpy, operands)]
         if made is None:
-            how = {"where": to_host(where), "casting": casting, "dtype": dtype, "signature": signature}
+            how = {"where": to_host(where), "casting": casting, "signature": signature}
             how = {k: v for k, v in how.items() if v is not None and v is not True}
             if out is not None:
                 how["out"] = tuple(outs)
@@ -132,23 +158,31 @@ class ufunc:
             made = self._plain_fold(array, axis, keepdims)
             if made is not None:
                 return made
-        from ._array import asarray
+        from ._array import asarray_or_host as asarray
 
         if self.nin != 2 or self.nout != 1:
             raise ValueError("reduce only supported for binary functions")
+        out = None if out is ... else out[0] if isinstance(out, tuple) else out
+        if out is ...:
+            raise TypeError("must use `...` as `out=...` and not per-operand/in a tuple")
+        if isinstance(out, numpy.ndarray) and not _is_ours(array):
+            how = {
+                "axis": axis,
+                "dtype": dtype,
+                "out": out,
+                "keepdims": keepdims,
+                "initial": initial,
+                "where": to_host(where),
+            }
+            return self._numpy.reduce(array, **how)
         array = asarray(array)
-        out = out[0] if isinstance(out, tuple) else out
         axes = _axes(axis, array.ndim)
         made = self._fold(array, axes, dtype, bool(keepdims), initial, where)
         if made is None:
-            how = {"axis": axis, "dtype": dtype, "keepdims": keepdims, "initial": initial, "where": where}
-            how = {
-                k: v for k, v in how.items() if v is not None and v is not True and v is not numpy._NoValue
-            }
-            how.setdefault("axis", axis)
-            if out is not None:
-                how["out"] = out
-            return on_host(f"{self.__name__}.reduce", self._numpy.reduce, (array,), how)
+            how = {"dtype": dtype, "initial": initial, "where": None if where is True else where}
+            how = {k: v for k, v in how.items() if v is not None and v is not numpy._NoValue}
+            how.update(axis=axis, keepdims=keepdims)
+            return TABLE["_reduce"].function(self, array, axes, how, out)
         if out is not None:
             return _into([made], (out,), True, self)
         return made
@@ -186,7 +220,7 @@ class ufunc:
             length *= array.shape[axis]
         unbounded = name in _LARGEST or name in _LEAST
         if unbounded and initial is numpy._NoValue:
-            if length == 0 and array.size == 0 and _result_size(array.shape, axes):
+            if length == 0:
                 raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
             if where is not True:
                 raise ValueError(
@@ -239,39 +273,14 @@ class ufunc:
             return int(numpy.iinfo(dtype).min if low else numpy.iinfo(dtype).max)
         return None
 
-    def accumulate(self, array, axis=0, dtype=None, out=None):
-        """The folds of all beginnings, along an axis."""
-        how = {"axis": axis, "dtype": dtype}
-        if out is not None:
-            how["out"] = out
-        return on_host(f"{self.__name__}.accumulate", self._numpy.accumulate, (array,), how)
-
-    def reduceat(self, array, indices, axis=0, dtype=None, out=None):
-        """Folds of slices along an axis."""
-        how = {"axis": axis, "dtype": dtype}
-        if out is not None:
-            how["out"] = out
-        return on_host(f"{self.__name__}.reduceat", self._numpy.reduceat, (array, indices), how)
-
     def outer(self, a, b, /, **kwargs):
         """The function of every pair."""
-        from ._array import asarray
+        from ._array import asarray_or_host as asarray
 
         if self.nin != 2:
             raise ValueError("outer product only supported for binary functions")
         a, b = asarray(a), asarray(b)
         return self(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
-
-    def at(self, a, indices, b=None, /):
-        """Applies the function in place at indices, again and again where they repeat."""
-        given = (a, indices) if b is None else (a, indices, b)
-        host = [to_host(x) for x in given]
-        from ._fallback import tell
-
-        tell(f"{self.__name__}.at")
-        self._numpy.at(*host)
-        if not a._host_accessible:
-            a[...] = host[0]
 
 
 _COMPARISONS = {"less", "less_equal", "equal", "not_equal", "greater", "greater_equal"}
@@ -291,9 +300,9 @@ def _operand(value):
     """An operand as an array of ours or a number; other arrays and lists become arrays."""
     if _is_ours(value) or isinstance(value, (bool, int, float, complex, numpy.generic)):
         return value
-    from ._array import asarray
+    from ._array import asarray_or_host
 
-    return asarray(value)
+    return asarray_or_host(value)
 
 
 def _kind(value):
@@ -344,14 +353,6 @@ def _axes(axis, ndim):
             raise ValueError("duplicate value in 'axis'")
         axes.append(place)
     return tuple(axes)
-
-
-def _result_size(shape, axes):
-    size = 1
-    for i, n in enumerate(shape):
-        if i not in axes:
-            size *= n
-    return size
 
 
 def _into(made, outs, where, function):

@@ -1,33 +1,29 @@
 """Other shapes and orders of axes over the same memory."""
 
-import operator
-
 import numpy
 
 from ._array import asarray
 from ._registry import native
-
-
-def _lengths(shape):
-    return [operator.index(n) for n in ((shape,) if hasattr(shape, "__index__") else shape)]
+from ._shapes import lengths as lengths_of
 
 
 @native()
 def reshape(a, /, shape, order="C", *, copy=None):
     """The elements in another shape; shares memory where the strides allow it."""
     a = asarray(a)
-    lengths = _lengths(shape)
+    lengths = lengths_of(shape)
     unknown = [i for i, n in enumerate(lengths) if n < 0]
     if len(unknown) > 1:
         raise ValueError("can only specify one unknown dimension")
     size = 1
     for n in lengths:
         size *= n if n >= 0 else 1
-    if unknown and size and a.size % size == 0:
-        lengths[unknown[0]] = a.size // size
-        size = a.size
-    if size != a.size or unknown and not size:
-        shown = str(tuple(_lengths(shape))).replace(" ", "")
+    fits = a.size == size
+    if unknown:
+        fits = size > 0 and a.size % size == 0
+        lengths[unknown[0]] = a.size // size if fits else -1
+    if not fits:
+        shown = str(tuple(lengths_of(shape))).replace(" ", "")
         raise ValueError(f"cannot reshape array of size {a.size} into shape {shown}")
     if order == "A":
         order = "F" if a._f_contiguous and not a._c_contiguous else "C"
@@ -72,7 +68,10 @@ def _permuted(a, order):
 @native("matrix_transpose")
 def matrix_transpose(x, /):
     """The last two axes exchanged."""
-    return asarray(x).mT
+    x = asarray(x)
+    if x.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
+    return x.mT
 
 
 @native()
@@ -154,7 +153,7 @@ def expand_dims(a, axis):
 def broadcast_to(array, shape, subok=False):
     """A read-only view with another shape, lengths of 1 stretched."""
     a = asarray(array)
-    made = a._broadcast(_lengths(shape))
+    made = a._broadcast(lengths_of(shape))
     if made is None:
         numpy.broadcast_to(numpy.empty(a.shape, bool), shape)  # raises as NumPy does
     return made
@@ -284,4 +283,8 @@ def size(a, axis=None):
     """The number of elements."""
     if axis is None:
         return a.size if hasattr(a, "size") else numpy.size(a)
-    return shape(a)[axis]
+    lengths = shape(a)
+    made = 1
+    for each in numpy.lib.array_utils.normalize_axis_tuple(axis, len(lengths)):
+        made *= lengths[each]
+    return made

@@ -11,6 +11,7 @@ from xcuda.profiler.modes import show_reports
 from xcuda.profiler.recording import Recording
 
 _open: list[Recording] = []
+_text = ""  # of the cell that runs
 _ranges: list = []  # the runtime, for each span that has begun and not ended
 _begun = False  # any cell, ever
 _prepared = False
@@ -18,8 +19,8 @@ _prepared = False
 
 def cell_begin(text: str, execution_count: int) -> None:
     """Marks the begin of a cell. Loads nothing: without a runtime, the log starts with the cell."""
-    global _begun
-    _begun = True
+    global _begun, _text
+    _begun, _text = True, text
     _open.clear()  # a cell that was interrupted before its end leaves nothing behind
     _end_range()
     _begin_range(f"In [{execution_count}]")
@@ -29,8 +30,10 @@ def cell_begin(text: str, execution_count: int) -> None:
         limits.begin_cell()
 
 
-def cell_end(failed: bool = False) -> dict | None:
+def cell_end(failed: bool = False, execution_count: int | None = None) -> dict | None:
     """The report of the cell, or None where it used no device.
+
+    `execution_count`: the cell's, where it was not yet known at its begin.
 
     An end without a begin, if it is the first, is taken for the cell that loaded the runtime: all events are
     its own.
@@ -53,11 +56,25 @@ def cell_end(failed: bool = False) -> dict | None:
         return None
     full = mode == "full"
     if _open:
-        return _open.pop().report(failed=failed, timeline=full)
+        recording = _open.pop()
+        if execution_count is not None:
+            recording.label = f"In [{execution_count}]"
+        return _completed(recording.report(failed=failed, timeline=full))
     if _begun:
         return None
     _begun = True
-    return Recording("cell", "this cell", load=False, from_start=True).report(failed=failed, timeline=full)
+    whole = Recording("cell", "this cell", load=False, from_start=True)
+    return _completed(whole.report(failed=failed, timeline=full))
+
+
+def _completed(report: dict | None) -> dict | None:
+    if report is not None:
+        from xcuda.profiler.history import remember
+        from xcuda.profiler.loops import point_at_loops
+
+        remember(report)
+        point_at_loops(report, _text)
+    return report
 
 
 def _prepare_reports() -> None:

@@ -15,6 +15,7 @@ import enum
 
 import numpy as _np
 
+from xcuda.tiles.autotune import autotune
 from xcuda.tiles.functions import FUNCTIONS, TileFunction, table_names
 from xcuda.tiles.kernels import Constant, ConstantAnnotation, launch, tile_kernel
 
@@ -37,7 +38,7 @@ int8, int16, int32, int64 = _np.int8, _np.int16, _np.int32, _np.int64
 uint8, uint16, uint32, uint64 = _np.uint8, _np.uint16, _np.uint32, _np.uint64
 float16, float32, float64 = _np.float16, _np.float32, _np.float64
 
-__all__ = ["Constant", "ConstantAnnotation", "PaddingMode", "kernel", "launch", "tile_kernel"]
+__all__ = ["Constant", "ConstantAnnotation", "PaddingMode", "autotune", "kernel", "launch", "tile_kernel"]
 
 
 def __getattr__(name):

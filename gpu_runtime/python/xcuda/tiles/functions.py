@@ -55,6 +55,14 @@ FUNCTIONS = {
     "argmin": ("(tile, axis=None, keepdims=False)", f"Where the least stands first {_FOLD}."),
     "cumsum": ("(tile, axis=0, reverse=False)", "Running sums."),
     "cumprod": ("(tile, axis=0, reverse=False)", "Running products."),
+    "reduce": (
+        "(x, axis, func, identity, keepdims=False)",
+        f"Folds the elements by func(a, b), one associative and commutative expression, {_FOLD}.",
+    ),
+    "scan": (
+        "(x, axis, func, identity, reverse=False)",
+        "Running folds by func(a, b), one associative expression.",
+    ),
     "reshape": ("(tile, shape)", "The same elements in another shape."),
     "permute": ("(tile, axes)", "The axes in another order."),
     "transpose": ("(tile, axis0=0, axis1=1)", "Two axes swapped."),

@@ -12,6 +12,7 @@ from xcuda import _runtime
 from xcuda.core._cells import name_cell
 from xcuda.core.kernels import About
 from xcuda.core.kernels import _check as check_source
+from xcuda.tiles.autotune import Autotuned
 
 
 class ConstantAnnotation:
@@ -26,25 +27,41 @@ class Constant:
 
 
 def tile_kernel(
-    function=None, *, tile_size=None, checked=True, fastmath=False, fma=True, opt_level=3, **hints
+    function=None,
+    *,
+    tile_size=None,
+    plan=None,
+    tf32=False,
+    checked=True,
+    fastmath=False,
+    fma=True,
+    opt_level=3,
+    **hints,
 ):
     """Makes a tile kernel of a function: `@tile_kernel(tile_size=(16, 16))`.
 
     tile_size: the unit of the result for `store(result, tile)`: lengths along its last axes. The compiler works in
         whatever tiles the machine likes. Left out, each `load` and `store` states its own.
+    plan: what the compiler is to take in place of its own choice, on a GPU: a dict of unit (lengths of the hardware's
+        tile), depth (of a product's inner loop), threads (of a block), stages (operands on their way) and products
+        ("fma", "mma", "wgmma"). `explain` shows the whole plan. wgmma is for sm_90, and has not run on one yet.
+    tf32: products of float32 may round their factors to TF32, 10 bits of fraction (GPU).
     checked: shapes that don't go together, and what you assert, raise. fastmath, fma: as for `cuda.kernel`.
     opt_level: 0 compiles without optimisation.
     """
     unknown = set(hints) - {"num_ctas", "occupancy"}  # cuTile's hints to its own compiler
     if unknown:
         raise TypeError(
-            f"tile_kernel() has no option '{min(unknown)}'; there are tile_size, checked, fastmath, fma and opt_level"
+            f"tile_kernel() has no option '{min(unknown)}'; there are tile_size, plan, tf32, checked, fastmath, "
+            "fma and opt_level"
         )
     size = _tile_size(tile_size)
     if function is None:
         return functools.partial(
             tile_kernel,
             tile_size=size or None,
+            plan=plan,
+            tf32=tf32,
             checked=checked,
             fastmath=fastmath,
             fma=fma,
@@ -54,7 +71,8 @@ def tile_kernel(
         raise TypeError(
             f"a tile kernel is made from a plain Python function, not from a {type(function).__name__}"
         )
-    return _made(function, size, (checked, fastmath, fma, opt_level > 0, 0, 0, 0))
+    asked = {**(plan or {}), **({"tf32": True} if tf32 else {})}
+    return _made(function, size, (checked, fastmath, fma, opt_level > 0, 0, 0, 0), plan=asked)
 
 
 def _tile_size(given):
@@ -70,14 +88,14 @@ def _tile_size(given):
     return size
 
 
-def _made(function, size, options, as_target=""):
+def _made(function, size, options, as_target="", plan=None):
     parameters = inspect.signature(function).parameters
     for p in parameters.values():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             raise TypeError(f"{function.__name__}: a tile kernel can't have '*{p.name}'; name each argument")
     name_cell(function.__code__.co_filename)
     check_source(function)
-    about = TileAbout(function, size, as_target)
+    about = TileAbout(function, size, as_target, plan=plan)
     about.options = options
     defaults = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
     made = _runtime.Kernel(about, function.__name__, tuple(parameters), defaults, *options)
@@ -85,7 +103,7 @@ def _made(function, size, options, as_target=""):
     functools.update_wrapper(made, function)
     made.__signature__ = inspect.signature(function)
     made.__call__ = made
-    _runtime.make_tile_kernel(made, list(about.constants), as_target)
+    _runtime.make_tile_kernel(made, list(about.constants), as_target, json.dumps(about.plan))
     return made
 
 
@@ -104,11 +122,12 @@ def _constants(function):
 class TileAbout(About):
     """What a tile kernel answers beside being called."""
 
-    def __init__(self, function, size, as_target="", forms=None):
+    def __init__(self, function, size, as_target="", forms=None, plan=None):
         super().__init__(function, forms)
         self.tile_size = size
         self.as_target = as_target
-        self.constants = _constants(function)
+        self.plan = dict(plan or {})
+        self.constants = _constants(function) if forms is None else ()
 
     def capture(self):
         """Reads the source and its names anew; called by the runtime when a captured name changed."""
@@ -120,7 +139,38 @@ class TileAbout(About):
 
     def with_forms(self, forms):
         """What a variant for such arguments answers."""
-        return TileAbout(self.py_func, self.tile_size, self.as_target, forms)
+        return TileAbout(self.py_func, self.tile_size, self.as_target, forms, self.plan)
+
+    def variant(self, values):
+        """The kernel for a call with constants, and the arguments it takes in their place."""
+        made, leaves, owners = super().variant(values)
+        if not made.about.marked:
+            _runtime.make_tile_kernel(made, [], self.as_target, json.dumps(self.plan))
+            made.about.marked = True
+        return made, leaves, owners
+
+    marked = False  # of a variant: it has been told that it is a tile kernel
+
+    def planned(self, plan):
+        """The same kernel with another plan asked of the compiler."""
+        return _made(self.py_func, self.tile_size, self.options, self.as_target, {**self.plan, **plan})
+
+    def compile(self, signature, block=None, *, target=None):
+        """Compiles for the arguments of a call, constants among them, or for types; see cuda.kernel."""
+        if isinstance(signature, tuple) and any(self.constants):
+            made, leaves, _ = self.variant(signature)
+            return made.compile(leaves, block, target=target)
+        return super().compile(signature, block, target=target)
+
+    def explain(self, *args, target=None):
+        """How the kernel is laid out for such arguments: tiles over blocks, blocks over warps, and the plan.
+
+        args: those of a call. target: "sm_90" and the like; left out, the current device. Gives an Explanation: text
+        when printed, a picture in a notebook.
+        """
+        from xcuda.tiles.explain import explained
+
+        return explained(self.kernel, args, target)
 
     def replace_hints(self, **hints):
         """cuTile's way to hints for another compiler: the kernel itself."""
@@ -130,10 +180,12 @@ class TileAbout(About):
 def launch(stream, grid, kernel, args):
     """Runs a tile kernel over a grid of programs.
 
-    stream: a Stream, or None for the current one. grid: an int or a tuple of 1 to 3: programs along each axis of bid().
+    stream: a Stream, or None for the current one. grid: an int or a tuple of 1 to 3: programs along each axis of bid();
+        of an autotuned kernel a function of the configuration, a dict, that gives it.
     """
-    if not isinstance(getattr(kernel, "about", None), TileAbout):
+    tuned = isinstance(kernel, Autotuned)
+    if not tuned and not isinstance(getattr(kernel, "about", None), TileAbout):
         raise TypeError(f"launch() takes a tile kernel, not {kernel!r}")
     if not isinstance(args, (tuple, list)):
         raise TypeError(f"launch() takes the kernel's arguments as a tuple, not {type(args).__name__}")
-    return kernel[grid, 1, stream](*args)
+    return kernel.launched(grid, stream, args) if tuned else kernel[grid, 1, stream](*args)

@@ -12,8 +12,8 @@ from numba import cuda  # noqa: E402
 from numba.core import errors  # noqa: E402
 from numba.cuda import guvectorize, types, vectorize  # noqa: E402
 from numba.cuda.types import *  # noqa: E402, F403
+from numba.cuda.typing.typeof import typeof  # noqa: E402
 
 jit = njit = absent.Absent("numba.jit for the host")
 objmode = absent.Absent("numba.objmode")
-typeof = absent.Absent("numba.typeof")
 __version__ = "0.0"

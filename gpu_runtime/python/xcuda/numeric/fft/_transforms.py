@@ -2,6 +2,7 @@
 
 import functools
 import math
+import warnings
 
 import numpy
 from numpy.lib.array_utils import normalize_axis_index
@@ -9,6 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from xcuda._dense import fourier
 
 from .._array import asarray
+from .._out import given
 from .._registry import TABLE, native
 from .._stacks import device_array, ours
 
@@ -82,12 +84,7 @@ def _over(a, axes, transform):
 def _finished(made, scale, out):
     if scale != 1:
         made = made * made.dtype.type(scale).real
-    if out is None:
-        return made
-    if out.shape != made.shape:
-        raise ValueError("output array has wrong shape.")
-    out[...] = made
-    return out
+    return given(made, out)
 
 
 def _complex(a, n, axis, norm, inverse, out):
@@ -163,7 +160,15 @@ def ihfft(a, n=None, axis=-1, norm=None, out=None):
     return _finished(made, 1, out)
 
 
+def _deprecated(what):
+    warnings.warn(
+        f"{what} (deprecated in NumPy 2.0, an error in a later version)", DeprecationWarning, stacklevel=5
+    )
+
+
 def _axes_and_lengths(a, s, axes, last_of_inverse=False):
+    if axes is None and s is not None:
+        _deprecated("`axes` should not be `None` if `s` is not: name the axes that the lengths are of")
     if axes is None:
         axes = list(range(-len(s), 0)) if s is not None else list(range(a.ndim))
     axes = list(axes)
@@ -172,9 +177,14 @@ def _axes_and_lengths(a, s, axes, last_of_inverse=False):
         if last_of_inverse:
             s[-1] = (a.shape[axes[-1]] - 1) * 2
     else:
-        s = list(s)
+        s = given_lengths = list(s)
         if len(s) != len(axes):
             raise ValueError("Shape and axes have different lengths.")
+        if None in s:
+            _deprecated("`s` should not hold `None`: -1 stands for an axis' whole length")
+            s = [a.shape[axis] if n is None else n for n, axis in zip(s, axes, strict=True)]
+            if last_of_inverse and given_lengths[-1] is None:
+                s[-1] = (s[-1] - 1) * 2
         s = [a.shape[axis] if n == -1 else n for n, axis in zip(s, axes, strict=True)]
     axes = [normalize_axis_index(axis, a.ndim) for axis in axes]
     return [_length(n) for n in s], axes

@@ -3,6 +3,7 @@
 import functools
 import math
 import operator
+import warnings
 
 import numpy
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
@@ -52,7 +53,7 @@ def _vectors(x, ord, axis, keepdims):
     if ord is None or ord == 2:
         return _root_of_squares(x, axis, keepdims)
     if ord == math.inf:
-        return abs(x).max(axis=axis, keepdims=keepdims)
+        return abs(x).max(axis=axis, keepdims=keepdims, initial=0)
     if ord == -math.inf:
         return abs(x).min(axis=axis, keepdims=keepdims)
     if ord == 0:
@@ -70,14 +71,20 @@ def _matrices(x, ord, axis, keepdims):
         raise ValueError("Duplicate axes given.")
     if ord in (2, -2, "nuc"):
         values = svd(TABLE["moveaxis"].function(x, axis, (-2, -1)), compute_uv=False)
-        made = values.max(axis=-1) if ord == 2 else values.min(axis=-1) if ord == -2 else values.sum(axis=-1)
+        made = (
+            values.max(axis=-1, initial=0)
+            if ord == 2
+            else values.min(axis=-1)
+            if ord == -2
+            else values.sum(axis=-1)
+        )
     elif ord in (None, "fro", "f"):
         made = _root_of_squares(x, axis)
     elif ord in (1, -1, math.inf, -math.inf):
         along, over = (row, column) if abs(ord) == 1 else (column, row)
         sums = abs(x).sum(axis=along)
         over -= over > along
-        made = sums.max(axis=over) if ord > 0 else sums.min(axis=over)
+        made = sums.max(axis=over, initial=0) if ord > 0 else sums.min(axis=over)
     else:
         raise ValueError("Invalid norm order for matrices.")
     return made.reshape([1 if i in axis else n for i, n in enumerate(x.shape)]) if keepdims else made
@@ -143,7 +150,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     s = abs(eigvalsh(A)) if hermitian else svd(A, compute_uv=False)
     if tol is None:
         rtol = max(A.shape[-2:]) * numpy.finfo(s.dtype).eps if rtol is None else asarray(rtol)[..., None]
-        tol = s.max(axis=-1, keepdims=True) * rtol
+        tol = s.max(axis=-1, keepdims=True, initial=0) * rtol
     else:
         tol = asarray(tol)[..., None]
     return TABLE["count_nonzero"].function(s > tol, axis=-1)
@@ -187,9 +194,8 @@ def lstsq(a, b, rcond=None):
         raise LinAlgError("Incompatible dimensions")
     kind = working_dtype(a, columns)
     a, columns = a.astype(kind), columns.astype(kind)
-    rcond = (
-        numpy.finfo(kind).eps * (max(m, n) if rcond is None else 1) if rcond is None or rcond == -1 else rcond
-    )
+    if rcond is None or rcond < 0:  # LAPACK's own is half of eps
+        rcond = numpy.finfo(kind).eps * (max(m, n) if rcond is None else 0.5)
     real = real_of(kind)
     if 0 in (m, n):
         x = TABLE["zeros"].function((n, columns.shape[1]), kind)
@@ -285,9 +291,15 @@ def linalg_cross(x1, x2, /, *, axis=-1):
     return cross(x1, x2, axis=axis)
 
 
+def _in_the_plane(x):
+    made = TABLE["zeros"].function((*x.shape[:-1], 3), x.dtype)
+    made[..., :2] = x
+    return made
+
+
 @native("cross")
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """numpy.cross of vectors of three elements."""
+    """numpy.cross of vectors of three elements, or of two in a plane (deprecated in NumPy 2.0)."""
     if axis is not None:
         axisa = axisb = axisc = axis
     a, b = arrays(a, b)
@@ -296,8 +308,17 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     move, stack = TABLE["moveaxis"].function, TABLE["empty"].function
     a = move(a, normalize_axis_index(axisa, a.ndim), -1)
     b = move(b, normalize_axis_index(axisb, b.ndim), -1)
-    if a.shape[-1] != 3 or b.shape[-1] != 3:
-        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
+    if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
+        raise ValueError(
+            f"incompatible dimensions for cross product (dimension must be 2 or 3): {a.shape[-1]} and {b.shape[-1]}"
+        )
+    if a.shape[-1] == 2 or b.shape[-1] == 2:
+        warnings.warn(
+            "vectors of 2 elements are deprecated (NumPy 2.0): use 3", DeprecationWarning, stacklevel=3
+        )
+        if a.shape[-1] == b.shape[-1]:
+            return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+        a, b = (x if x.shape[-1] == 3 else _in_the_plane(x) for x in (a, b))
     shape = numpy.broadcast_shapes(a[..., 0].shape, b[..., 0].shape)
     out = stack((*shape, 3), numpy.result_type(a.dtype, b.dtype))
     for i in range(3):
@@ -317,4 +338,4 @@ def linalg_diagonal(x, /, *, offset=0):
 @native("linalg.matrix_transpose")
 def linalg_matrix_transpose(x, /):
     """numpy.linalg.matrix_transpose."""
-    return asarray(x).mT
+    return TABLE["matrix_transpose"].function(x)

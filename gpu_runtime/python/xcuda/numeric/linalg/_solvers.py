@@ -165,7 +165,7 @@ def _hermitian_svd(a, compute_uv):
     if not compute_uv:
         return np.flip(np.sort(abs(eigvalsh(a)), axis=-1), -1)
     values, vectors = eigh(a)
-    signs, size = np.sign(values), abs(values)
+    signs, size = np.where(values < 0, -1, 1).astype(values.dtype), abs(values)  # 0 keeps its vector
     order = np.argsort(size, axis=-1)[..., ::-1]
     signs, size = (np.take_along_axis(x, order, axis=-1) for x in (signs, size))
     u = np.take_along_axis(vectors, order[..., None, :], axis=-1)

@@ -1,25 +1,36 @@
-"""numpy.random on the device. Native functions register here as "random.NAME"; the others run in NumPy on the host."""
+"""numpy.random on the device. Native functions register here as "random.NAME"; the others run in NumPy on the host.
+
+`default_rng(seed)` and `Generator(Philox(seed))` give NumPy's own numbers (see Generator). The functions of the module
+and `RandomState` are NumPy's on the host: their stream, MT19937, goes one number after the other.
+"""
 
 import numpy.random as _numpy
 
 from .._fallback import wrapped
-from .._registry import TABLE, native
+from .._registry import TABLE, native, register
+from . import _integers, _orders, _vectors
+from ._generator import Generator
+from ._legacy import RandomState
 
+for _module, _names in (
+    (_integers, ("integers",)),
+    (_orders, ("choice", "shuffle", "permutation", "permuted")),
+    (_vectors, ("multinomial", "multivariate_normal", "multivariate_hypergeometric", "hypergeometric", "dirichlet")),
+):  # fmt: skip
+    for _name in _names:
+        setattr(Generator, _name, getattr(_module, _name))
 
-class Generator:
-    """NumPy's generator, whose arrays go to the device."""
-
-    def __init__(self, bit_generator):
-        self._host = _numpy.Generator(bit_generator)
-
-    def __getattr__(self, name):
-        value = getattr(self._host, name)
-        return wrapped(f"random.Generator.{name}", value) if callable(value) else value
+register("random.Generator", Generator, __name__, "MT19937 and SFC64 streams; hypergeometric numbers")
+register("random.RandomState", RandomState, __name__, "all of it")
+for _name in ("BitGenerator", "SeedSequence", "Philox", "PCG64", "PCG64DXSM", "MT19937", "SFC64"):
+    register(f"random.{_name}", getattr(_numpy, _name), __name__)
 
 
 @native("random.default_rng")
 def default_rng(seed=None):
-    """A generator of random arrays."""
+    """A generator of random arrays: NumPy's default_rng(seed), PCG64's stream."""
+    if isinstance(seed, Generator):
+        return seed
     return Generator(_numpy.default_rng(seed).bit_generator)
 
 

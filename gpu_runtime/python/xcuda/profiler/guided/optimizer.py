@@ -7,8 +7,9 @@ import json
 import statistics
 
 from xcuda import _runtime
+from xcuda.core import choices as store
 from xcuda.core.devices import Device, devices
-from xcuda.profiler.guided import measure, seen, store
+from xcuda.profiler.guided import measure, seen
 from xcuda.profiler.guided.choice import optimized_kernel
 from xcuda.profiler.guided.report import OptimizationReport, Trial
 from xcuda.profiler.guided.sample import Sample, arguments_of, kernel_of

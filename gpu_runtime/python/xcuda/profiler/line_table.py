@@ -47,10 +47,11 @@ class Reader:
         return found
 
 
-def instructions(section: bytes, file: str, lines: range) -> Counter:
+def instructions(section: bytes, file: str, lines: range, is_counted=None) -> Counter:
     """Instructions by line of a kernel; under 0 those of none of its lines. `section`: .debug_line of its cubin.
 
     A helper's count for the line that calls it. The file is not asked there: NVRTC names the one before.
+    is_counted: of an instruction's address; None counts all.
     """
     counts: Counter = Counter()
     reader = Reader(section)
@@ -62,7 +63,9 @@ def instructions(section: bytes, file: str, lines: range) -> Counter:
                 mine = outer.line in lines and (
                     outer is not row or row.file == file or row.file.endswith("/" + file)
                 )
-                counts[outer.line if mine else 0] += (following.address - row.address) // INSTRUCTION
+                addresses = range(row.address, following.address, INSTRUCTION)
+                count = len(addresses) if is_counted is None else sum(map(is_counted, addresses))
+                counts[outer.line if mine else 0] += count
         reader.at = end
     return +counts
 

@@ -1,0 +1,1 @@
+"""The `xcuda` program: `xcuda doctor`, `xcuda install-kernel`, `xcuda --version`."""

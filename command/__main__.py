@@ -1,0 +1,5 @@
+import sys
+
+from xcuda.command.main import main
+
+sys.exit(main())

@@ -1,0 +1,77 @@
+"""Walks a graph from its inputs and lets every rule see every node, until none has anything to change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .._graph import Node, leaves, mapped, ordered, users_of
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One rewrite: the rule, what was written, what is done instead, and why that is less work."""
+
+    rule: str
+    written: str
+    instead: str
+    line: int | None
+
+
+def rewritten(outputs, names):
+    """(the outputs' tree over the rewritten graph, [Finding])."""
+    from . import _rules
+
+    findings: list[Finding] = []
+    for _ in range(8):
+        found = len(findings)
+        outputs = _pass(outputs, names, findings, _rules.RULES)
+        if len(findings) == found:
+            break
+    return outputs, findings
+
+
+class Scope:
+    """What a rule may ask: how often a node is read, and where to tell what it found."""
+
+    def __init__(self, nodes, outputs, names, findings):
+        self.counts = users_of(nodes, outputs)
+        self.outputs = set(leaves(outputs))
+        self.names, self.findings = names, findings
+        self.origin: dict[Node, Node] = {}
+
+    def reads(self, node):
+        """How often a node of the new graph is read."""
+        return self.counts.get(self.origin.get(node, node), 1)
+
+    def tell(self, rule, node, instead):
+        """Keeps what was found."""
+        from .._text import words
+
+        others = {k: v for k, v in self.names.items() if k is not node}
+        self.findings.append(Finding(rule, words(node, others), instead, node.line))
+
+
+def _pass(outputs, names, findings, rules):
+    nodes = ordered(outputs)
+    scope = Scope(nodes, outputs, names, findings)
+    made: dict[Node, Node] = {}
+    for node in nodes:
+        args, kwargs = mapped(
+            (node.args, node.kwargs), lambda leaf: made.get(leaf, leaf) if isinstance(leaf, Node) else leaf
+        )
+        same = all(
+            a is b for a, b in zip(leaves((args, kwargs)), leaves((node.args, node.kwargs)), strict=True)
+        )
+        new = node if same else node.with_args(args, kwargs)
+        if new is not node and node in names:
+            names[new] = names[node]
+        for rule in rules.get(node.op, ()):
+            other = rule(new, scope)
+            if other is not None:
+                if new in names and other not in names:
+                    names[other] = names[new]
+                new = other
+                break
+        made[node] = new
+        scope.origin.setdefault(new, node)
+    return mapped(outputs, lambda leaf: made.get(leaf, leaf) if isinstance(leaf, Node) else leaf)

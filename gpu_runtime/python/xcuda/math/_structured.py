@@ -1,0 +1,191 @@
+"""What the rewrites put in place of what was written: half products, solutions by structure, chains in order."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy
+
+from xcuda import numeric
+from xcuda._dense import products, solvers, triangular
+from xcuda.numeric._array import ndarray
+from xcuda.numeric._stacks import as_it_lies, device_array, ours, stack_of, unstacked
+from xcuda.numeric.linalg import _solvers as checked
+
+LinAlgError = numpy.linalg.LinAlgError
+
+
+def gram(a):
+    """a @ a.T of one matrix, by half the multiplications."""
+    if a.ndim != 2 or a.dtype.kind != "f" or a.dtype.itemsize < 4:
+        return numeric.matmul(a, a.T)
+    return ours(products.self_product(as_it_lies(a) if _lies_well(a) else device_array(a)))
+
+
+def _lies_well(a):
+    if a._host_accessible:
+        return True
+    from xcuda._dense.layout import gpu
+
+    return gpu().readable(as_it_lies(a))
+
+
+def add_diagonal(matrix, number, n, fresh):
+    """matrix + number * eye(n): only the diagonal is written; `fresh`: into the matrix itself."""
+    from ._functions import eye
+
+    if matrix.shape != (n, n):
+        return matrix + number * eye(n)  # broadcasts, or is refused as NumPy has it
+    dtype = numpy.result_type(matrix.dtype, number if not isinstance(number, ndarray) else number.dtype)
+    if dtype != matrix.dtype:
+        made = matrix.astype(dtype)
+    else:
+        made = matrix if fresh and not matrix._readonly else matrix.copy()
+    diagonal = made._view(0, [n], [sum(made.strides) // made.itemsize])
+    diagonal += number
+    return made
+
+
+def scale_rows(diagonal, matrix):
+    """diag(d) @ matrix."""
+    _expect_lengths(diagonal.shape[0], matrix.shape[0])
+    return diagonal[:, None] * matrix if matrix.ndim > 1 else diagonal * matrix
+
+
+def scale_columns(matrix, diagonal):
+    """matrix @ diag(d)."""
+    _expect_lengths(matrix.shape[-1], diagonal.shape[0])
+    return matrix * diagonal
+
+
+def _expect_lengths(a, b):
+    if a != b:
+        raise ValueError(f"matmul: {a} columns don't meet {b} rows")
+
+
+def trace_of_product(a, b):
+    """trace(a @ b) without the product: the sum of a * b.T."""
+    _expect_lengths(a.shape[1], b.shape[0])
+    n = min(a.shape[0], b.shape[1])
+    return (a[:n] * b.T[:n]).sum()
+
+
+def diagonal_of_product(a, b):
+    """diagonal(a @ b) without the product."""
+    _expect_lengths(a.shape[1], b.shape[0])
+    n = min(a.shape[0], b.shape[1])
+    return (a[:n] * b.T[:n]).sum(axis=1)
+
+
+def chain(*matrices):
+    """The product of several, in the order that multiplies least for their shapes."""
+    for a, b in zip(matrices, matrices[1:], strict=False):
+        _expect_lengths(a.shape[-1], b.shape[0])
+    return numeric.linalg.multi_dot(matrices)
+
+
+# -- solutions ---------------------------------------------------------------------------------------
+
+
+def _prepared(a, b):
+    """Checked as numpy.linalg.solve checks them: (stack of a, stack of columns, is b a vector, the lengths before)."""
+    checked.expect_square(a)
+    kind = checked.working_dtype(a, b)
+    vector = b.ndim == 1
+    columns = b[:, None] if vector else b
+    if columns.shape[-2] != a.shape[-1]:
+        raise ValueError(f"solve: {a.shape[-1]} columns don't meet {columns.shape[-2]} rows")
+    return stack_of(a, kind)[0], stack_of(columns, kind)[0], vector
+
+
+def solve_general(a, b):
+    """By LU."""
+    return numeric.linalg.solve(a, b)
+
+
+def cholesky_solve(a, b):
+    """By Cholesky's factors; LinAlgError where the matrix is not positive definite."""
+    stack, columns, vector = _prepared(a, b)
+    x = unstacked(solvers.solve_positive(stack, columns), ())
+    return x[:, 0] if vector else x
+
+
+def refined_solve(a, b):
+    """LU in float32, then refinement by residuals in float64 (Wilkinson): float64's accuracy or an error."""
+    stack, columns, vector = _prepared(a, b)
+    del stack, columns, vector
+    single = a.astype(numpy.float32)
+    limit = float(numpy.finfo(numpy.float64).eps) * math.sqrt(a.shape[0])
+    norm = float(abs(a).sum(axis=1).max())
+    x = numeric.linalg.solve(single, b.astype(numpy.float32)).astype(numpy.float64)
+    for _ in range(6):
+        rest = b - numeric.matmul(a, x)
+        size = float(abs(rest).max())
+        if size <= limit * norm * float(abs(x).max()):
+            return x
+        scale = size or 1.0
+        x = x + scale * numeric.linalg.solve(single, (rest / scale).astype(numpy.float32)).astype(
+            numpy.float64
+        )
+    raise LinAlgError("refinement does not converge: the matrix is too ill-conditioned for float32")
+
+
+def solve_positive(a, b):
+    """By Cholesky's factors; by LU where the matrix turns out not to be positive definite."""
+    if a.ndim != 2 or b.ndim > 2 or not a.size:
+        return numeric.linalg.solve(a, b)
+    stack, columns, vector = _prepared(a, b)
+    try:
+        x = unstacked(solvers.solve_positive(stack, columns), ())
+    except LinAlgError:
+        return numeric.linalg.solve(a, b)
+    return x[:, 0] if vector else x
+
+
+def solve_triangular(a, b, lower):
+    """By substitution alone."""
+    if a.ndim != 2 or b.ndim > 2 or not a.size:
+        return numeric.linalg.solve(a, b)
+    stack, columns, vector = _prepared(a, b)
+    x = unstacked(triangular.solve_triangular(stack, columns, lower), ())
+    return x[:, 0] if vector else x
+
+
+def solve_diagonal(diagonal, b):
+    """diag(d) x = b: a division."""
+    _expect_lengths(diagonal.shape[0], b.shape[0])
+    if bool((diagonal == 0).any()):
+        raise LinAlgError("Singular matrix")
+    return b / (diagonal[:, None] if b.ndim > 1 else diagonal)
+
+
+def tuned_solve(a, b, positive):
+    """LU or Cholesky by measurement, where nvmath.optimization.auto_tune is on; else by what is known of the matrix."""
+    from .optimization import _choices
+
+    return _choices.solve(a, b, positive)
+
+
+def tuned_product(x1, x2, /, *args, **kwargs):
+    """numpy.matmul; within `nvmath.optimization.auto_tune()` in the layout that measures fastest."""
+    from .optimization import _choices
+
+    return _choices.product(x1, x2, *args, **kwargs)
+
+
+TABLE = {
+    "xm.gram": gram,
+    "xm.add_diagonal": add_diagonal,
+    "xm.scale_rows": scale_rows,
+    "xm.scale_columns": scale_columns,
+    "xm.trace_of_product": trace_of_product,
+    "xm.diagonal_of_product": diagonal_of_product,
+    "xm.chain": chain,
+    "xm.solve": tuned_solve,
+    "xm.solve_triangular": solve_triangular,
+    "xm.solve_diagonal": solve_diagonal,
+    "matmul": tuned_product,
+    "linalg.solve": functools.partial(tuned_solve, positive=None),
+}
+LAZY = frozenset(("xm.scale_rows", "xm.scale_columns", "xm.trace_of_product", "xm.diagonal_of_product"))

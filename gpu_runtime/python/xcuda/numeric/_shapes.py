@@ -1,0 +1,21 @@
+"""Shapes as callers write them."""
+
+import operator
+
+import numpy
+
+
+def is_integer(value):
+    """True for one integer: of Python, of NumPy, an array without axes."""
+    return hasattr(value, "__index__") and numpy.ndim(value) == 0
+
+
+def lengths(shape):
+    """A list of ints; -1 may stand for what is left."""
+    return [_length(n) for n in ((shape,) if is_integer(shape) else shape)]
+
+
+def _length(n):
+    if isinstance(n, (bool, numpy.bool)):
+        raise TypeError(f"an axis' length is an integer, not {n!r}")
+    return operator.index(n)

@@ -1,0 +1,79 @@
+"""What a reader does in JupyterLab, as the tests say it: keys and clicks, no calls behind the page's back."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+from playwright.sync_api import expect
+
+
+class Lab:
+    def __init__(self, page, address: str, folder: Path, shots: Path):
+        self.page, self.address, self.folder, self.shots = page, address, folder, shots
+        self.kept_for_failure = False
+
+    def open(self, name: str, cells: list[str]) -> None:
+        """Writes a notebook of the cells (Markdown where one starts with #!md) and opens it with a ready kernel."""
+        made = nbformat.v4.new_notebook()
+        made.metadata.kernelspec = {"name": "xcuda", "display_name": "xcuda", "language": "python"}
+        for text in cells:
+            new = nbformat.v4.new_markdown_cell if text.startswith("#!md") else nbformat.v4.new_code_cell
+            made.cells.append(new(text.removeprefix("#!md").strip()))
+        nbformat.write(made, self.folder / f"{name}.ipynb")
+        self.page.goto(f"{self.address}/lab/tree/{name}.ipynb?reset")
+        self.page.locator(".jp-Notebook").wait_for()
+        self.page.evaluate(
+            "window.jupyterapp.commands.execute('application:set-mode', {mode: 'single-document'})"
+        )
+        self.page.evaluate("window.jupyterapp.shell.collapseLeft()")
+        self.idle()
+
+    def idle(self, timeout: float = 30_000) -> None:
+        """Until the status bar says that the kernel is there and has nothing to do."""
+        self.page.locator(".jp-StatusBar-TextItem", has_text="xcuda (GPU Python) | Idle").wait_for(
+            timeout=timeout
+        )
+
+    def cell(self, number: int):
+        """The code or Markdown cell at this place, from 0."""
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(number)
+
+    def output(self, number: int):
+        return self.cell(number).locator(".jp-OutputArea-output")
+
+    def said(self, number: int) -> str:
+        """All that stands under the cell."""
+        return self.cell(number).locator(".jp-OutputArea").inner_text()
+
+    def edit(self, number: int) -> None:
+        self.cell(number).locator(".cm-content").click()
+
+    def run(self, number: int, wait: bool = True) -> None:
+        """Shift-Enter in the cell; waits for its number in brackets."""
+        self.edit(number)
+        self.page.keyboard.press("Shift+Enter")
+        if wait:
+            self.prompt(number, r"^\[\d+\]:$")
+
+    def prompt(self, number: int, pattern: str, timeout: float = 30_000) -> None:
+        expect(self.cell(number).locator(".jp-InputPrompt")).to_have_text(
+            re.compile(pattern), timeout=timeout
+        )
+
+    def theme(self, name: str) -> None:
+        self.page.evaluate(
+            f"window.jupyterapp.commands.execute('apputils:change-theme', {{theme: '{name}'}})"
+        )
+        light = "true" if name.endswith("Light") else "false"
+        self.page.locator(f"body[data-jp-theme-light='{light}']").wait_for(state="attached")
+
+    def shoot(self, name: str) -> Path:
+        """Both themes, side by side in the folder: NAME-light.png and NAME-dark.png."""
+        for theme in ("Light", "Dark"):
+            self.theme(f"JupyterLab {theme}")
+            self.page.wait_for_timeout(400)  # colours fade in
+            self.page.screenshot(path=self.shots / f"{name}-{theme.lower()}.png")
+        self.theme("JupyterLab Light")
+        return self.shots / f"{name}-light.png"

@@ -1,0 +1,154 @@
+"""A reader's first hour in JupyterLab, in a real browser."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+FIRST = """import numpy as np
+from xcuda import core as cuda
+
+
+@cuda.kernel
+def matrix_multiply(A, B, C):
+    i, j = cuda.grid(2)
+    if i < C.shape[0] and j < C.shape[1]:
+        total = 0.0
+        for k in range(A.shape[1]):
+            total += A[i, k] * B[k, j]
+        C[i, j] = total
+
+
+A = np.random.rand(512, 512).astype(np.float32)
+B = np.random.rand(512, 512).astype(np.float32)
+C = np.zeros((512, 512), np.float32)
+matrix_multiply(A, B, C)
+bool(np.abs(C - A @ B).max() < 1e-3)"""
+
+
+def test_a_cell_its_result_and_its_report(lab):
+    lab.page.set_viewport_size({"width": 1180, "height": 1030})
+    lab.open("report", [FIRST, "%%cuda_profile\nmatrix_multiply(A, B, C)"])
+    lab.run(0)
+    assert lab.output(0).first.inner_text().strip() == "True"
+    report = lab.output(0).locator("details").first
+    line = report.locator("summary").first
+    assert re.match(r"matrix_multiply · .*s\b", line.inner_text())
+    figures = report.locator("table").first
+    expect(figures).not_to_be_visible()
+    line.click()
+    expect(figures).to_be_visible()
+    for words in ("grid", "measured", "modelled", "roofline"):
+        assert words in report.inner_text(), words
+    for theme, readable in (("JupyterLab Dark", range(200, 256)), ("JupyterLab Light", range(0, 60))):
+        lab.theme(theme)
+        lab.page.wait_for_timeout(300)  # colours fade in
+        colour = figures.locator("td").first.evaluate("e => getComputedStyle(e).color")
+        assert all(int(part) in readable for part in re.findall(r"\d+", colour)[:3]), (theme, colour)
+    lab.shoot("report")
+    lab.run(1)
+    expect(lab.output(1).locator("details").first).to_have_attribute("open", "")
+
+
+def test_an_error_points_into_the_cell(lab):
+    lab.open("error", [FIRST, "matrix_multiply(A, B[:100], C)"])
+    lab.run(0)
+    lab.run(1)
+    said = lab.said(1)
+    assert "IndexError" in said and "total += A[i, k] * B[k, j]" in said and "(100, 512)" in said
+    lab.shoot("error")
+
+
+LONG = """@cuda.kernel
+def for_ever(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        while x[i] >= 0:
+            x[i] = (x[i] + 1) % 7
+
+
+for_ever(np.ones(1000, np.int32))"""
+
+
+def test_interrupting_a_kernel(lab):
+    lab.open("interrupt", ["import numpy as np\nfrom xcuda import core as cuda", LONG, "20 + 3"])
+    lab.run(0)
+    lab.run(1, wait=False)
+    lab.prompt(1, r"^\[\*\]:$")
+    lab.page.wait_for_timeout(1000)
+    lab.page.locator(".jp-Toolbar [data-jp-item-name='interrupt']").click()
+    lab.prompt(1, r"^\[2\]:$", timeout=5_000)
+    assert "KeyboardInterrupt" in lab.said(1)
+    lab.run(2)
+    assert lab.output(2).inner_text().strip() == "23"
+
+
+def test_completing_a_name(lab):
+    lab.open("complete", ["from xcuda import core as cuda", "cuda.syncthrea", "%cuda_inf"])
+    lab.run(0)
+    for number, whole in ((1, "cuda.syncthreads"), (2, "%cuda_info")):
+        lab.edit(number)
+        lab.page.keyboard.press("End")
+        lab.page.keyboard.press("Tab")
+        text = lab.cell(number).locator(".cm-content")
+        chosen = lab.page.locator(
+            ".jp-Completer .jp-Completer-match", has_text=whole.lstrip("%").split(".")[-1]
+        )
+        expect(chosen.first.or_(text.filter(has_text=re.compile(re.escape(whole)))).first).to_be_visible()
+        if chosen.count():
+            lab.page.keyboard.press("Enter")
+        expect(text).to_have_text(re.compile(rf"^{re.escape(whole)}(_\w+)?$"))
+
+
+def test_restarting(lab):
+    lab.open("restart", ["kept = 1", "kept"])
+    lab.run(0)
+    lab.run(1)
+    lab.page.locator(".jp-Toolbar [data-jp-item-name='restart']").click()
+    lab.page.locator(".jp-Dialog button.jp-mod-warn, .jp-Dialog button.jp-mod-accept").last.click()
+    lab.page.locator(".jp-Dialog").wait_for(state="detached")
+    lab.idle()
+    lab.run(1)
+    assert "NameError" in lab.said(1)
+    lab.prompt(1, r"^\[1\]:$")
+
+
+SLIDER = """import ipywidgets
+from IPython.display import display
+
+scale = ipywidgets.IntSlider(value=1, min=1, max=9, description="scale")
+label = ipywidgets.Label()
+
+
+@cuda.kernel
+def scaled(x, factor, y):
+    i = cuda.grid(1)
+    if i < y.size:
+        y[i] = factor * x[i]
+
+
+def launch(change=None):
+    y = np.zeros(1000, np.int64)
+    scaled(np.arange(1000), scale.value, y)
+    label.value = f"sum {y.sum()}"
+
+
+scale.observe(launch, "value")
+launch()
+display(scale, label)"""
+
+
+def test_a_slider_that_launches_a_kernel(lab):
+    lab.open("slider", ["import numpy as np\nfrom xcuda import core as cuda", SLIDER])
+    lab.run(0)
+    lab.run(1)
+    total = sum(range(1000))
+    label = lab.output(1).locator(".widget-label", has_text="sum")
+    expect(label).to_have_text(f"sum {total}")
+    handle = lab.output(1).locator(".noUi-handle")
+    handle.focus()
+    for factor in (2, 3):
+        lab.page.keyboard.press("ArrowRight")
+        expect(label).to_have_text(f"sum {factor * total}")
+    lab.shoot("slider")

@@ -1,0 +1,176 @@
+"""Special functions: as accurate as the functions' table states, at values from mpmath and against SciPy; and they fuse."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xcuda.math as nvmath
+from xcuda import numeric as xnp
+from xcuda.math._special import TABLE
+
+special = pytest.importorskip("scipy.special")
+
+ROWS = json.loads((Path(__file__).parent / "special_values.json").read_text())
+NAMES = sorted({row[0] for row in ROWS})
+AMPLITUDE = ("j0", "j1", "y0", "y1")
+DEVICE = "cuda" if xnp.zeros(1)._device_label.startswith("cuda") else "cpu"
+
+
+def exact(name, dtype):
+    """(operands, values, what the values lack) of one function."""
+    rows = [row for row in ROWS if row[:2] == [name, dtype]]
+    operands = [np.array([float.fromhex(row[2][k]) for row in rows], dtype) for k in range(len(rows[0][2]))]
+    return operands, *(np.array([float.fromhex(row[k]) for row in rows]) for k in (3, 4))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_function_is_as_accurate_as_stated(name, dtype):
+    operands, near, rest = exact(name, dtype)
+    got = getattr(nvmath, name)(*map(xnp.asarray, operands)).get()
+    assert got.dtype == dtype
+    size = np.abs(near)
+    if name in AMPLITUDE:
+        size = np.maximum(size, np.minimum(1, np.sqrt(2 / (np.pi * np.abs(operands[0])))))
+    if name == "betaln":
+        size = np.maximum(size, 1)
+    unit = np.spacing(size.astype(dtype)).astype(float)
+    off = np.abs((got.astype(float) - near) - rest) / unit
+    worst = int(np.argmax(off))
+    limit = nvmath.accuracy()[name][DEVICE][dtype]
+    assert off[worst] <= limit + 0.5, (
+        name,
+        off[worst],
+        [float(o[worst]) for o in operands],
+        got[worst],
+        near[worst],
+    )
+
+
+def test_every_function_states_its_accuracy():
+    stated = nvmath.accuracy()
+    assert set(stated) == set(TABLE)
+    assert {name for name, row in TABLE.items() if row[1] == name or name == "gammaln"} <= {*NAMES, "gammaln"}
+    for devices in stated.values():
+        assert all(0 < devices[d][t] <= 10 for d in ("cpu", "cuda") for t in ("float32", "float64"))
+
+
+# Where SciPy and we agree by definition: poles, ends of domains, nan.
+EDGES = {
+    "erfinv": [-1, 1, 0, 2, np.nan], "erfcinv": [0, 2, 1, -1, np.nan], "ndtri": [0, 1, 0.5, 2, np.nan],
+    "ndtr": [-np.inf, np.inf, 0, np.nan, -40], "digamma": [0.0, -0.0, -1, -2, np.inf, np.nan],
+    "gamma": [0.0, -0.0, np.inf, np.nan, 171, 172], "gammaln": [0, -1, np.inf, np.nan, 1, 2],
+    "j0": [0, np.nan], "j1": [0, np.nan], "y0": [0, -1, np.nan], "y1": [0, -1, np.nan],
+    "i0": [0, np.nan, 709], "i1": [0, np.nan, -709],
+    "i0e": [0, 1e300, np.nan], "i1e": [0, np.nan, -0.0], "expit": [-np.inf, np.inf, 0, np.nan, -745],
+    "logit": [0, 1, 0.5, -1, 2, np.nan], "log_expit": [-np.inf, np.inf, 0, np.nan, -1000],
+    "exprel": [0, np.inf, -np.inf, np.nan, 800], "sinc": [0, 1, 2, -3, np.nan], "entr": [0, -1, 1, np.inf, np.nan],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(EDGES))
+def test_the_ends_are_scipys(name):
+    x = np.array(EDGES[name], float)
+    with np.errstate(all="ignore"):
+        want = getattr(special, name)(x)
+    np.testing.assert_allclose(getattr(nvmath, name)(x).get(), want, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["xlogy", "xlog1py", "rel_entr", "kl_div"])
+def test_the_ends_of_functions_of_two_are_scipys(name):
+    values = np.array([0, 1, 2, -0.5, np.inf, np.nan])
+    x, y = (a.ravel() for a in np.meshgrid(values, values))
+    with np.errstate(all="ignore"):
+        want = getattr(special, name)(x, y)
+    keep = (
+        np.isfinite(x) & np.isfinite(y) | np.isnan(x) | np.isnan(y)
+    )  # at infinity they differ among SciPy's versions
+    np.testing.assert_allclose(getattr(nvmath, name)(x, y).get()[keep], want[keep], rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["digamma", "gamma", "gammaln", "beta", "betaln"])
+def test_left_of_0_they_are_scipys(name):
+    x = np.linspace(-9.7, -0.05, 180)
+    x = x[np.abs(x - np.rint(x)) > 0.04]
+    args = (x,) if TABLE[name][0] == 1 else (x, np.full_like(x, 0.3))
+    want = getattr(special, name)(*args)
+    got = getattr(nvmath, name)(*args).get()
+    np.testing.assert_allclose(got, want, rtol=2e-12, atol=1e-12)
+
+
+def test_dtypes_go_by_numpys_rules():
+    for given, want in (
+        ("float32", "float32"),
+        ("float16", "float16"),
+        ("int32", "float64"),
+        ("bool", "float64"),
+    ):
+        assert nvmath.erf(np.ones(3, given)).dtype == want
+    assert nvmath.xlogy(np.ones(3, "float32"), 2.0).dtype == "float32"
+    assert nvmath.xlogy(np.ones(3, "float32"), np.float64(2)).dtype == "float64"
+    assert nvmath.erf(0.5).shape == ()
+    with pytest.raises(TypeError, match="nvmath.erf is of real numbers: an operand is complex128"):
+        nvmath.erf(np.ones(2, complex))
+    with pytest.raises(TypeError, match=r"xlogy\(\) takes 2 operands, 1 were given"):
+        nvmath.xlogy(np.ones(2))
+
+
+def test_they_fuse_with_what_is_around_them():
+    @nvmath.jit
+    def gelu(x):
+        return 0.5 * x * (1 + nvmath.erf(x / nvmath.sqrt(2.0)))
+
+    x = np.linspace(-4, 4, 50)
+    np.testing.assert_allclose(gelu(x), 0.5 * x * (1 + special.erf(x / np.sqrt(2))), rtol=1e-13, atol=1e-15)
+    told = gelu.explain(x)
+    assert (len(told.fused), len(told.library)) == (1, 0)
+
+
+def test_scipys_own_functions_are_captured():
+    x = np.linspace(0.1, 4, 50)
+    f = nvmath.jit(lambda x: special.j0(x) + special.digamma(x))
+    np.testing.assert_allclose(f(x), special.j0(x) + special.digamma(x), rtol=1e-12, atol=1e-13)
+    assert len(f.explain(x).kernels) == 1
+
+
+# In a process of its own, whose kernels are these alone.
+GROUPS_OF_FOUR = """
+import json
+import numpy
+import xcuda.math as nvmath
+from xcuda import _runtime
+from xcuda.math._special import TABLE
+
+special = pytest.importorskip("scipy.special")
+
+singles = ["i0", "i1e", "expit", "kl_div", "sinc", "xlogy", "erfinv", "j0"]
+for dtype, names in (("float32", singles), ("float64", sorted(TABLE))):
+    x = numpy.full(4, 0.5, dtype)
+    for k in range(0, len(names), 4):
+        f = nvmath.jit(lambda x: sum(getattr(nvmath, n)(*[x] * TABLE[n][0]) for n in names[k : k + 4]))
+        assert numpy.isfinite(f(x)).all()
+print(json.dumps(_runtime.numeric_compile_for("sm_90")))
+"""
+
+
+def test_every_function_compiles_for_a_gpu_that_is_not_here():
+    pytest.importorskip("nvidia.cu13", reason="no NVRTC wheel")
+    done = subprocess.run([sys.executable, "-c", GROUPS_OF_FOUR], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    compiled = json.loads(done.stdout)
+    assert len(compiled) == 10
+    text = "".join(text for _, text, _ in compiled)
+    for name in (
+        "xc_s_digamma(",
+        "xc_s_beta(",
+        "xc_s_bessel_i<1, true>(",
+        "normcdf(",
+        "erfinvf(",
+        "j0f(",
+        "xc_s_expit(",
+    ):
+        assert name in text
+    assert all(registers for _, _, registers in compiled)

@@ -1,0 +1,230 @@
+"""Kinds of differences from NumPy that its own tests or random programs found, each by programs run in both."""
+
+import pytest
+from numeric_alike import alike
+from xcuda import numeric as np
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
+    monkeypatch.setattr(np.config, "_fallback", "silent")
+
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+KINDS = {
+    "lengths of arrays without elements": [
+        "np.zeros((0, 3)).reshape(-1)",
+        "np.zeros((0, 3)).reshape(5, -1)",
+        "np.zeros((0, 3)).reshape(0, -1)",
+    ],
+    "axes and lengths given as arrays": [
+        "np.ones((2, 3, 4)).transpose(np.array([2, 0, 1]))",
+        "np.ones((2, 3)).reshape(np.array([3, 2]))",
+        "np.ones((2, 3)).reshape(np.array(6))",
+        "np.ones(()).transpose(())",
+        "np.ones((2, 3)).transpose(())",
+    ],
+    "truth values are no lengths": ["np.ones(3).reshape(True, 3)", "np.ones(3).reshape((np.bool(True), -1))"],
+    "slices of numbers that are no integers": [
+        "np.ones(3)[1.0:]",
+        "np.ones(3)[:'a']",
+        "np.ones(3)[np.int8(1):]",
+    ],
+    "elements by number": [
+        "np.arange(6).reshape(2, 3).item(-1)",
+        "np.ones(3).item(7)",
+        "np.ones(3).item(-4)",
+    ],
+    "the imaginary part of real numbers is read-only": [
+        "x = np.ones(3).imag\nx.flags.writeable",
+        "np.ones(3).imag",
+    ],
+    "methods that NumPy 2 has no more": ["np.ones(3).ptp()"],
+    "one of ddof and correction": [
+        "np.nanvar(np.ones(3), ddof=1, correction=1)",
+        "np.var(np.arange(3.0), correction=1)",
+    ],
+    "host arrays for results of host values": [
+        "x = numpy.zeros(3)\nnp.add([1, 2, 3], 4, out=x)\nx",
+        "x = numpy.array(0)\nnp.add.reduce([1, 2, 3], out=x)\nx",
+    ],
+    "objects and text take NumPy's functions": [
+        "np.nanmean(np.array([1.0, 2.0], object))",
+        "np.sum(np.array([1, 2], object))",
+        "np.clip(np.array([1, 5], object), 0, 3)",
+        "np.transpose(np.array([['a', 'b']])).tolist()",
+        "np.std(np.array([1.0, 2.0], np.longdouble))",
+    ],
+    "out= of functions that are no ufuncs": [
+        "np.fft.fft(np.arange(4.0), out='')",
+        "np.fft.fft(np.arange(4.0), out=np.zeros(5, complex))",
+        "np.fft.fft(np.arange(4.0), out=np.zeros(4))",
+        "np.mean(np.arange(4.0), out=np.zeros(2))",
+        "x = np.zeros((), np.float32)\nnp.mean(np.arange(4.0), out=x)\nx",
+        "x = np.zeros(3, int)\nnp.clip(np.arange(3.0), 0, 1, out=x)\nx",
+        "x = np.zeros((3, 1))\nnp.round(np.arange(3.0), out=x)\nx",
+    ],
+    "lengths of transforms without axes": ["np.fft.fftn(np.ones((3, 4)), s=(2, None), axes=(0, 1))"],
+    "flags of arrays compare and are told": [
+        "np.ones(3).flags == np.ones(4).flags",
+        "np.ones((2, 3)).flags == np.ones((2, 3)).T.flags",
+        "repr(np.ones((2, 3)).flags)",
+        "x = np.ones((2, 3), order='F').flags\n[x['FA'], x['X'], x.behaved, x.carray]",
+    ],
+    "arrays like others lie in memory as they do": [
+        "np.ones_like(np.ones((2, 3, 4)).swapaxes(0, 1)).strides",
+        "np.zeros_like(np.ones((2, 3, 4)).transpose(1, 2, 0), 'i2').strides",
+        "np.full_like(np.ones((2, 3)).T, 7, shape=(4, 5)).strides",
+        "np.empty_like(np.ones((2, 3)).T, shape=6).strides",
+        "np.ones_like(np.ones((2, 3)).T, order='A').strides",
+        "np.ones_like(np.ones((4, 6))[::2, ::-3]).strides",
+        "np.ones_like(np.broadcast_to(np.ones(3), (2, 3))).strides",
+    ],
+    "tolerances of Python's numbers are weak": [
+        "b = float(1 - np.finfo('f8').eps)\nnp.isclose(np.array(b, 'f4'), 2, atol=0, rtol=b / 2)",
+        "b = float(1 - np.finfo('f8').eps)\nnp.isclose(np.array(b, 'f4'), 2, atol=0, rtol=np.float64(b / 2))",
+    ],
+    "bounds of clip": [
+        "np.clip(np.arange(5), 2)",
+        "np.clip(np.arange(5), a_max=2)",
+        "np.clip(np.arange(5), 1, 2, max=3)",
+        "np.clip(np.arange(5), max=3)",
+        "np.clip(np.arange(5))",
+        "x = np.arange(5, dtype='i4')\nx.clip(0.5, 2.5, out=x)",
+    ],
+    "sizes along axes": [
+        "np.size(np.ones((2, 3)), (0, 1))",
+        "np.size([[1, 2]], ())",
+        "np.size(np.ones((2, 3)), -1)",
+    ],
+    "cross products in the plane": [
+        "import warnings; warnings.simplefilter('ignore')\nnp.cross([1, 2], [3, 4])",
+        "import warnings; warnings.simplefilter('ignore')\nnp.cross([1, 2], [3, 4, 5])",
+        "np.cross([1, 2, 3, 4], [1, 2, 3, 4])",
+    ],
+    "norms of arrays without elements": [
+        "[np.linalg.matrix_norm(np.zeros((0, 2)), ord=o) for o in ('fro', 'nuc', 1, 2, np.inf)]",
+        "[np.linalg.vector_norm(np.zeros(0), ord=o) for o in (1, 2, np.inf)]",
+        "np.linalg.matrix_rank(np.zeros((3, 0, 5)))",
+        "np.linalg.norm(np.zeros(0), -np.inf)",
+    ],
+    "least squares' own bound": [
+        "a = np.array([[0.0, 1, 0, 1, 2, 0], [0, 2, 0, 0, 1, 0], [1, 0, 1, 0, 0, 4], [0, 0, 0, 2, 3, 0]]).T\n"
+        "[int(np.linalg.lstsq(a, np.arange(6.0), rcond=r)[2]) for r in (-1, None)]",
+    ],
+    "vectors of the value 0 of hermitian matrices": [
+        "u, _, v = np.linalg.svd(np.array([[1, 0], [0, 0]]), hermitian=True)\nnp.abs(v @ v.T)",
+    ],
+    "matrices have two axes": ["np.matrix_transpose(np.ones(3))", "np.linalg.matrix_transpose(np.ones(3))"],
+    "views as other dtypes share memory": [
+        "z = np.array([1 + 2j, 3 + 4j])\nf = z.view(float)\nf[1] = 9\nz",
+        "z = np.array([1 + 2j, 3 + 4j])\nf = z.view(float)\nz *= 2\n[f, z]",
+        "x = np.zeros(3)\ny = x.view('i8')\ny[...] = np.arange(3)\nx.view('u8')",
+        "np.arange(6.0).reshape(2, 3)[:, ::2].view('i8')",
+        "np.arange(6.0).reshape(2, 3)[:, ::2].view('i4')",
+        "np.arange(4, dtype='u1').view('u4')",
+        "np.arange(6, dtype='u1').view('u4')",
+        "np.arange(12.0).reshape(3, 4)[::2].view('c16')",
+        "np.array(1.0).view('f4')",
+        "np.zeros((3, 0)).view('c16')",
+        "np.arange(6.0)[1:].view('i8')",
+    ],
+    "parts of complex numbers are set alone": [
+        "z = np.array([1 + 2j, 3 + 4j])\nz.imag = np.nan\nz.real = [np.inf, 7]\n[z.real, z.imag]",
+        "z = np.ones((2, 3), 'c8')[:, ::2]\nz.imag = np.arange(2)\nz",
+        "x = np.ones(3)\nx.imag = 2\nx",
+    ],
+    "objects whose __array__ gives numeric's arrays": [
+        "class A:\n    __array__ = lambda self, dtype=None, copy=None: self.np.arange(3)\nA.np = np\n"
+        "[np.array(A()), np.asarray(A()) + 1, np.bincount(A()), np.add(A(), 1)]",
+    ],
+    "dtype= with Python's numbers": ["np.add(1.0, 2, dtype='f4')", "np.add(1, True, dtype=object)"],
+    "real and imag are views": [
+        "z = np.array([1 + 2j, 3 + 4j])\nr = z.real\nr[0] = 9\nz",
+        "z = np.array([1 + 2j, 3 + 4j])\nr = z.imag\nz *= 1j\n[r, z.imag, z.real]",
+        "z = np.ones((3, 4), 'c8')[::2, ::3]\nr = np.imag(z)\nr += np.arange(2)\nz.real += r\nz",
+        "z = np.arange(4) * (1 + 1j)\nz.real[1:] = z.imag[:-1]\nz",
+        "z = np.arange(4) * (1 + 1j)\nr = z.real\nlater = r + 1\nz[...] = 0\n[later, r]",
+        "z = np.arange(4) * (1 + 1j)\nlater = z + 1\nr = z.real\nr[...] = 7\n[later, z, r]",
+        "z = np.arange(4) * (1 + 1j)\nr = z.real\nz = None\nr += 1\nr",
+        "x = np.arange(6.0)\na, b = x.view('i8'), x[1:].view('i8')\nb[:4] = a[:4]\nx",
+        "z = np.zeros((0, 2), complex)\n[z.real, z.imag]",
+        "z = np.array(1 + 2j)\nz.real[()] = 5\nz",
+        "np.ones(2, complex).real.flags.owndata",
+        "z = np.broadcast_to(np.array([1j]), (2, 1))\nz.imag[0] = 3",
+        "np.nan_to_num(np.array([complex(np.nan, np.inf), 1 + 2j]))",
+        "z = np.array([complex(np.inf, 1), 2j])\nr = z.imag\nnp.nan_to_num(z, copy=False)\n[z, r]",
+    ],
+    "the shape is set in place": [
+        "x = np.arange(6)\nx.shape = 2, -1\nx[0] = 9\nx",
+        "x = np.arange(6)\ny = x\nx.shape = (3, 2)\ny.shape",
+        "x = np.arange(6) + 1\nx.shape = 6, 1\nx *= 2\nx",
+        "x = np.arange(6).reshape(2, 3).T\nx.shape = 6",
+        "x = np.arange(6)\nx.shape = 4",
+        "x = np.arange(6)\nx.shape = -1, -1",
+        "x = np.zeros((0, 3))\nx.shape = -1, 2\nx",
+    ],
+    "functions of the last axes are ufuncs": [
+        "[np.vecdot.signature, np.matmul.nin, isinstance(np.matmul, np.ufunc)]",
+        "np.vecdot(np.ones((2, 3)), np.ones((2, 3)), axis=0, keepdims=True)",
+        "np.vecdot(np.ones((2, 3)), np.ones((2, 3)), keepdims=True)",
+        "a = np.arange(27.0).reshape(3, 3, 3)\nnp.vecdot(a, np.arange(10.0, 19).reshape(3, 1, 3), axes=[0, -1])",
+        "a = np.arange(24.0).reshape(2, 3, 4)\nnp.matmul(a, a, axes=[(2, 1), (1, 2), (0, 1)])",
+        "a = np.arange(24.0).reshape(2, 3, 4)\nnp.matmul(a, a, axes=[(1, 2), (2, 1), (2, 0)])",
+        "np.matmul(np.ones((2, 2)), np.ones((2, 2)), axis=0)",
+        "np.matmul(np.ones((2, 2)), np.ones((2, 2)), keepdims=True)",
+        "np.vecdot(np.ones(3), np.ones(3), axes=0)",
+        "np.vecdot(np.ones(3), np.ones(3), axes=[0])",
+        "np.vecdot.reduce(np.ones(3))",
+        "x = np.empty((5, 4))\nnp.vecdot(np.arange(3).reshape(1, 3), np.arange(3), out=x)\nx",
+        "x = np.empty(())\nnp.vecdot(np.arange(6).reshape(3, 2), np.ones(2), x)",
+        "np.matmul(np.ones((2, 3)), np.ones((2, 3)))",
+        "np.matmul(np.ones((2, 3)), 3)",
+        "np.matmul(np.ones((2, 2), 'i4'), np.ones((2, 2), 'i4'), dtype='f4')",
+        "np.matmul(np.ones((2, 2)), np.ones((2, 2)), dtype='i4')",
+        "np.vecmat(np.array([1j, 2]), np.ones((2, 3)))",
+        "np.matvec(np.ones((4, 2, 3)), np.arange(3))",
+        "np.matmul(np.array([[1, 2]], object), np.array([3, 4], object))",
+    ],
+    "shapes made by numeric": ["np.ones(np.array([2, 3]))", "np.zeros(np.array(3))", "np.ones(True)"],
+    "folds of nothing": [
+        "np.minimum.reduce(np.zeros((0, 0)), axis=1)",
+        "np.minimum.reduce(np.zeros((0, 3)), axis=1)",
+        "np.minimum.reduce(np.zeros((3, 0)), axis=1)",
+    ],
+    "ufuncs' words": [
+        "np.add(1, 2, sig='ii->i', signature='ii->i')",
+        "np.add(np.ones(2), 2, sig='dd->d', dtype=float)",
+        "np.add(np.ones(2), 2, ...)",
+        "np.negative(np.ones(2), out=(...,))",
+        "np.add(np.ones(2), 2, out=...)",
+        "np.add.reduce(np.ones(2), out=...)",
+    ],
+}
+
+
+@pytest.mark.parametrize(("kind", "program"), [(k, p) for k, programs in KINDS.items() for p in programs])
+def test_as_in_numpy(kind, program):
+    alike(program)
+
+
+def test_views_as_subclasses_say_what_to_write():
+    import numpy
+
+    with pytest.raises(TypeError, match="numpy.asarray"):
+        np.ones(3).view(numpy.matrix)
+    a = np.ones(3)
+    assert a.view(np.ndarray)._same_memory(a)
+
+
+@pytest.mark.filterwarnings("default")
+def test_where_without_out_warns():
+    a = np.arange(4)
+    with pytest.warns(UserWarning, match="'where' used without 'out'"):
+        made = np.add(a, a, where=a > 1)
+    assert (made[2:] == 2 * a[2:]).all()
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.add(a, a, where=a > 1, out=None)

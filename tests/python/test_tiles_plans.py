@@ -1,0 +1,94 @@
+"""What is asked of a kernel's plan, and how shared memory and matrix instructions lie: GPU plans, run on the CPU device."""
+
+import numpy as np
+import pytest
+from tile_kernels import close, tile_kernel
+from xcuda import core, tiles
+
+RANDOM = np.random.default_rng(23)
+on_the_cpu = pytest.mark.skipif(core.Device().kind != "cpu", reason="runs GPU plans on the CPU device")
+
+
+def product(A, B, C):
+    tiles.store(C, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B)))
+
+
+def both_turned(A, B, C):
+    tiles.store(C, tiles.compute(tiles.load_shared(A).T @ tiles.load_shared(B).T))
+
+
+PLANS = {
+    "swizzled": ("sm_80", {"unit": (64, 64), "depth": 64, "threads": 128, "stages": 3}),
+    "two lines": ("sm_80", {"unit": (32, 128), "depth": 128, "threads": 64, "stages": 2}),
+    "one stage": ("sm_90", {"unit": (64, 128), "depth": 64, "threads": 256, "stages": 1}),
+    "four warps": ("sm_90", {"unit": (64, 128), "depth": 64, "threads": 128, "products": "wgmma"}),
+    "eight warps": ("sm_90", {"unit": (128, 64), "depth": 128, "threads": 256, "products": "wgmma"}),
+    "no matrix": ("sm_80", {"unit": (32, 64), "depth": 16, "threads": 64, "products": "fma"}),
+}
+
+
+@on_the_cpu
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("kernel", [product, both_turned])
+def test_every_plan_gives_the_product(plan, kernel):
+    target, asked = PLANS[plan]
+    A, B = (RANDOM.integers(-4, 5, s).astype(np.float16) for s in ((70, 150), (150, 130)))
+    C = np.zeros((70, 130), "f")
+    made = tile_kernel(kernel, tile_size=(16, 16), plan=target, asked=asked)
+    args = (A, B) if kernel is product else (A.T.copy(), B.T.copy())
+    made(*args, C)
+    assert np.array_equal(C, A.astype(int) @ B.astype(int))
+    text = made.inspect_source()
+    assert ("xc_tile_wgmma<" in text) == (asked.get("products") == "wgmma")
+    assert ("xc_tile_mma<" in text) == (asked.get("products") is None)
+
+
+@on_the_cpu
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "float64", "float32"])
+def test_matrix_instructions_of_other_types(dtype, turned):
+    asked = {"unit": (64, 64), "depth": {"float64": 16, "float32": 32}.get(dtype, 128), "threads": 128}
+    into = {"int8": "i4", "uint8": "i4", "float64": "f8", "float32": "f4"}[dtype]
+    A, B = (RANDOM.integers(0, 9, s).astype(dtype) for s in ((70, 150), (150, 66)))
+    C = np.zeros((70, 66), into)
+    asked |= {"tf32": True} if dtype == "float32" else {}
+    made = tile_kernel(both_turned if turned else product, tile_size=(16, 16), plan="sm_80", asked=asked)
+    made(*((A.T.copy(), B.T.copy()) if turned else (A, B)), C)
+    assert np.array_equal(C, A.astype(int) @ B.astype(int))
+    assert "xc_tile_mma<" in made.inspect_source()
+
+
+@on_the_cpu
+def test_one_shape_for_two_types_of_product():
+    """float32 must not go through the instructions of the float16 product that has its shape."""
+
+    @tile_kernel(plan="sm_80")
+    def two(A, B, X, Y, C):
+        a, b = tiles.load(A, (0, 0), (32, 32)), tiles.load(B, (0, 0), (32, 32))
+        x, y = tiles.load(X, (0, 0), (32, 32)), tiles.load(Y, (0, 0), (32, 32))
+        tiles.store(C, (0, 0), a @ b + x @ y)
+
+    A, B = (RANDOM.integers(-4, 5, (32, 32)).astype(np.float16) for _ in range(2))
+    X, Y = (RANDOM.standard_normal((32, 32)).astype("f") for _ in range(2))
+    C = np.zeros((32, 32), "f")
+    two[1, 1](A, B, X, Y, C)
+    close(C, A.astype("d") @ B + X.astype("d") @ Y, 1e-6)
+    assert two.inspect_source().count("xc_tile_mma<") == 1
+
+
+@pytest.mark.parametrize(
+    ("plan", "sentence"),
+    [
+        ({"threads": 100}, r"threads of 100; give a power of two up to 1024"),
+        ({"threads": 16}, r"fewer than 32 threads; give 32, 64"),
+        ({"unit": (3, 4)}, r"a unit with a length of 3; give a power of two"),
+        ({"unit": 64}, r"a unit of 64; give 1 to 3 lengths, as \(128, 128\)"),
+        ({"stages": 0}, r"stages of 0; give 1 to 8"),
+        ({"products": "hmma"}, r'products by "hmma"; give "fma", "mma" or "wgmma"'),
+        ({"depth": 2048}, r"a depth of 2048; give a power of two up to 1024"),
+        ({"warps": 4}, r"'warps'; there are unit, depth, threads, stages, products and tf32"),
+    ],
+)
+def test_plans_that_there_are_not(plan, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        tiles.tile_kernel(product, tile_size=(16, 16), plan=plan)
