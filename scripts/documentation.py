@@ -95,6 +95,7 @@ def paragraphs(text: str | None) -> list[str]:
 
 def magics_page() -> str:
     """Each magic's own help."""
+    from xcuda.magics.checking import CudaChecking
     from xcuda.magics.commands import CudaMagics
     from xcuda.magics.keeping import CudaKeeping
     from xcuda.magics.measuring import CudaMeasuring
@@ -102,7 +103,8 @@ def magics_page() -> str:
 
     out = ["# Magics\n", "What `%magic?` shows. Tab completes names and options.\n"]
     for name in sorted(set(NAMES["line"]) | set(NAMES["cell"])):
-        method = next(getattr(c, name) for c in (CudaMagics, CudaMeasuring, CudaKeeping) if hasattr(c, name))
+        classes = (CudaMagics, CudaMeasuring, CudaKeeping, CudaChecking)
+        method = next(getattr(c, name) for c in classes if hasattr(c, name))
         marks = [mark for mark, kind in (("%", "line"), ("%%", "cell")) if name in NAMES[kind]]
         text = inspect.getdoc(method).removeprefix("::").strip("\n")
         out += [
