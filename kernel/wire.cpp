@@ -10,6 +10,18 @@ constexpr std::string_view delimiter = "<IDS|MSG>";
 
 nl::json parsed(std::string_view text) { return text.empty() ? nl::json::object() : nl::json::parse(text); }
 
+// xeus copies a comm_id into an array of this length, and writes past its end.
+constexpr std::size_t longest_comm_id = 54;
+
+bool has_sound_comm_id(const nl::json& content) {
+    if (!content.is_object()) {
+        return true;
+    }
+    const auto id = content.find("comm_id");
+    return id == content.end() || !id->is_string() ||
+           id->get_ref<const std::string&>().size() <= longest_comm_id;
+}
+
 }  // namespace
 
 zmq::multipart_t to_frames(const wire_parts& parts, const signer& key) {
@@ -68,8 +80,12 @@ xeus::xmessage from_frames(zmq::multipart_t& frames, const signer& key) {
         !parsed_header["msg_type"].is_string()) {
         throw std::runtime_error("its header names no msg_type");
     }
+    nl::json parsed_content = parsed(texts[3]);
+    if (!has_sound_comm_id(parsed_content)) {
+        throw std::runtime_error("its comm_id is too long");
+    }
     return xeus::xmessage(identities, std::move(parsed_header), parsed(texts[1]), parsed(texts[2]),
-                          parsed(texts[3]), std::move(buffers));
+                          std::move(parsed_content), std::move(buffers));
 }
 
 std::string to_text(const nl::json& value) {

@@ -128,12 +128,11 @@ def stop_in_debugger(debugged) -> None:
     if not stops or debugpy is None or not debugpy.is_client_connected():
         return
     stop = stops[0]
-    tree = ast.Module([ast.Expr(ast.Call(ast.Name("breakpoint", ast.Load()), [], []))], [])
-    for node in ast.walk(tree):
-        node.lineno = node.end_lineno = stop.line
-        node.col_offset = node.end_col_offset = 0
-    # A frame of its own at the kernel's line: its globals are what the debugger shows.
-    exec(
-        compile(tree, stop.file, "exec"),
-        {**debugged.arguments, **stop.variables, "breakpoint": debugpy.breakpoint},
-    )
+    # A frame of its own at the kernel's line, whose variables are the thread's: it is stopped in before its second
+    # statement.
+    asks, waits = ast.parse("breakpoint()\nbreakpoint").body
+    for statement, line in ((asks, max(stop.line - 1, 1)), (waits, stop.line)):
+        for node in ast.walk(statement):
+            node.lineno = node.end_lineno = line
+    code = compile(ast.Module([asks, waits], []), stop.file, "exec")
+    exec(code, {**debugged.arguments, **stop.variables, "breakpoint": debugpy.breakpoint})

@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "device/ranges.hpp"
 #include "launch/arguments.hpp"
+#include "launch/crash.hpp"
 
 namespace xcuda::launch {
 
@@ -22,6 +23,7 @@ Started start(const Bound& bound, device::Stream* stream) {
     started.kernel = bound.kernel;
     if (bound.shape.grid.count() == 0) return started;
     started.event = bound.event;
+    note_launch(*bound.kernel);
     const double begin = now();
     device::Shape launched = bound.shape;
     launched.dynamic_shared_bytes += bound.kernel->text.moved_shared_bytes;

@@ -150,9 +150,18 @@ private:
     std::map<VarId, double> known_;
 };
 
-/// The index along the axis that a fault names, of the access at its site.
-ExprP index_of(const Stmt& s, const device::FaultRecord& fault) {
-    const int axis = (fault.kind >> 8) - 1;
+/// The axis that a fault is about: told, or the only one of that length; -1 where neither.
+int axis_of(const device::FaultRecord& fault, const Site& site, const ArgumentShapes& shapes) {
+    if (fault.kind >> 8) return (fault.kind >> 8) - 1;
+    const bool given = site.parameter >= 0 && static_cast<std::size_t>(site.parameter) < shapes.size();
+    const std::vector<std::int64_t>& shape =
+        given ? shapes[static_cast<std::size_t>(site.parameter)] : site.extents;
+    if (std::count(shape.begin(), shape.end(), fault.value[1]) != 1) return -1;
+    return static_cast<int>(std::find(shape.begin(), shape.end(), fault.value[1]) - shape.begin());
+}
+
+/// The index along that axis, of the access at a fault's site.
+ExprP index_of(const Stmt& s, const device::FaultRecord& fault, int axis) {
     if (axis < 0) return nullptr;
     const auto at = static_cast<std::size_t>(axis) + 1;
     if (s.kind == Stmt::Kind::store && s.access.site == fault.site && at < s.exprs.size()) return s.exprs[at];
@@ -172,17 +181,19 @@ ExprP index_of(const Stmt& s, const device::FaultRecord& fault) {
 std::string named_values(const device::FaultRecord& fault, const Module& typed, const device::Shape* shape,
                          const ArgumentShapes& shapes) {
     if (fault.site < 0 || static_cast<std::size_t>(fault.site) >= typed.sites.size()) return {};
-    const Place& place = typed.sites[static_cast<std::size_t>(fault.site)].place;
+    const Site& site = typed.sites[static_cast<std::size_t>(fault.site)];
+    const Place& place = site.place;
+    const int axis = axis_of(fault, site, shapes);
     if (!place.known()) return {};
     for (const Function& f : typed.functions) {
         std::vector<VarId> names;
         ExprP index;
         each_stmt(f.body, [&](const Stmt& s) {
-            if (const ExprP found = index_of(s, fault)) index = found;
+            if (const ExprP found = index_of(s, fault, axis)) index = found;
             for (const ExprP& e : s.exprs)
                 each_expr(e, [&](const Expr& n) {
-                    const Place& here = n.place.known() ? n.place : s.place;
-                    if (n.op != Op::var || here.line != place.line || here.file != place.file) return;
+                    if (n.op != Op::var || s.place.file != place.file) return;
+                    if (n.place.line != place.line && s.place.line != place.line) return;
                     const Var& v = f.vars[static_cast<std::size_t>(var_of(n))];
                     if (!v.type.is_scalar() || v.role == Var::Role::hidden) return;
                     if (std::find(names.begin(), names.end(), var_of(n)) == names.end())

@@ -382,7 +382,8 @@ std::shared_ptr<InFlight> launch_once(KernelState& k, const Configuration& where
         return k.routed ? launch_routed(k, where, structured, wait)
                         : launch_variant(k, where, structured, wait);
     if (!k.declared.empty()) take_declared(k, *arguments);
-    if (launch_hook) [[unlikely]]
+    if (launch_hook && !(stream && stream->graph))
+        [[unlikely]]  // a captured launch runs later, over what is there then
         ask_launch_hook(k, where, *arguments);
 
     const Destination to = destination(k, where, stream, *arguments);
@@ -393,6 +394,8 @@ std::shared_ptr<InFlight> launch_once(KernelState& k, const Configuration& where
     k.last_automatic = !where.shape;
     ++k.launches;
 
+    // An interrupt that came while it compiled: once it runs, only the next one would stop it.
+    if (PyErr_CheckSignals() < 0) throw nb::python_error();
     auto work = std::make_shared<InFlight>();
     work->device = device;
     work->stream = on;

@@ -7,6 +7,7 @@ import contextlib
 import numpy as np
 import pytest
 from checked import PAIRS
+from fake_cuda import on_fake
 from xcuda import core as cuda
 from xcuda.check import rules
 
@@ -174,3 +175,15 @@ def test_half_floats_records_and_complex_numbers_are_looked_at():
 def test_wrong_calls_are_told(call, error, told):
     with pytest.raises(error, match=told):
         call()
+
+
+@on_fake()
+def test_arrays_of_a_gpu_are_checked_on_the_cpu_device():
+    x = cuda.to_device(np.arange(257.0))
+    assert x.device.kind == "cuda"
+    [race] = cuda.check(summed[4, 64], cuda.to_device(np.zeros(1)), x)
+    assert race.rule == "race" and "total[0]" in race.evidence
+    [overlap] = cuda.check(doubled[4, 64], x[1:], x[:-1])
+    assert overlap.rule == "overlap"
+    assert len(cuda.check(doubled[4, 64], x[1:], x[1:])) == 0
+    assert x.copy_to_host().tolist() == list(range(257))

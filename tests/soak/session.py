@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import random
 import subprocess
 import time
@@ -42,6 +43,10 @@ class Outcome:
         return found
 
 
+class Hang(Exception):
+    """A cell that did not end: nothing can be asked of its kernel any more."""
+
+
 class Session:
     """A kernel and a client."""
 
@@ -55,7 +60,10 @@ class Session:
         message = self.client.execute(one.text, store_history=False, stop_on_error=False)
         result, begun = None, False
         while True:
-            told = self.client.get_iopub_msg(timeout=120)
+            try:
+                told = self.client.get_iopub_msg(timeout=90)
+            except queue.Empty:
+                raise Hang(f"{one.text!r} did not end within 90 s") from None
             if told["parent_header"].get("msg_id") != message:
                 continue
             kind, content = told["msg_type"], told["content"]
@@ -112,8 +120,12 @@ def soak(cells: int, seed: int, seconds: float = float("inf"), samples: int = 20
         every = max(1, cells // samples)
         for number in range(1, cells + 1):
             one = cell(rng)
-            if problem := session.run(one):
-                outcome.wrong.append(f"cell {number}: {problem}")
+            try:
+                if problem := session.run(one):
+                    outcome.wrong.append(f"cell {number}: {problem}")
+            except Hang as hang:
+                outcome.wrong.append(f"cell {number}: {hang}")
+                break
             outcome.cells = number
             outcome.kinds[one.kind] = outcome.kinds.get(one.kind, 0) + 1
             late = time.monotonic() - begin > seconds or len(outcome.wrong) >= 10

@@ -74,6 +74,38 @@ def test_breakpoint_variables_continue_and_shutdown(own_kernel):
     assert own_kernel.close() == 0
 
 
+KERNEL = """import warnings; warnings.simplefilter("ignore")
+import numpy as np, xcuda.core as cuda
+@cuda.kernel
+def stops(x, by):
+    i = cuda.grid(1)
+    v = x[i] * by
+    if v < 0:
+        breakpoint()
+    x[i] = v"""
+
+
+def test_a_breakpoint_in_a_kernel_stops_under_cuda_debug(own_kernel):
+    debugger = Debugger(own_kernel)
+    for command, arguments in (
+        ("initialize", {"clientID": "test", "adapterID": "", "pathFormat": "path", "linesStartAt1": True}),
+        ("attach", {}),
+        ("configurationDone", {}),
+    ):
+        assert debugger.ask(command, **arguments)["success"]
+    assert own_kernel.run(KERNEL).reply["status"] == "ok"
+    message_id = own_kernel.client.execute("%%cuda_debug\nstops[1, 4](np.array([1.0, 2.0, -3.0, 4.0]), 2.0)")
+    thread = debugger.event("stopped")["body"]["threadId"]
+    frame = debugger.ask("stackTrace", threadId=thread)["body"]["stackFrames"][0]
+    assert frame["line"] == 8
+    [scope, *_] = debugger.ask("scopes", frameId=frame["id"])["body"]["scopes"]
+    variables = debugger.ask("variables", variablesReference=scope["variablesReference"])["body"]["variables"]
+    values = {v["name"]: v["value"] for v in variables}
+    assert "-6.0" in values["v"] and "2" in values["i"] and "2.0" in values["by"]
+    assert debugger.ask("continue", threadId=thread)["success"]
+    assert own_kernel.finish(message_id).reply["status"] == "ok"
+
+
 def test_requests_with_fields_missing_are_refused(own_kernel):
     debugger = Debugger(own_kernel)
     assert debugger.ask("stackTrace", threadId=1)["message"] == "the debugger is not started"

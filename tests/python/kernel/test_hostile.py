@@ -1,5 +1,7 @@
 """Malformed and unsigned messages on every socket harm nobody; many clients are served at once."""
 
+import hashlib
+import hmac
 import json
 import threading
 
@@ -21,9 +23,6 @@ def connect(kernel, kind, port):
 
 def frames(key: bytes, *, signature=None, parts=4, header=None):
     """A message's frames, with what is asked for wrong in them."""
-    import hashlib
-    import hmac
-
     header = json.dumps({"msg_id": "x", "msg_type": "execute_request", "session": "s", "username": "u",
                          "version": "5.3", "date": "2026-01-01"}).encode() if header is None else header  # fmt: skip
     body = [header, b"{}", b"{}", json.dumps({"code": "harmed = 1", "silent": False}).encode()][:parts]
@@ -57,6 +56,28 @@ def test_malformed_messages_are_ignored_on_every_socket(kernel, port):
         socket.send_multipart(signed)
     assert kernel.run("'harmed' in globals()").result == "False"
     assert kernel.ask("kernel_info")["status"] == "ok"
+    socket.close()
+
+
+@pytest.mark.parametrize("port", ["shell_port", "control_port"])
+@pytest.mark.parametrize("kind", ["comm_open", "comm_msg", "comm_close"])
+def test_a_comm_id_of_any_length(kernel, port, kind):
+    key = kernel.client.session.key
+    socket = connect(kernel, zmq.DEALER, port)
+    header = {
+        "msg_id": "x",
+        "msg_type": kind,
+        "session": "s",
+        "username": "u",
+        "version": "5.3",
+        "date": "2026-01-01",
+    }
+    for length in (54, 55, 56, 5000):
+        content = json.dumps({"comm_id": "x" * length, "target_name": "t", "data": {}}).encode()
+        parts = [json.dumps(header).encode(), b"{}", b"{}", content]
+        signature = hmac.new(key, b"".join(parts), hashlib.sha256).hexdigest().encode()
+        socket.send_multipart([DELIMITER, signature, *parts])
+    assert kernel.run("1").result == "1"
     socket.close()
 
 
