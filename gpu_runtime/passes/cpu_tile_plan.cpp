@@ -309,7 +309,7 @@ ExprP box_test(const Function& function, const Body& body, const TilePlan& plan,
         if (e->op != Op::floordiv && e->op != Op::mod) continue;
         const auto divisor = linear(e->args[1], {function, plan.assigned});
         covered &= divisor.has_value();
-        if (divisor) require(compare(Op::ne, divisor->base, int_constant(0)));
+        if (divisor) require(compare(Op::ne, divisor->base, constant(std::int64_t{0}, divisor->base->type)));
     }
     if (!covered) return constant(false, scalar(DType::b1));
     return test;

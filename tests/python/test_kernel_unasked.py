@@ -39,6 +39,11 @@ VECTORS = {  # what a box of threads is tested for once
     "elements of a choice": "o[i] = t[0] if x[i] < 3 else t[-1]",
     "an element of a branch": "if x[i] < 3:\n    o[i] = t[p - 97]",
     "a quotient of a choice": "o[i] = p // (q + 5) if x[i] < 3 else p % 7",
+    **{
+        f"a quotient of {dtype}": f"o[i] = 3 if x[i] < 3 else np.{dtype}(p) // np.{dtype}(q + 5)"
+        for dtype in ("int8", "uint8", "uint16", "uint32", "uint64")
+    },
+    "a quotient by a narrow constant": "o[i] = 3 if x[i] < 3 else np.uint16(p) // 63",
     "elements in a loop": "for j in range(4):\n    if x[i] < 3:\n        o[i] += t[j + q]",
 }
 
