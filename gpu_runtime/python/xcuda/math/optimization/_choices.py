@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 
 from xcuda import numeric
-from xcuda.core import choices as _tuned
+from xcuda.core import choices
 from xcuda.numeric._array import asarray
 from xcuda.numeric._products import matmul
 
@@ -105,7 +105,7 @@ def function(call, captured):
         _add_layouts(candidates, call, captured)
     if len(candidates) == 1:
         return None
-    key = (_tuned.key(captured.program.text)[:8], *_described(*call.arrays))
+    key = (choices.key(captured.program.text)[:8], *_described(*call.arrays))
     return (_tuning.choose(f"{call.jit.__name__}()", key, candidates),)
 
 
