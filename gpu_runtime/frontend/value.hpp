@@ -101,7 +101,7 @@ struct Flow {
     bool live = true;
     std::set<std::string> bound;
     std::map<std::string, Value> fixed{};
-    std::map<std::string, std::string> torn{};  // which two, and where
+    std::map<std::string, std::string> torn{};    // which two, and where
     std::map<std::string, std::string> shapes{};  // of names that hold a tile: the variable of its shape
     std::set<std::string> mixed{};                // names whose tiles have one shape or another
 };

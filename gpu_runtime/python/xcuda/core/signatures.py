@@ -121,7 +121,11 @@ def _from_type(given):
 def _from_value(value):
     if isinstance(value, bool):
         return ("scalar", "bool", True)
-    for plain, dtype in ((int, "int64"), (float, "float64"), (complex, "complex128")):  # an IntEnum's member too
+    for plain, dtype in (
+        (int, "int64"),
+        (float, "float64"),
+        (complex, "complex128"),
+    ):  # an IntEnum's member too
         if isinstance(value, plain) and not hasattr(value, "dtype"):
             large = ("large",) if plain is int and abs(value) >= _NARROW_END else ()
             return ("scalar", dtype, True, *large)
