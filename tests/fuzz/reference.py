@@ -385,6 +385,11 @@ class Specialised:
                 raise Rejected("a constant choice of two types")
         for node in ast.walk(self.tree):
             tests = []
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+                if may_be_constant(node.right, known) and not may_be_constant(node.right, fixed):
+                    raise Rejected(
+                        "each turn of a loop has an exponent of its own: of a sign, and so a type, of its own"
+                    )
             if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert):
                 tests = [node.test]
             elif isinstance(node, ast.BoolOp):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from dataclasses import dataclass
 
 from .rules import T
@@ -85,14 +86,15 @@ def loop_only(tree) -> set[str]:
 
 
 def names_that_count(node):
-    """The names in an expression, but for those in x ** 0, which is 1 whatever x is, and in len()."""
+    """The names in an expression, but for those in x ** 0, which is 1 whatever x is, in len(), and of Python's functions."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and ast.unparse(node.right) == "0":
         return
     if isinstance(node, ast.Call) and dotted(node.func) == "len":
         return
     if isinstance(node, ast.Name):
         yield node.id
-    for child in ast.iter_child_nodes(node):
+    of_python = isinstance(node, ast.Call) and dotted(node.func) in dir(builtins)  # float(2) is known
+    for child in node.args if of_python else ast.iter_child_nodes(node):
         yield from names_that_count(child)
 
 
