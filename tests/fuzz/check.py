@@ -14,7 +14,7 @@ from . import rules
 from .programs import Program
 from .reference import Reference
 from .rules import T
-from .syntax import Array, Records, Rejected
+from .syntax import Array, Records, Rejected, computes_with_its_row
 
 # What may be refused: NumPy raises OverflowError there, or the program says what can't be.
 REFUSALS = re.compile(
@@ -177,9 +177,9 @@ def check(program: Program, nvrtc: bool = False) -> Outcome:
             return Outcome("difference", found)
     if nvrtc and (found := nvrtc_says(kernel, everyone)):
         return Outcome("nvrtc", found)
-    if faults and good:
+    if faults and good and not computes_with_its_row(program.text):
         some, wanted = chosen(program, start, good), chosen(program, want, good)
-        try:  # a thread knows its row by i alone: renumbered, it computes the same
+        try:  # renumbered, a thread computes the same
             launch(some, len(good))
         except Exception as e:
             return Outcome("fault", f"without the threads that fault: {type(e).__name__}: {e}")

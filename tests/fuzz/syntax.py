@@ -85,6 +85,22 @@ def loop_only(tree) -> set[str]:
     return loops - escaped
 
 
+def computes_with_its_row(text: str) -> bool:
+    """Whether the thread's number `i` is more than an index and a guard: a thread with another number computes else."""
+    free = set()
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript):
+            index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            free |= {id(part) for part in index}
+        elif isinstance(node, ast.Compare) and ast.unparse(node) in ("i >= n", "i < n"):
+            free.add(id(node.left))
+    names = (
+        n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == "i" and isinstance(n.ctx, ast.Load)
+    )
+    return any(id(name) not in free for name in names)
+
+
 def names_that_count(node):
     """The names in an expression, but for those in x ** 0, which is 1 whatever x is, in len(), and of Python's functions."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and ast.unparse(node.right) == "0":

@@ -114,6 +114,13 @@ def test_a_missing_fault_is_found(monkeypatch):
     assert fuzz_check.check(program).kind == "fault"
 
 
+def test_a_thread_that_computes_with_its_number_is_not_renumbered():
+    """Thread 0 faults; without it, thread 1 would be thread 0."""
+    text = "def f(n, x0, o0):\n    i = cuda.grid(1)\n    if i >= n:\n        return\n    v0 = x0[i]\n    v0 += i // i\n    o0[i] = v0\n"
+    program = Program(text, {"n": 3, "x0": np.array([0, 1, 2])}, ["x0"], ["o0"], threads=3)
+    assert fuzz_check.check(program).kind == "faults"
+
+
 def test_the_references_types():
     text = (
         "def h(x, y=2):\n    if x > y:\n        return x\n    return 0.5\n"
