@@ -386,10 +386,9 @@ class Specialised:
         for node in ast.walk(self.tree):
             tests = []
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-                if may_be_constant(node.right, known) and not may_be_constant(node.right, fixed):
-                    raise Rejected(
-                        "each turn of a loop has an exponent of its own: of a sign, and so a type, of its own"
-                    )
+                written = isinstance(getattr(node.right, "operand", node.right), ast.Constant)
+                if not written and may_be_constant(node.right, known):
+                    raise Rejected("a power's sign, and so its type, is the compiler's to know")
             if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert):
                 tests = [node.test]
             elif isinstance(node, ast.BoolOp):
