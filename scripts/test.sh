@@ -27,11 +27,12 @@ if [ $only_pytest = 1 ]; then
   timed pytest logged pytest "${PYTHON_COMMAND[@]}" -m pytest "$@" || failed=1
 else
   timed ctest logged ctest ctest --test-dir "$BUILD" --output-on-failure --timeout 300 -j 2 || failed=1
-  timed pytest logged pytest "${PYTHON_COMMAND[@]}" -m pytest -n 2 --dist loadfile \
-    tests/python --ignore tests/python/kernel || failed=1
+  # A worker that crashes is not replaced: with loadfile the rest would wait for its file for ever.
+  timed pytest logged pytest timeout -s INT -k 60 1200 "${PYTHON_COMMAND[@]}" -m pytest -n 2 --dist loadfile \
+    --max-worker-restart 0 tests/python --ignore tests/python/kernel || failed=1
   # One at a time: they interrupt, and wait for what must come soon.
-  timed kernel logged kernel "${PYTHON_COMMAND[@]}" -m pytest tests/python/kernel || failed=1
-  timed notebooks logged notebooks "${PYTHON_COMMAND[@]}" -m pytest tests/notebooks || failed=1
+  timed kernel logged kernel timeout -s INT -k 60 600 "${PYTHON_COMMAND[@]}" -m pytest tests/python/kernel || failed=1
+  timed notebooks logged notebooks timeout -s INT -k 60 600 "${PYTHON_COMMAND[@]}" -m pytest tests/notebooks || failed=1
   if [[ $PRESET =~ ^(release|ci)$ ]] && [ $CONDA = 0 ]; then
     pip_install requirements-wheel.txt
     timed pack logged pack "$PYTHON" scripts/wheel.py "$BUILD" dist || failed=1

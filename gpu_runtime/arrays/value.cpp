@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
+
 namespace xcuda::arrays {
 
 namespace {
@@ -102,6 +104,7 @@ ValueP seen_as(Value& value, char* address, DType dtype, const View& layout) {
 
 ValueP allocated(const std::shared_ptr<device::Device>& device, DType dtype, const View& layout,
                  const std::shared_ptr<device::Stream>& stream) {
+    if (!is_packed(layout)) throw bug("memory was asked for with gaps between an array's elements");
     auto made = std::make_shared<Value>();
     made->dtype = dtype;
     made->layout = layout;
@@ -119,7 +122,7 @@ ValueP apply(const std::shared_ptr<device::Device>& device, const Loop& loop, st
     made->loop = &loop;
     made->site = std::move(site);
     made->depth = depth_over(operands);
-    if (like) {
+    if (like && is_packed(*like)) {
         made->layout = *like;
     } else if (shape.size() < 2 || std::all_of(operands.begin(), operands.end(), [](const Operand& o) {
                    return !o.value || is_c_contiguous(o.view);

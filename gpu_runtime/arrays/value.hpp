@@ -96,12 +96,12 @@ XCUDA_API ValueP in_memory(std::shared_ptr<launch::Buffer> buffer, char* address
                            const View& layout);
 /// The memory of a value that has some, as elements of another dtype: `address` is that of the layout's element 0.
 XCUDA_API ValueP seen_as(Value& value, char* address, DType dtype, const View& layout);
-/// Memory for a value, whatever it holds.
+/// Memory for a value, whatever it holds; the layout is a packed one.
 XCUDA_API ValueP allocated(const std::shared_ptr<device::Device>& device, DType dtype, const View& layout,
                            const std::shared_ptr<device::Stream>& stream);
 
 /// A pending value of the operands, which are broadcast to its shape already. Operands of other dtypes than the loop's
-/// are cast. `like`: its layout; else as the operands lie (NumPy's order='K').
+/// are cast. `like`: its layout where that is a packed one; else as the operands lie (NumPy's order='K').
 XCUDA_API ValueP apply(const std::shared_ptr<device::Device>& device, const Loop& loop,
                        std::vector<Operand> operands, Shape shape, const View* like, Site site);
 /// A pending fold; `keepdims` keeps axes of length 1. `out`: the result's dtype.

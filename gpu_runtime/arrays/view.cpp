@@ -85,6 +85,23 @@ bool is_f_contiguous(const View& v) {
     return true;
 }
 
+bool is_packed(const View& v) {
+    if (v.offset != 0) return false;
+    std::array<int, max_axes> order;
+    int n = 0;
+    for (int i = 0; i < v.ndim; ++i)
+        if (v.lengths[at(i)] != 1) order[at(n++)] = i;
+    std::sort(order.begin(), order.begin() + n,
+              [&](int a, int b) { return v.strides[at(a)] < v.strides[at(b)]; });
+    std::int64_t expected = 1;
+    for (int k = 0; k < n; ++k) {
+        if (v.lengths[at(order[at(k)])] == 0) return true;
+        if (v.strides[at(order[at(k)])] != expected) return false;
+        expected *= v.lengths[at(order[at(k)])];
+    }
+    return true;
+}
+
 std::optional<View> broadcast_shapes(std::span<const View* const> views) {
     std::array<std::int64_t, max_axes> shape;
     int ndim = 0;

@@ -38,6 +38,8 @@ XCUDA_API void memory_order(Shape shape, std::span<const View* const> operands, 
 
 XCUDA_API bool is_c_contiguous(const View& view);
 XCUDA_API bool is_f_contiguous(const View& view);
+/// Its elements lie side by side from the first on, its axes in some order: memory of their size holds them all.
+XCUDA_API bool is_packed(const View& view);
 
 /// The shape that all broadcast to; nothing where they don't.
 XCUDA_API std::optional<View> broadcast_shapes(std::span<const View* const> views);

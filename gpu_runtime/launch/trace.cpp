@@ -11,6 +11,7 @@
 #include "emit/emit.hpp"
 #include "launch/cache.hpp"
 #include "launch/launch.hpp"
+#include "launch/listened.hpp"
 #include "passes/traced.hpp"
 
 namespace xcuda::launch {
@@ -118,22 +119,6 @@ private:
     std::map<std::int64_t, std::unique_ptr<Block>> blocks_;
 };
 
-std::shared_ptr<device::Device> cpu_device() {
-    for (const auto& d : device::devices())
-        if (d->info().kind == "cpu") return d;
-    throw Error(Fault::machine, "RuntimeError", "this build has no CPU device, where kernels are traced",
-                std::nullopt, "build xcuda with XCUDA_CPU_DEVICE=ON");
-}
-
-ArgumentShapes shapes_of(std::span<const Argument> arguments) {
-    ArgumentShapes shapes;
-    for (const Argument& a : arguments) {
-        shapes.emplace_back();
-        if (a.is_array) shapes.back().assign(a.lengths.begin(), a.lengths.begin() + a.ndim);
-    }
-    return shapes;
-}
-
 /// Bytes of an element at each site, 0 where it is not of global memory: a block's own goes when the block ends.
 std::vector<std::size_t> element_sizes(const ir::Module& module) {
     std::vector<std::size_t> sizes(module.sites.size());
@@ -152,7 +137,7 @@ std::vector<std::size_t> element_sizes(const ir::Module& module) {
 Trace trace(const Program& program, const Lowered& lowered, const device::Shape& asked,
             std::span<const Argument> arguments, const TraceOptions& options) {
     const device::Shape shape = whole_shape(lowered, asked);
-    const auto device = cpu_device();
+    const auto device = listening_device("traced");
     passes::CpuOptions cpu;
     cpu.checked = program.options().checked;
     Trace made;
@@ -163,24 +148,12 @@ Trace trace(const Program& program, const Lowered& lowered, const device::Shape&
     const emit::Text text = emit::emit(made.module, emit::Target::cpu);
     const auto function = get_or_compile(*device, {text.source, text.entry, "trace"});
     Recorder recorder(options, shape.whole_grid, element_sizes(made.module));
-    std::vector<Argument> all(arguments.begin(), arguments.end());
-    Argument sink;
-    sink.dtype = DType::u64;
-    sink.bits = reinterpret_cast<std::uint64_t>(static_cast<Sink*>(&recorder));
-    all.push_back(sink);
-    const emit::ArgumentLayout layout = emit::argument_layout(made.module.kernel());
-    std::vector<std::byte> packed(layout.bytes);
-    pack(layout, all, packed.data());
-
-    static std::mutex& one_at_a_time = *new std::mutex;  // a traced kernel's text has one sink
-    const std::lock_guard lock(one_at_a_time);
-    const auto launched = device->launch(function, shape, packed, nullptr);
-    device->synchronize(nullptr);
+    static std::mutex& one_at_a_time = *new std::mutex;
+    const Listened run = run_listened(*device, function, made.module, shape, arguments,
+                                      static_cast<Sink*>(&recorder), one_at_a_time);
     made.blocks = recorder.take();
-    if (launched->fault.kind != 0) {
-        made.fault = fault_error(launched->fault, made.module.sites, shapes_of(arguments));
-        made.fault_kind = static_cast<device::FaultKind>(launched->fault.kind & 0xff);
-    }
+    made.fault = run.fault;
+    made.fault_kind = run.kind;
     return made;
 }
 

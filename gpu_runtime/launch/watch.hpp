@@ -4,12 +4,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 
 #include "emit/watched.hpp"
-#include "launch/arguments.hpp"
-#include "launch/fault.hpp"
+#include "launch/listened.hpp"
 #include "launch/program.hpp"
 #include "passes/stepped.hpp"
 
@@ -67,13 +65,7 @@ struct Watched {
 XCUDA_API Watched watched(const Lowered& lowered, const device::Shape& shape,
                           std::vector<passes::Step>* steps = nullptr);
 
-struct WatchedRun {
-    std::optional<Error> fault;
-    device::FaultKind kind = device::FaultKind::none;
-};
-
 /// `arguments` lie in host memory, and are written to: give copies.
-XCUDA_API WatchedRun run_watched(const Watched& kernel, std::span<const Argument> arguments,
-                                 Watcher& watcher);
+XCUDA_API Listened run_watched(const Watched& kernel, std::span<const Argument> arguments, Watcher& watcher);
 
 }  // namespace xcuda::launch

@@ -101,21 +101,6 @@ std::int64_t run_of(const Layout& l) {
 
 namespace {
 
-struct Nest {
-    const std::function<VarId()>& counter;
-    const std::function<ExprP(VarId)>& read;
-
-    Body loop(std::int64_t n, const std::function<Body(const ExprP&)>& body) const {
-        if (n == 1) return body(int_constant(0));
-        const VarId v = counter();
-        Stmt s = loop_range(v, int_constant(0), int_constant(n), int_constant(1), body(read(v)));
-        s.hint = Stmt::Hint::unroll;
-        Body out;
-        out.push_back(std::move(s));
-        return out;
-    }
-};
-
 std::vector<ExprP> matrix_at(const Layout& l, ExprP row, ExprP column) {
     std::vector<ExprP> at(l.extents.size() - 2, int_constant(0));
     at.push_back(std::move(row));
@@ -125,10 +110,23 @@ std::vector<ExprP> matrix_at(const Layout& l, ExprP row, ExprP column) {
 
 }  // namespace
 
+Body unrolled(std::int64_t n, const std::function<VarId()>& counter, const std::function<ExprP(VarId)>& read,
+              const std::function<Body(const ExprP&)>& body) {
+    if (n == 1) return body(int_constant(0));
+    const VarId v = counter();
+    Stmt s = loop_range(v, int_constant(0), int_constant(n), int_constant(1), body(read(v)));
+    s.hint = Stmt::Hint::unroll;
+    Body out;
+    out.push_back(std::move(s));
+    return out;
+}
+
 Body each_run(const Layout& l, const ExprP& thread, const std::function<VarId()>& counter,
               const std::function<ExprP(VarId)>& read,
               const std::function<Body(const std::vector<ExprP>&, const ExprP&)>& body) {
-    const Nest nest{counter, read};
+    const auto loop = [&](std::int64_t n, const std::function<Body(const ExprP&)>& turn) {
+        return unrolled(n, counter, read, turn);
+    };
     const auto c = [](std::int64_t n) { return int_constant(n); };
     switch (l.kind) {
         case Layout::Kind::whole:
@@ -138,16 +136,16 @@ Body each_run(const Layout& l, const ExprP& thread, const std::function<VarId()>
                 const ExprP first = mul(add(mul(j, c(l.threads)), thread), c(l.run));
                 return body(indices_of(first, l.extents), mul(j, c(l.run)));
             };
-            Body all = nest.loop(std::max<std::int64_t>(1, l.slots / l.run), run);
+            Body all = loop(std::max<std::int64_t>(1, l.slots / l.run), run);
             if (l.owns_all()) return all;
             return Body{branch(passes::compare(Op::lt, thread, c(elements(l.extents))), std::move(all))};
         }
         case Layout::Kind::blocks: {
             const ExprP y = div_floor(thread, c(l.across)), x = mod_floor(thread, c(l.across));
-            return nest.loop(l.rows, [&](const ExprP& i) {
+            return loop(l.rows, [&](const ExprP& i) {
                 const ExprP group = div_floor(i, c(l.row_run)), inner = mod_floor(i, c(l.row_run));
                 const ExprP row = add(mul(add(mul(group, c(l.down)), y), c(l.row_run)), inner);
-                return nest.loop(l.columns / l.column_run, [&](const ExprP& j) {
+                return loop(l.columns / l.column_run, [&](const ExprP& j) {
                     const ExprP column = mul(add(mul(j, c(l.across)), x), c(l.column_run));
                     return body(matrix_at(l, row, column),
                                 add(mul(i, c(l.columns)), mul(j, c(l.column_run))));
@@ -159,9 +157,9 @@ Body each_run(const Layout& l, const ExprP& thread, const std::function<VarId()>
             const ExprP top = add(mul(div_floor(warp, c(l.across)), c(l.rows)), div_floor(lane, c(4)));
             const ExprP left =
                 add(mul(mod_floor(warp, c(l.across)), c(l.columns)), mul(mod_floor(lane, c(4)), c(2)));
-            return nest.loop(l.rows / 16, [&](const ExprP& i) {
-                return nest.loop(l.columns / 8, [&](const ExprP& j) {
-                    return nest.loop(2, [&](const ExprP& half) {
+            return loop(l.rows / 16, [&](const ExprP& i) {
+                return loop(l.columns / 8, [&](const ExprP& j) {
+                    return loop(2, [&](const ExprP& half) {
                         const ExprP row = add(top, add(mul(i, c(16)), mul(half, c(8))));
                         const ExprP column = add(left, mul(j, c(8)));
                         const ExprP slot = add(mul(add(mul(i, c(l.columns / 8)), j), c(4)), mul(half, c(2)));
@@ -177,9 +175,11 @@ Body each_run(const Layout& l, const ExprP& thread, const std::function<VarId()>
 Body each_slot(const Layout& l, const ExprP& thread, const std::function<VarId()>& counter,
                const std::function<ExprP(VarId)>& read,
                const std::function<Body(const std::vector<ExprP>&, const ExprP&)>& body) {
-    const Nest nest{counter, read};
+    const auto loop = [&](std::int64_t n, const std::function<Body(const ExprP&)>& turn) {
+        return unrolled(n, counter, read, turn);
+    };
     return each_run(l, thread, counter, read, [&](const std::vector<ExprP>& at, const ExprP& slot) {
-        return nest.loop(run_of(l), [&](const ExprP& i) {
+        return loop(run_of(l), [&](const ExprP& i) {
             std::vector<ExprP> here = at;
             if (!here.empty()) here.back() = add(here.back(), i);
             return body(here, add(slot, i));

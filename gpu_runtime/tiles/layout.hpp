@@ -28,6 +28,11 @@ struct Layout {
 /// `product`: a product is summed in it; `matrix`: by matrix instructions.
 Layout layout_of(const ir::Extents& extents, const Plan& plan, bool product, bool matrix);
 
+/// A loop of n turns that is to be unrolled: `counter` gives its variable, `body` gets the turn's number.
+ir::Body unrolled(std::int64_t n, const std::function<ir::VarId()>& counter,
+                  const std::function<ir::ExprP(ir::VarId)>& read,
+                  const std::function<ir::Body(const ir::ExprP&)>& body);
+
 /// A loop nest over a thread's elements: `counter` gives a fresh loop variable, `body` gets the element's index along
 /// each axis and its register. Loops are to be unrolled.
 ir::Body each_slot(

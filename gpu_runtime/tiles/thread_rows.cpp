@@ -35,14 +35,8 @@ std::optional<Body> Threads::reduce_rows(const Stmt& s) {
 
     Body out = publish(read_elsewhere(f, e, extents));
     const VarId sum = scalar_var(scalar(dtype), "fold");
-    const auto unrolled = [&](std::int64_t n, const std::function<Body(const ExprP&)>& body) {
-        if (n == 1) return body(c(0));
-        const VarId v = counter();
-        Stmt loop = loop_range(v, c(0), c(n), c(1), body(read(v)));
-        loop.hint = Stmt::Hint::unroll;
-        Body whole;
-        whole.push_back(std::move(loop));
-        return whole;
+    const auto unroll = [&](std::int64_t n, const std::function<Body(const ExprP&)>& body) {
+        return unrolled(n, [this] { return counter(); }, [this](VarId v) { return read(v); }, body);
     };
     const auto taken = [&](const std::vector<ExprP>& at, const ExprP& slot) {
         return Body{assign(sum, folded(fold, read(sum), value_at(e, at, extents, slot)))};
@@ -65,12 +59,12 @@ std::optional<Body> Threads::reduce_rows(const Stmt& s) {
                     side = mod_floor(warp, c(l.across));
         const ExprP top = add(mul(div_floor(warp, c(l.across)), c(l.rows)), div_floor(lane, c(4)));
         const ExprP left = add(mul(side, c(l.columns)), mul(mod_floor(lane, c(4)), c(2)));
-        work = unrolled(l.rows / 16, [&](const ExprP& i) {
-            return unrolled(2, [&](const ExprP& half) {
+        work = unroll(l.rows / 16, [&](const ExprP& i) {
+            return unroll(2, [&](const ExprP& half) {
                 const ExprP row = add(top, add(mul(i, c(16)), mul(half, c(8))));
                 Body body{begin};
-                append(body, unrolled(l.columns / 8, [&](const ExprP& j) {
-                           return unrolled(2, [&](const ExprP& k) {
+                append(body, unroll(l.columns / 8, [&](const ExprP& j) {
+                           return unroll(2, [&](const ExprP& k) {
                                std::vector<ExprP> at(extents.size() - 2, c(0));
                                at.push_back(row);
                                at.push_back(add(add(left, mul(j, c(8))), k));
@@ -85,7 +79,7 @@ std::optional<Body> Threads::reduce_rows(const Stmt& s) {
     } else {
         const std::int64_t runs = n / l.run;  // of a line, each a thread's neighbours
         const auto run = [&](const ExprP& j) {
-            return unrolled(l.run, [&](const ExprP& i) {
+            return unroll(l.run, [&](const ExprP& i) {
                 const ExprP linear = add(mul(add(mul(j, c(threads)), thread_id()), c(l.run)), i);
                 return taken(indices_of(linear, extents), add(mul(j, c(l.run)), i));
             });
@@ -94,7 +88,7 @@ std::optional<Body> Threads::reduce_rows(const Stmt& s) {
         if (runs <= threads) {
             shares = runs / lanes;
             parts = shared(dtype, lines * shares, "parts");
-            work = unrolled(l.slots / l.run, [&](const ExprP& j) {
+            work = unroll(l.slots / l.run, [&](const ExprP& j) {
                 Body body{begin};
                 append(body, run(j));
                 given(body, lanes, div_floor(add(mul(j, c(threads)), thread_id()), c(lanes)));
@@ -104,10 +98,9 @@ std::optional<Body> Threads::reduce_rows(const Stmt& s) {
             const std::int64_t turns = runs / threads;
             shares = threads / lanes;
             parts = shared(dtype, lines * shares, "parts");
-            work = unrolled(lines, [&](const ExprP& line) {
+            work = unroll(lines, [&](const ExprP& line) {
                 Body body{begin};
-                append(body,
-                       unrolled(turns, [&](const ExprP& j) { return run(add(mul(line, c(turns)), j)); }));
+                append(body, unroll(turns, [&](const ExprP& j) { return run(add(mul(line, c(turns)), j)); }));
                 given(body, lanes, add(mul(line, c(shares)), div_floor(thread_id(), c(lanes))));
                 return body;
             });

@@ -199,7 +199,7 @@ Checked check(const launch::Lowered& lowered, const std::vector<std::string>& pa
     for (int run = 0; run < std::max(options.orders, 1); ++run) {
         if (run > 0) before.put_back();
         Checker checker(kernel, arguments, options, run, findings);
-        const launch::WatchedRun ran = launch::run_watched(kernel, arguments, checker);
+        const launch::Listened ran = launch::run_watched(kernel, arguments, checker);
         checker.finish(!ran.fault);
         made.steps += checker.steps();
         made.cut |= checker.cut();

@@ -56,7 +56,7 @@ Steps follow(const launch::Lowered& lowered, std::span<const launch::Argument> a
     made.variables = kernel.module.fiber->vars;
     if (shape.grid.count() == 0 || shape.block.count() == 0) return made;
     Recorder recorder(made, block, thread, most);
-    launch::WatchedRun run = launch::run_watched(kernel, arguments, recorder);
+    launch::Listened run = launch::run_watched(kernel, arguments, recorder);
     if (run.fault && run.kind == device::FaultKind::interrupted) throw *run.fault;
     made.fault = std::move(run.fault);
     return made;

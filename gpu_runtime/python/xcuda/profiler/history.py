@@ -17,8 +17,8 @@ def remember(document: dict) -> None:
     A run that failed, or is not over, is left out.
     """
     names = tuple(sorted({k["name"] for k in document["kernels"] if not k.get("foreign")}))
-    time = document["totals"]["device_time"]
     totals = document["totals"]
+    time = totals["device_time"]
     if (
         not names
         or "value" not in time

@@ -255,24 +255,28 @@ def _two_matrices(node):
     return None
 
 
-def _trace(node, scope):
-    if not _plain(node):
-        return None
+def _unread_factors(node, scope):
+    """The factors of the product that `node`, of floats and its only reader, takes; None where it is not such a one."""
     factors = _two_matrices(node.args[0])
     if factors is None or scope.reads(node.args[0]) > 1 or node.spec.dtype.kind not in "fc":
         return None
+    return tuple(factors)
+
+
+def _trace(node, scope):
+    if not _plain(node) or (factors := _unread_factors(node, scope)) is None:
+        return None
     scope.tell("trace of a product", node, "sum(a * b.T): the product is never made")
-    return Node("xm.trace_of_product", tuple(factors), None, node.spec, None, node.line)
+    return Node("xm.trace_of_product", factors, None, node.spec, None, node.line)
 
 
 def _diagonal(node, scope):
     if not _plain(node) or not isinstance(node.args[0], Node) or node.ndim != 1:
         return None
-    factors = _two_matrices(node.args[0])
-    if factors is None or scope.reads(node.args[0]) > 1 or node.spec.dtype.kind not in "fc":
+    if (factors := _unread_factors(node, scope)) is None:
         return None
     scope.tell("diagonal of a product", node, "sum(a * b.T, axis=1): the product is never made")
-    return Node("xm.diagonal_of_product", tuple(factors), None, node.spec, None, node.line)
+    return Node("xm.diagonal_of_product", factors, None, node.spec, None, node.line)
 
 
 _OF_PRODUCTS = (_without_identity, _by_diagonal, _without_inverse, _symmetric_product, _in_order)

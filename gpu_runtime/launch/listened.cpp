@@ -1,0 +1,44 @@
+#include "launch/listened.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "emit/emit.hpp"
+
+namespace xcuda::launch {
+
+std::shared_ptr<device::Device> listening_device(const char* what) {
+    for (const auto& d : device::devices())
+        if (d->info().kind == "cpu") return d;
+    throw Error(Fault::machine, "RuntimeError",
+                fmt::format("this build has no CPU device, where kernels are {}", what), std::nullopt,
+                "build xcuda with XCUDA_CPU_DEVICE=ON");
+}
+
+Listened run_listened(device::Device& device, const std::shared_ptr<device::Function>& function,
+                      const ir::Module& module, const device::Shape& shape,
+                      std::span<const Argument> arguments, const void* listener, std::mutex& one_at_a_time) {
+    std::vector<Argument> all(arguments.begin(), arguments.end());
+    Argument told;
+    told.dtype = DType::u64;
+    told.bits = reinterpret_cast<std::uint64_t>(listener);
+    all.push_back(told);
+    const emit::ArgumentLayout layout = emit::argument_layout(module.kernel());
+    std::vector<std::byte> packed(layout.bytes);
+    pack(layout, all, packed.data());
+
+    const std::lock_guard lock(one_at_a_time);
+    const auto launched = device.launch(function, shape, packed, nullptr);
+    device.synchronize(nullptr);
+    if (launched->fault.kind == 0) return {};
+    ArgumentShapes shapes;
+    for (const Argument& a : arguments) {
+        shapes.emplace_back();
+        if (a.is_array) shapes.back().assign(a.lengths.begin(), a.lengths.begin() + a.ndim);
+    }
+    return {fault_error(launched->fault, module.sites, shapes),
+            static_cast<device::FaultKind>(launched->fault.kind & 0xff)};
+}
+
+}  // namespace xcuda::launch

@@ -1,0 +1,28 @@
+// Runs of kernels whose text tells a listener in this process what it does: on the CPU device, one after the other.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "launch/arguments.hpp"
+#include "launch/fault.hpp"
+
+namespace xcuda::launch {
+
+/// Throws where none is built in; `what`: "traced", "checked".
+std::shared_ptr<device::Device> listening_device(const char* what);
+
+struct Listened {
+    std::optional<Error> fault;
+    device::FaultKind kind = device::FaultKind::none;
+};
+
+/// Runs it to its end over arguments in host memory; the listener's address is its last argument. `one_at_a_time`: such a
+/// text has one listener.
+Listened run_listened(device::Device& device, const std::shared_ptr<device::Function>& function,
+                      const ir::Module& module, const device::Shape& shape,
+                      std::span<const Argument> arguments, const void* listener, std::mutex& one_at_a_time);
+
+}  // namespace xcuda::launch
