@@ -36,6 +36,11 @@ Log& log() {
 
 namespace {
 
+bool ended_well(const Entry& entry) {
+    return entry.timing && entry.timing->done.load(std::memory_order_acquire) &&
+           entry.timing->fault.kind == 0;
+}
+
 void append(Entry entry) {
     Log& l = log();
     std::lock_guard lock(l.mutex);
@@ -66,15 +71,38 @@ std::uint64_t mark() {
     return l.next;
 }
 
-Slice events_since(std::uint64_t mark) {
+void LaunchSum::add(const device::Device::Launch& launch) {
+    ++calls;
+    if (!launch.timed) return;  // one of many in a row: its neighbours' time tells
+    const double seconds = launch.end - launch.begin;
+    ++timed;
+    total += seconds;
+    shortest = std::min(shortest, seconds);
+    longest = std::max(longest, seconds);
+}
+
+Slice events_since(std::uint64_t mark, std::size_t launches) {
     Log& l = log();
     Slice slice;
+    const auto sum_of = [&slice](const std::shared_ptr<const Event>& what) -> LaunchSum& {
+        // From the back: a loop's launches find their sum at once.
+        const auto found = std::find_if(slice.sums.rbegin(), slice.sums.rend(),
+                                        [&](const LaunchSum& s) { return s.what == what; });
+        return found != slice.sums.rend() ? *found : slice.sums.emplace_back(LaunchSum{what});
+    };
     std::lock_guard lock(l.mutex);
     const std::uint64_t begin = std::clamp(mark, l.first(), l.next);
     slice.lost = begin > mark ? begin - mark : 0;
-    slice.events.reserve(static_cast<std::size_t>(l.next - begin));
+    slice.events.reserve(std::min(launches, static_cast<std::size_t>(l.next - begin)));
     for (std::uint64_t n = begin; n < l.next; ++n) {
         const Entry& entry = l.events[n % kept];
+        if (entry.what->kind == Event::Kind::launch) {
+            if (launches == 0 && ended_well(entry)) {
+                sum_of(entry.what).add(*entry.timing);
+                continue;
+            }
+            launches -= launches > 0;
+        }
         Event& e = slice.events.emplace_back(*entry.what);
         e.begin = entry.begin;
         e.stream = entry.stream;

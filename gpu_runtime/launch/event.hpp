@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,14 +60,26 @@ struct Event {
 /// Appends; thread-safe, cheap. Bounded: the oldest go first once 65,536 are kept (the count of lost ones is kept too).
 XCUDA_API void record(Event event);
 /// A launch, of which `like` has all that is the same for others like it: what is kept of each is a few words.
-void record_launch(const std::shared_ptr<const Event>& like, double begin, std::uintptr_t stream,
-                   std::shared_ptr<const device::Device::Launch> timing);
+XCUDA_API void record_launch(const std::shared_ptr<const Event>& like, double begin, std::uintptr_t stream,
+                             std::shared_ptr<const device::Device::Launch> timing);
 /// A mark in the log; events after it are those of a cell or of a profiled block.
 XCUDA_API std::uint64_t mark();
+/// Launches of one kernel and shape that ended well, of which only the sums are kept.
+struct LaunchSum {
+    std::shared_ptr<const Event> what;
+    int calls = 0, timed = 0;
+    double total = 0, shortest = std::numeric_limits<double>::infinity(),
+           longest = 0;  // seconds, of the timed
+
+    void add(const device::Device::Launch& launch);
+};
 struct Slice {
     std::vector<Event> events;
+    std::vector<LaunchSum> sums;  // of launches that are not among the events
     std::uint64_t lost = 0;
 };
-XCUDA_API Slice events_since(std::uint64_t mark);
+/// Launches that ended well are only summed up after the first `launches`: the copy of an event costs ten times more.
+XCUDA_API Slice events_since(std::uint64_t mark,
+                             std::size_t launches = std::numeric_limits<std::size_t>::max());
 
 }  // namespace xcuda::launch

@@ -30,7 +30,9 @@ std::vector<DeviceState> states_of(const launch::Slice& slice, bool measure) {
         const auto& info = device->info();
         const std::string label = launch::device_label(info);
         const bool used = std::any_of(slice.events.begin(), slice.events.end(),
-                                      [&](const launch::Event& e) { return e.device == label; });
+                                      [&](const launch::Event& e) { return e.device == label; }) ||
+                          std::any_of(slice.sums.begin(), slice.sums.end(),
+                                      [&](const launch::LaunchSum& s) { return s.what->device == label; });
         if (!used) continue;
         const bool now = measure || (info.kind != "cpu" && !any_running(slice));
         DeviceState state{label, info, device->memory(), {}, {}};

@@ -18,30 +18,41 @@ void add_counters(KernelRow& row, const device::CounterValues& read) {
     ++row.counted;
 }
 
+void add_sum(KernelRow& row, const launch::LaunchSum& sum) {
+    row.calls += sum.calls;
+    if (sum.timed == 0) return;
+    row.timed += sum.timed;
+    row.total += sum.total;
+    row.shortest = std::min(row.shortest, sum.shortest);
+    row.longest = std::max(row.longest, sum.longest);
+    const launch::Event& event = *sum.what;
+    if (event.flops < 0 || event.bytes_read < 0 || event.bytes_written < 0) return;
+    row.modelled += sum.timed;
+    row.modelled_seconds += sum.total;
+    row.flops += event.flops * sum.timed;
+    row.bytes_read += event.bytes_read * sum.timed;
+    row.bytes_written += event.bytes_written * sum.timed;
+}
+
 void add_call(KernelRow& row, const launch::Event& event) {
-    ++row.calls;
-    if (!event.timing) return;  // a grid of no blocks
+    if (!event.timing) {  // a grid of no blocks
+        ++row.calls;
+        return;
+    }
     if (!event.timing->done.load(std::memory_order_acquire)) {
+        ++row.calls;
         ++row.running;
         return;
     }
     if (event.timing->fault.kind != 0) {
+        ++row.calls;
         ++row.failed;  // stopped half-way: neither its time nor its work tells anything
         return;
     }
-    if (!event.timing->timed) return;  // one of many in a row: its neighbours' time tells
-    const double seconds = event.timing->end - event.timing->begin;
-    ++row.timed;
-    row.total += seconds;
-    row.shortest = std::min(row.shortest, seconds);
-    row.longest = std::max(row.longest, seconds);
-    if (event.counters) add_counters(row, *event.counters);
-    if (event.flops < 0 || event.bytes_read < 0 || event.bytes_written < 0) return;
-    ++row.modelled;
-    row.modelled_seconds += seconds;
-    row.flops += event.flops;
-    row.bytes_read += event.bytes_read;
-    row.bytes_written += event.bytes_written;
+    launch::LaunchSum one{{std::shared_ptr<void>(), &event}};
+    one.add(*event.timing);
+    add_sum(row, one);
+    if (event.counters && one.timed) add_counters(row, *event.counters);
 }
 
 std::string why_untimed(const KernelRow& row) {
@@ -118,11 +129,9 @@ json dim_json(const device::Dim3& d) { return {d.x, d.y, d.z}; }
 
 }  // namespace
 
-std::vector<KernelRow> kernel_rows(const std::vector<launch::Event>& events,
-                                   const std::vector<DeviceState>& devices) {
+std::vector<KernelRow> kernel_rows(const launch::Slice& slice, const std::vector<DeviceState>& devices) {
     std::vector<KernelRow> rows;
-    for (const auto& event : events) {
-        if (event.kind != launch::Event::Kind::launch || !event.kernel) continue;
+    const auto row_of = [&](const launch::Event& event) -> KernelRow& {
         // From the back: a loop's launches find their row at once.
         auto found = std::find_if(rows.rbegin(), rows.rend(), [&](const KernelRow& row) {
             return row.kernel == event.kernel && row.shape.grid == event.shape.grid &&
@@ -141,8 +150,12 @@ std::vector<KernelRow> kernel_rows(const std::vector<launch::Event>& events,
             rows.push_back(std::move(row));
             found = rows.rbegin();
         }
-        add_call(*found, event);
-    }
+        return *found;
+    };
+    for (const auto& event : slice.events)
+        if (event.kind == launch::Event::Kind::launch && event.kernel) add_call(row_of(event), event);
+    for (const auto& sum : slice.sums)
+        if (sum.what->kernel) add_sum(row_of(*sum.what), sum);
     return rows;
 }
 

@@ -36,7 +36,7 @@ struct KernelRow {
     bool float64() const { return kernel->signature.find("float64") != std::string::npos; }
 };
 
-XCUDA_API std::vector<KernelRow> kernel_rows(const std::vector<launch::Event>& events,
+XCUDA_API std::vector<KernelRow> kernel_rows(const launch::Slice& slice,
                                              const std::vector<DeviceState>& devices);
 
 /// The row as the report has it; see report.schema.json.

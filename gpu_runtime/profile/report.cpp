@@ -173,8 +173,8 @@ json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, cons
 
 std::optional<json> report(const launch::Slice& slice, const std::vector<DeviceState>& devices,
                            const Scope& scope) {
-    if (slice.events.empty()) return std::nullopt;
-    const auto rows = kernel_rows(slice.events, devices);
+    if (slice.events.empty() && slice.sums.empty()) return std::nullopt;
+    const auto rows = kernel_rows(slice, devices);
     const auto cell = surroundings(slice.events, rows, scope.begin);
     json kernels = json::array(), advice = json::array();
     for (const auto& row : rows) kernels.push_back(to_json(row));

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <thread>
 
 #include "base/clock.hpp"
@@ -68,10 +69,12 @@ std::optional<std::string> report_since(std::uint64_t mark, const std::string& k
                                         double begin, bool failed, double wait, bool measure, bool timeline,
                                         device::Watch* watch, const device::Counting* counting) {
     nb::gil_scoped_release released;
-    auto slice = launch::events_since(mark);
+    const bool each = timeline || counting || (watch && !watch->idle());
+    const std::size_t launches = each ? std::numeric_limits<std::size_t>::max() : 100;
+    auto slice = launch::events_since(mark, launches);
     if (slice.events.empty() && !watch) return std::nullopt;
     const double end = now();
-    if (settle(slice, wait)) slice = launch::events_since(mark);  // launches have their times now
+    if (settle(slice, wait)) slice = launch::events_since(mark, launches);  // launches have their times now
     auto collection = collection_of(slice, watch, counting, wait);
     if (slice.events.empty()) return std::nullopt;
     const auto devices = profile::states_of(slice, measure);

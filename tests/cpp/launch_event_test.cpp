@@ -45,6 +45,48 @@ TEST(Events, ALaunchTellsItsTimesOnceItIsDone) {
     EXPECT_EQ(events_since(at).events[0].end, 6);
 }
 
+std::shared_ptr<device::Device::Launch> ended(double begin, double end) {
+    auto timing = std::make_shared<device::Device::Launch>();
+    timing->begin = begin;
+    timing->end = end;
+    timing->done = true;
+    return timing;
+}
+
+TEST(Events, LaunchesBeyondThoseAskedForAreSummed) {
+    Event like{};
+    like.kind = Event::Kind::launch;
+    const auto one = std::make_shared<const Event>(like), other = std::make_shared<const Event>(like);
+    const auto at = mark();
+    record_launch(one, 0, 0, ended(0, 1));
+    record(numbered(1));
+    record_launch(one, 0, 0, ended(2, 5));
+    record_launch(other, 0, 0, ended(5, 9));
+    record_launch(one, 0, 0, ended(9, 10));
+    auto untimed = ended(0, 0);
+    untimed->timed = false;
+    record_launch(one, 0, 0, untimed);
+    auto faulted = ended(0, 7);
+    faulted->fault.kind = 1;
+    record_launch(one, 0, 0, faulted);
+    record_launch(one, 0, 0, std::make_shared<device::Device::Launch>());  // runs
+    record_launch(one, 0, 0, nullptr);                                     // of no blocks
+
+    const Slice slice = events_since(at, 1);
+    ASSERT_EQ(slice.events.size(), 5u);  // the first, the fill, and what a sum can't tell
+    EXPECT_EQ(slice.events[0].end, 1);
+    ASSERT_EQ(slice.sums.size(), 2u);
+    EXPECT_EQ(slice.sums[0].what, one);
+    EXPECT_EQ(slice.sums[0].calls, 3);
+    EXPECT_EQ(slice.sums[0].timed, 2);
+    EXPECT_EQ(slice.sums[0].total, 4);
+    EXPECT_EQ(slice.sums[0].shortest, 1);
+    EXPECT_EQ(slice.sums[0].longest, 3);
+    EXPECT_EQ(slice.sums[1].total, 4);
+    EXPECT_EQ(events_since(at).events.size(), 9u);
+    EXPECT_TRUE(events_since(at).sums.empty());
+}
+
 TEST(Events, TheOldestGoAndAreCounted) {
     const auto at = mark();
     for (int i = 0; i < 65536 + 100; ++i) record(numbered(i));

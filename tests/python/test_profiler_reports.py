@@ -47,6 +47,22 @@ def test_a_block_gives_its_own_launches_and_no_others():
     assert valid(p.report.document)["scope"]["kind"] == "block"
 
 
+def test_many_launches_are_counted_whether_kept_or_summed():
+    x, y = cuda.to_device(ones(2000)), cuda.to_device(ones(64))
+    with profiler.profile() as p:
+        for k in range(250):
+            double[8, 250](x)
+            if k % 2:
+                double[1, 64](y)
+    large, small = sorted(p.report.kernels, key=lambda row: -row["calls"])
+    assert large["calls"] == 250 and small["calls"] == 125
+    for row, elements in (large, 2000), (small, 64):
+        assert row["flops"]["value"] == elements and row["bytes_read"]["value"] == 4 * elements
+        time = {name: row["time"][name]["value"] for name in ("total", "mean", "min", "max")}
+        assert 0 <= time["min"] <= time["mean"] <= time["max"] <= time["total"]
+    assert valid(p.report.document)["totals"]["launches"] == 375
+
+
 def test_the_article_s_profiling():
     @profiler.profile(metrics=["memory_throughput", "compute_utilization"])
     def benchmark_function():
