@@ -7,7 +7,7 @@ from functools import cache
 from textwrap import wrap
 
 from xcuda.magics import figures
-from xcuda.magics.rows import kernel_figures, shown
+from xcuda.magics.rows import Row, kernel_figures, shown
 from xcuda.profiler import Report, show_reports
 from xcuda.profiler.history import sparkline, trend
 from xcuda.profiler.shown import renderers
@@ -16,6 +16,7 @@ MIME = "application/vnd.xcuda.report.v1+json"
 
 
 PICTURES = ("timeline", "roofline")
+MOST_KERNELS = 30  # whose figures are shown
 
 
 def render_report(
@@ -29,17 +30,19 @@ def render_report(
     full = document["scope"]["kind"] == "cell" and show_reports() == "full"
     drawn = [drawing(document, name, missing="") for name in PICTURES] if full else []
     drawn += [drawing(document, name) for name in pictures]
+    line, rest = quiet_line(document), collected(document)
+    rows = [[row for row in kernel_figures(k) if row.key in keep] for k in document["kernels"][:MOST_KERNELS]]
     html = template("report.html").render(
         r=document,
-        line=quiet_line(document),
-        keep=keep,
+        line=line,
+        rows=rows,
         unfolded=unfolded or full,
         pictures=drawn,
-        collected=collected(document),
+        collected=rest,
     )
     # What a notebook keeps of a report is its figures: ten thousand launches' times would only swell it.
     data = {key: part for key, part in document.items() if key != "timeline"}
-    return {"text/plain": plain(document, keep), "text/html": html, MIME: data}, {}
+    return {"text/plain": plain(document, line, rows, rest), "text/html": html, MIME: data}, {}
 
 
 def drawing(document: dict, name: str, missing: str = "No {}: {}.") -> str:
@@ -87,7 +90,7 @@ def template(name: str):
         place=figures.place,
         signature=figures.signature,
     )
-    environment.globals.update(kernel_figures=kernel_figures, in_unit=figures.in_unit)
+    environment.globals.update(in_unit=figures.in_unit)
     return environment.get_template(name)
 
 
@@ -153,16 +156,18 @@ def _launched(document: dict) -> list[dict]:
     return [event for event in events if event["kind"] == "launch"]
 
 
-def plain(document: dict, keep: set[str]) -> str:
+def plain(document: dict, line: str, figures_of: list[list[Row]], rest: list[str]) -> str:
     """The report for a terminal: the quiet line, then each kernel's figures and the advice, indented."""
-    lines = [f"xcuda: {quiet_line(document)}"]
-    for kernel in document["kernels"]:
+    lines = [f"xcuda: {line}"]
+    for kernel, figures_here in zip(document["kernels"], figures_of, strict=False):
         at = figures.place(kernel["place"])
         lines.append(f"  {kernel['name']}{figures.signature(kernel)}{f'  [{at}]' if at else ''}")
-        rows = [row for row in kernel_figures(kernel) if row.key in keep and row.text != "–"]
+        rows = [row for row in figures_here if row.text != "–"]
         width = max((len(row.label) for row in rows), default=0)
         lines += [f"    {row.label:<{width}}  {row.text}  ({row.origin})" for row in rows]
         lines += [f"    warning: {warning}" for warning in kernel["warnings"]]
+    if len(document["kernels"]) > len(figures_of):
+        lines.append(f"  and {len(document['kernels']) - len(figures_of)} more rows in the report's data")
     for advice in document["advice"]:
         at = figures.place(advice["place"])
         lines += wrap(
@@ -171,7 +176,7 @@ def plain(document: dict, keep: set[str]) -> str:
             initial_indent="  ",
             subsequent_indent="    ",
         )
-    lines += [f"  {told}" for told in collected(document)]
+    lines += [f"  {told}" for told in rest]
     if document["lost_events"]:
         lines.append(f"  {document['lost_events']} earlier events were lost: the log keeps the last 65536")
     return "\n".join(lines)
