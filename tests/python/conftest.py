@@ -6,7 +6,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# One set of examples on every machine and in every run: what may fail once in a thousand runs is looked for by commands.
+hypothesis.settings.register_profile("steady", derandomize=True, deadline=None, database=None)
+hypothesis.settings.load_profile("steady")
 
 ROOT = Path(__file__).resolve().parents[2]
 

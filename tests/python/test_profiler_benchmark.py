@@ -58,7 +58,6 @@ def test_the_device_time_is_the_kernels_and_the_host_time_is_the_rest():
 
     timed = profiler.benchmark(slow_host, calls=3, cold=False)
     assert timed.warm.host.min > 0.009
-    assert timed.warm.device.max < timed.warm.host.min
     assert timed.cold is None
 
 

@@ -1,5 +1,6 @@
 """A running kernel to talk to, and what came back as something one can ask questions of."""
 
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,7 +16,6 @@ class Outcome:
 
     reply: dict
     messages: list = field(default_factory=list)
-    seconds: float = 0.0
 
     def of(self, kind: str) -> list[dict]:
         return [message["content"] for message in self.messages if message["msg_type"] == kind]
@@ -34,19 +34,19 @@ class Session:
 
     def __init__(self, **start_options):
         self.manager, self.client = jupyter_client.manager.start_new_kernel(
-            kernel_name="xcuda", startup_timeout=30, **start_options
+            kernel_name="xcuda", startup_timeout=120, **start_options
         )
+        self.manager.shutdown_wait_time = 120  # on a loaded machine too, before it is killed
 
     @property
     def process(self):
         return self.manager.provisioner.process
 
-    def run(self, code: str, timeout: float = 20, **options) -> Outcome:
+    def run(self, code: str, timeout: float = 60, **options) -> Outcome:
         return self.finish(self.client.execute(code, **options), timeout)
 
-    def finish(self, message_id: str, timeout: float = 20) -> Outcome:
+    def finish(self, message_id: str, timeout: float = 60) -> Outcome:
         """Everything that belongs to a request that was sent already."""
-        begin = time.monotonic()
         messages = []
         while True:
             message = self.client.get_iopub_msg(timeout=timeout)
@@ -56,9 +56,9 @@ class Session:
             if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
                 break
         reply = self.reply(message_id, timeout)
-        return Outcome(reply, messages, time.monotonic() - begin)
+        return Outcome(reply, messages)
 
-    def reply(self, message_id: str, timeout: float = 20) -> dict:
+    def reply(self, message_id: str, timeout: float = 60) -> dict:
         while True:
             reply = self.client.get_shell_msg(timeout=timeout)
             if reply["parent_header"].get("msg_id") == message_id:
@@ -68,7 +68,7 @@ class Session:
         """The reply to one of the client's other requests: complete, inspect, history, ..."""
         return self.reply(getattr(self.client, question)(*arguments, **options))
 
-    def wait_for(self, kind: str, message_id: str, timeout: float = 10) -> dict:
+    def wait_for(self, kind: str, message_id: str, timeout: float = 60) -> dict:
         while True:
             message = self.client.get_iopub_msg(timeout=timeout)
             if message["msg_type"] == kind and message["parent_header"].get("msg_id") == message_id:
@@ -87,7 +87,24 @@ class Session:
         process = self.process
         self.client.stop_channels()
         self.manager.shutdown_kernel()
-        return process.wait(timeout=10)
+        return process.wait(timeout=120)
+
+
+class Gate:
+    """What a cell waits at, in one system call, until the test opens it."""
+
+    def __init__(self, path):
+        os.mkfifo(path)
+        self.path = path
+        self.wait = f"open({str(path)!r}).read()"
+
+    def open(self) -> None:
+        self.path.write_text("")
+
+
+@pytest.fixture
+def gate(tmp_path) -> Gate:
+    return Gate(tmp_path / "gate")
 
 
 @pytest.fixture(scope="module")

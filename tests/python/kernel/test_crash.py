@@ -23,13 +23,13 @@ x.tolist()
 def test_a_crash_is_written_down_and_told(own_kernel, fresh_cache, how):
     # The fixture's kernel was started with another cache: a restart takes this test's.
     own_kernel.manager.restart_kernel(now=True, env={**os.environ, "XCUDA_CACHE_DIR": str(fresh_cache)})
-    own_kernel.client.wait_for_ready(timeout=30)
+    own_kernel.client.wait_for_ready(timeout=60)
     assert own_kernel.run(KERNEL).result == "[3.0, 3.0, 3.0, 3.0]"
     process = own_kernel.process
     own_kernel.client.execute(f"mark = 'the cell that crashes'\n{how}")
-    assert process.wait(timeout=20) in (-signal.SIGSEGV, -signal.SIGABRT)
+    assert process.wait(timeout=60) in (-signal.SIGSEGV, -signal.SIGABRT)
     own_kernel.manager.restart_kernel(now=True, env={**os.environ, "XCUDA_CACHE_DIR": str(fresh_cache)})
-    own_kernel.client.wait_for_ready(timeout=30)
+    own_kernel.client.wait_for_ready(timeout=60)
     outcome = own_kernel.run(KERNEL)
     assert outcome.result == "[3.0, 3.0, 3.0, 3.0]"
     told = outcome.text("stderr")

@@ -16,14 +16,14 @@ class Debugger:
         message = self.session.client.session.msg("debug_request", content)
         self.session.client.control_channel.send(message)
         while True:
-            reply = self.session.client.get_control_msg(timeout=20)
+            reply = self.session.client.get_control_msg(timeout=60)
             if reply["parent_header"].get("msg_id") == message["header"]["msg_id"]:
                 return reply["content"]
 
     def event(self, name: str) -> dict:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            message = self.session.client.get_iopub_msg(timeout=20)
+            message = self.session.client.get_iopub_msg(timeout=60)
             if message["msg_type"] == "debug_event" and message["content"]["event"] == name:
                 return message["content"]
         pytest.fail(f"no event {name}")
@@ -127,11 +127,10 @@ def test_disconnect_leaves_a_kernel_that_works(own_kernel):
     assert own_kernel.close() == 0
 
 
-def test_busy_kernel_still_answers_the_control_channel(kernel):
-    message_id = kernel.client.execute("print('begun')\nimport time\ntime.sleep(1)")
+def test_busy_kernel_still_answers_the_control_channel(kernel, gate):
+    message_id = kernel.client.execute(f"print('begun')\n{gate.wait}")
     kernel.wait_for("stream", message_id)
-    begin = time.monotonic()
     kernel.client.control_channel.send(kernel.client.session.msg("kernel_info_request", {}))
-    assert kernel.client.get_control_msg(timeout=5)["msg_type"] == "kernel_info_reply"
-    assert time.monotonic() - begin < 0.8
+    assert kernel.client.get_control_msg(timeout=60)["msg_type"] == "kernel_info_reply"
+    gate.open()
     kernel.finish(message_id)

@@ -8,7 +8,7 @@ def replies_to(kernel, message_id) -> list[dict]:
     last = kernel.client.kernel_info()
     found = []
     while True:
-        reply = kernel.client.get_shell_msg(timeout=10)
+        reply = kernel.client.get_shell_msg(timeout=60)
         if reply["parent_header"].get("msg_id") == message_id:
             found.append(reply)
         if reply["parent_header"].get("msg_id") == last:

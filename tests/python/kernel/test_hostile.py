@@ -106,11 +106,11 @@ def test_eight_clients_at_once(kernel):
         try:
             client.load_connection_file()  # a session of its own
             client.start_channels()
-            client.wait_for_ready(timeout=30)
+            client.wait_for_ready(timeout=60)
             for turn in range(5):
                 message = client.execute(f"c{number} = {turn}\nc{number} + {number}")
                 while True:
-                    reply = client.get_iopub_msg(timeout=30)
+                    reply = client.get_iopub_msg(timeout=60)
                     if reply["parent_header"].get("msg_id") != message:
                         continue
                     if reply["msg_type"] == "execute_result":

@@ -3,7 +3,7 @@
 
 def ask(kernel, code, answer, **options):
     message_id = kernel.client.execute(code, allow_stdin=True, **options)
-    request = kernel.client.get_stdin_msg(timeout=10)["content"]
+    request = kernel.client.get_stdin_msg(timeout=60)["content"]
     kernel.client.input(answer)
     return request, kernel.finish(message_id)
 
@@ -22,7 +22,7 @@ def test_password(kernel):
 
 def test_output_before_the_question_is_shown_first(kernel):
     message_id = kernel.client.execute("print('first', end='')\ninput()", allow_stdin=True)
-    kernel.client.get_stdin_msg(timeout=10)
+    kernel.client.get_stdin_msg(timeout=60)
     assert kernel.wait_for("stream", message_id)["text"] == "first"
     kernel.client.input("")
     assert kernel.finish(message_id).result == "''"
@@ -38,9 +38,9 @@ def test_the_debugger_of_the_terminal(kernel):
     message_id = kernel.client.execute(
         "def f(n):\n    import pdb; pdb.set_trace()\n    return n\nf(41)", allow_stdin=True
     )
-    kernel.client.get_stdin_msg(timeout=20)
+    kernel.client.get_stdin_msg(timeout=60)
     kernel.client.input("p n + 1")
-    kernel.client.get_stdin_msg(timeout=10)
+    kernel.client.get_stdin_msg(timeout=60)
     kernel.client.input("continue")
     outcome = kernel.finish(message_id)
     assert "42" in outcome.text() and outcome.result == "41"
