@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import math
 
 from xcuda import _runtime
 from xcuda.check.copies import host_copies
@@ -53,6 +54,7 @@ class Drawing:
     accesses: tuple[Access, ...]
     complete: bool
     error: str
+    left_out: str = ""  # why only one block was looked at
 
     def __iter__(self):
         return iter(self.accesses)
@@ -78,7 +80,7 @@ class Drawing:
     @property
     def notes(self) -> list[str]:
         """What the picture leaves out, and what ended the launch: a sentence each."""
-        return [*self._picture[1], *([self.error] if self.error else [])]
+        return [note for note in (self.left_out, *self._picture[1], self.error) if note]
 
     def __repr__(self) -> str:
         from xcuda.check.pictured import accesses_text
@@ -127,15 +129,19 @@ def _drawn(callee, values, block) -> Drawing:
     from xcuda.check.pictured import MOST_THREADS
 
     grid, shape = _runtime.launch_shape(callee, tuple(host_copies(values)))
+    left_out = ""
     if block is None:
-        threads = functools.reduce(lambda a, b: a * b, (*grid, *shape))
-        number = -1 if threads <= MOST_THREADS else 0
+        threads = math.prod((*grid, *shape))
+        number = -1 if threads <= MOST_THREADS or math.prod(grid) == 1 else 0
+        if number == 0:
+            left_out = f"Of the launch's {threads:,} threads only block (0, 0, 0) is drawn: block= names another one."
     else:
         at = _triple(block)
         if any(not 0 <= i < n for i, n in zip(at, grid, strict=True)):
             raise IndexError(f"there is no block {at} in this launch: it has {tuple(grid)}")
         number = at[0] + grid[0] * (at[1] + grid[1] * at[2])
-    return traced(callee, host_copies(values), number, MOST_DRAWN, to_the_end=False)
+    drawn = traced(callee, host_copies(values), number, MOST_DRAWN, to_the_end=False)
+    return dataclasses.replace(drawn, left_out=left_out)
 
 
 def traced(callee, copies, number: int = -1, most: int = MOST, to_the_end: bool = True) -> Drawing:

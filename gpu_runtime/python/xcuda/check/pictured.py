@@ -82,12 +82,9 @@ def _threads(drawing, notes) -> list[Box]:
         cells = {(block, t): (t[0] + t[2] * bx, t[1]) for t in shown}
         labels = {key: ",".join(map(str, key[1][:axes])) for key in cells}
         boxes.append(Box(_block(block, drawing) if several else "threads", cells, labels))
-    drawn, whole = sum(len(b.cells) for b in boxes), math.prod(drawing.grid) * len(lanes)
-    if drawn < whole:
-        notes.append(
-            f"The picture shows {drawn} of the launch's {whole} threads: launch fewer to see all, or name a block "
-            f"with block=."
-        )
+    drawn, looked_at = sum(len(b.cells) for b in boxes), len(blocks) * len(lanes)
+    if drawn < looked_at:
+        notes.append(f"The picture shows {drawn} of {looked_at:,} threads: launch fewer to see all.")
     return boxes
 
 
