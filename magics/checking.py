@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
 
@@ -73,3 +74,28 @@ class CudaChecking(Magics):
         from xcuda.magics.debug_cell import debug_cell
 
         debug_cell(self.shell, cell, options)
+
+    @magic_arguments()
+    @argument("kernel", help="a @cuda.kernel function, or kernel[grid,block], without blanks")
+    @argument("arguments", nargs="*", help="the arguments of the call: names, or expressions without blanks")
+    @argument("--block", metavar="X,Y,Z", help="the only block to draw; without it all of a small launch")
+    @line_magic
+    def cuda_draw(self, line):
+        """A picture of what each thread of a launch reads and writes, from a run on the CPU device over copies."""
+        options = parse_argstring(self.cuda_draw, line)
+        from xcuda import check
+
+        block = None
+        if options.block is not None:
+            parts = options.block.strip("()").split(",")
+            if len(parts) > 3 or not all(part.strip().isdecimal() for part in parts):
+                raise UsageError(f"--block takes one to three numbers, as in 0,1, not {options.block!r}")
+            block = tuple(map(int, parts))
+        try:
+            values = [self.shell.ev(text) for text in (options.kernel, *options.arguments)]
+        except Exception as error:
+            raise UsageError(f"%cuda_draw {line}: {error}") from None
+        try:
+            return check.draw(*values, block=block)
+        except (TypeError, IndexError) as error:
+            raise UsageError(str(error)) from None

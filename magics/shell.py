@@ -10,7 +10,7 @@ NAMES = {
 }
 NAMES["line"] += ("cuda_profile", "cuda_time", "cuda_occupancy", "cuda_report")
 NAMES["cell"] += ("cuda_time", "cuda_trace")
-NAMES["line"] += ("cuda_mem", "cuda_free", "cuda_limit")
+NAMES["line"] += ("cuda_mem", "cuda_free", "cuda_limit", "cuda_draw")
 NAMES["cell"] += ("cuda_limit", "cuda_check", "cuda_debug")
 
 

@@ -22,6 +22,8 @@ MODULES = (
     "xcuda.tiles",
     "xcuda.jit",
     "xcuda.profiler",
+    "xcuda.check",
+    "xcuda.math",
 )
 REPOSITORY = os.environ.get(
     "XCUDA_REPOSITORY", ""

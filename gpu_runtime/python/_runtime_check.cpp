@@ -9,6 +9,7 @@
 #include "_runtime_kernel.hpp"
 #include "launch/crash.hpp"
 #include "launch/launch.hpp"
+#include "profile/check/accesses.hpp"
 #include "profile/check/check.hpp"
 #include "profile/check/steps.hpp"
 
@@ -118,6 +119,35 @@ nb::object follow_thread(nb::handle callee, nb::tuple values, std::int64_t block
     return out;
 }
 
+// Which thread touches which element; block -1: all of them. None for a kernel that is not of threads. An access is
+// (0 read, 1 write, 2 atomic; block, thread, array, element in C order, line, barriers passed).
+nb::object thread_accesses(nb::handle callee, nb::tuple values, std::int64_t block, std::size_t most,
+                           bool to_the_end) {
+    Call call(callee, values);
+    if (!call.lowered) return nb::none();
+    profile::check::Accesses made;
+    {
+        nb::gil_scoped_release released;
+        made = profile::check::accesses(*call.lowered, call.arguments.values(), call.shape, block, most,
+                                        to_the_end);
+    }
+    nb::list arrays, touches;
+    for (const profile::check::TouchedArray& a : made.arrays)
+        arrays.append(nb::make_tuple(a.name, a.shared, nb::tuple(nb::cast(a.extents))));
+    for (const profile::check::Touch& t : made.touches)
+        touches.append(
+            nb::make_tuple(static_cast<int>(t.what), t.block, t.thread, t.array, t.element, t.line, t.phase));
+    nb::dict out;
+    out["arrays"] = arrays;
+    out["touches"] = touches;
+    out["cut"] = made.cut;
+    out["grid"] = lengths(made.shape.grid);
+    out["block"] = lengths(made.shape.block);
+    out["fault"] = made.fault ? nb::object(nb::make_tuple(made.fault->python_type, made.fault->what()))
+                              : nb::object(nb::none());
+    return out;
+}
+
 // The grid and block that a launch over these arguments has.
 nb::tuple launch_shape(nb::handle callee, nb::tuple values) {
     Call call(callee, values);
@@ -140,6 +170,8 @@ void bind_check(nb::module_& module) {
                nb::arg("seed"), nb::arg("most_steps"), nb::arg("finite"), nb::arg("unset"));
     module.def("follow_thread", &follow_thread, nb::arg("kernel"), nb::arg("values"), nb::arg("block"),
                nb::arg("thread"), nb::arg("most"));
+    module.def("thread_accesses", &thread_accesses, nb::arg("kernel"), nb::arg("values"), nb::arg("block"),
+               nb::arg("most"), nb::arg("to_the_end"));
     module.def("launch_shape", &launch_shape, nb::arg("kernel"), nb::arg("values"));
     // Gives the hook that was set before.
     module.def(

@@ -184,6 +184,7 @@ def check_profiling(notebook):
     assert any(page.count("data:image/svg+xml;base64,") == 2 for page in pages)
     (compared,) = [page for page in pages if "what else changed" in page]
     assert "as written → 5. tiled" in compared and "smooth → smooth_tiled" in compared
+    exercises_are_solved(notebook, 2)
 
 
 def check_tiles(notebook):
@@ -201,6 +202,7 @@ def check_tiles(notebook):
     (explained,) = [d for d in shown if "a tile kernel on" in d.get("text/plain", "")]
     assert "data:image/svg+xml;base64," in explained["text/html"]
     assert any("'width':" in d.get("text/plain", "") for d in shown)  # what autotune chose
+    exercises_are_solved(notebook, 2)
 
 
 def said(notebook) -> str:
@@ -310,6 +312,21 @@ def check_fusion(notebook):
     assert any("Cholesky" in page and "<table>" in page for page in pages)
 
 
+def check_puzzles(notebook):
+    """As a reader gets it: each puzzle has a picture and a sentence on what is missing. tests/notebooks/test_puzzles.py
+    solves them."""
+    verdicts = []
+    for cell in notebook.cells:
+        if "check" not in cell.metadata.get("tags", []):
+            continue
+        drawn, verdict = (output.data for output in cell.outputs)
+        assert "data:image/svg+xml;base64," in drawn["text/html"] and "0 accesses" in drawn["text/plain"]
+        verdicts.append(verdict["text/plain"])
+    assert len(verdicts) == 14
+    for verdict in verdicts:
+        assert re.match(r"out\[[01](, 0)?\] is 0 and should be \d+, since no thread writes it", verdict)
+
+
 CHECKS = {
     "01_first_kernel": check_first_kernel,
     "02_image_filters": check_image_filters,
@@ -321,6 +338,7 @@ CHECKS = {
     "08_async": check_async,
     "09_porting": check_porting,
     "10_interop": check_interop,
+    "11_puzzles": check_puzzles,
 }
 
 

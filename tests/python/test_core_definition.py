@@ -43,6 +43,15 @@ def test_an_argument_that_nothing_uses():
     ]
 
 
+def test_of_an_unfinished_kernel_nothing_is_said():
+    def unfinished(x, y):
+        scratch = cuda.shared.array(32, np.float32)
+        scratch[cuda.threadIdx.x] = x[0]
+        ...
+
+    assert told(unfinished) == []
+
+
 def test_a_shared_array_that_nothing_reads():
     ((line, text),) = told(never_read)
     assert line == 1 and "the shared array scratch is never read" in text

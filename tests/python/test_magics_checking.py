@@ -113,3 +113,39 @@ def test_a_cell_without_a_kernel(shell):
         [o.data["text/plain"] for o in run(shell, "%%cuda_check\nx = 1").outputs]
     )
     assert "There was no launch 1 in this cell" in run(shell, "%%cuda_debug\nx = 1").stdout
+
+
+def test_cuda_draw(shell):
+    run(shell, TRIPLE_OF_DRAWING)
+    drawn = shell.run_line_magic("cuda_draw", "drawn_triple[1,4] np.ones(4)")
+    assert [a.element for a in drawn.of(3)] == ["x[3]", "x[3]"]
+    assert shell.run_line_magic("cuda_draw", "drawn_triple[2,4] np.ones(8) --block 1").drawn_block == (
+        1,
+        0,
+        0,
+    )
+
+
+TRIPLE_OF_DRAWING = """
+import numpy as np
+from xcuda import core as cuda
+@cuda.kernel
+def drawn_triple(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = 3 * x[i]
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("%cuda_draw drawn_triple[1,4] no_such_array", "no_such_array"),
+        ("%cuda_draw drawn_triple[1,4] np.ones(4) --block a", "--block takes one to three numbers"),
+        ("%cuda_draw drawn_triple[1,4] np.ones(4) --block 9", "there is no block (9, 0, 0) in this launch"),
+        ("%cuda_draw 4", "draw takes a kernel, or kernel[grid, block], not int"),
+    ],
+)
+def test_cuda_draw_refuses(shell, line, words):
+    run(shell, TRIPLE_OF_DRAWING)
+    assert words in usage_error(shell, line)

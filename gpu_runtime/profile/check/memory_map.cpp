@@ -99,15 +99,16 @@ std::string MemoryMap::name(const Range& range) const {
     return f.vars[static_cast<std::size_t>(f.params[static_cast<std::size_t>(range.parameter)])].name;
 }
 
+std::vector<std::int64_t> MemoryMap::index(const Range& range, std::uint64_t address) const {
+    if (range.parameter >= 0) return index_in(arguments_[static_cast<std::size_t>(range.parameter)], address);
+    return index_in(kernel_.module.fiber->vars[static_cast<std::size_t>(range.variable)].type.extents,
+                    static_cast<std::int64_t>((address - range.begin) / range.element));
+}
+
 std::string MemoryMap::element(std::uint64_t address, std::int32_t site, std::uint32_t thread) {
     const Range* range = find(address, site, thread);
     if (!range) return "an element";
-    const auto index =
-        range->parameter >= 0
-            ? index_in(arguments_[static_cast<std::size_t>(range->parameter)], address)
-            : index_in(kernel_.module.fiber->vars[static_cast<std::size_t>(range->variable)].type.extents,
-                       static_cast<std::int64_t>((address - range->begin) / range->element));
-    return fmt::format("{}[{}]", name(*range), fmt::join(index, ", "));
+    return fmt::format("{}[{}]", name(*range), fmt::join(index(*range, address), ", "));
 }
 
 }  // namespace xcuda::profile::check

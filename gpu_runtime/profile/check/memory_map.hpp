@@ -33,6 +33,8 @@ public:
     /// "part[3]", "a[1, 2]".
     std::string element(std::uint64_t address, std::int32_t site, std::uint32_t thread);
     std::string name(const Range& range) const;
+    /// Where in its array an address lies; empty where strides don't tell.
+    std::vector<std::int64_t> index(const Range& range, std::uint64_t address) const;
 
 private:
     std::span<const launch::Argument> arguments_;

@@ -199,6 +199,8 @@ __all__ = [
     "check",
     "checking",
     "debug",
+    "draw",
+    "verify",
     "memory_info",
     "trim_memory",
     "DeviceMemoryError",
@@ -250,7 +252,7 @@ def __getattr__(name):
         import xcuda
 
         return xcuda.profiler if name == "profiler" else xcuda.jit.compile_kernel
-    if name in ("check", "checking", "debug"):
+    if name in ("check", "checking", "debug", "draw", "verify"):
         import xcuda
 
         return getattr(xcuda.check, name)

@@ -11,7 +11,9 @@ class KernelWarning(UserWarning):
 
 
 def warn(tree: ast.FunctionDef, file: str) -> None:
-    """Warns of each finding in a kernel's tree, whose lines are the file's."""
+    """Warns of each finding in a kernel's tree, whose lines are the file's. A kernel with a `...` is unfinished."""
+    if any(isinstance(n, ast.Expr) and getattr(n.value, "value", None) is ... for n in ast.walk(tree)):
+        return
     looks = (_unused_arguments, _unread_shared, _parted_barriers, _breakpoints)
     for line, sentence in [found for look in looks for found in look(tree)]:
         warnings.warn_explicit(f"{tree.name}: {sentence}", KernelWarning, file, line)
