@@ -22,7 +22,8 @@ constexpr int most_depth = 48;             // of pending values under one
 constexpr std::size_t most_pending = 256;  // that arrays hold
 
 PyTypeObject* numeric_class = nullptr;
-PyObject* dtypes[16] = {};  // NumPy's dtype objects
+PyObject* dtypes[16] = {};  // NumPy's dtype objects, each asked of numpy_dtype_of at its first use
+PyObject* numpy_dtype_of = nullptr;
 
 using Lengths = std::vector<std::int64_t>;
 
@@ -367,7 +368,10 @@ void bind_numeric(nb::module_& module) {
             [](const NumericArray& a) { return as_tuple(a.view.strides.data(), a.view.ndim, itemsize(a)); })
         .def_prop_ro("dtype",
                      [](const NumericArray& a) {
-                         return nb::borrow(dtypes[static_cast<std::size_t>(a.value->dtype)]);
+                         const auto place = static_cast<std::size_t>(a.value->dtype);
+                         if (!dtypes[place])
+                             dtypes[place] = nb::handle(numpy_dtype_of)(place).release().ptr();
+                         return nb::borrow(dtypes[place]);
                      })
         .def_prop_ro("ndim", [](const NumericArray& a) { return a.view.ndim; })
         .def_prop_ro("size", [](const NumericArray& a) { return a.view.size(); })
@@ -490,9 +494,8 @@ void bind_numeric(nb::module_& module) {
             out.append(nb::make_tuple(t.name, t.text, t.registers ? nb::cast(*t.registers) : nb::none()));
         return out;
     });
-    module.def("set_numeric_class", [](nb::type_object type, nb::list numpy_dtypes) {
-        for (std::size_t i = 0; i < numpy_dtypes.size(); ++i)
-            dtypes[i] = nb::object(numpy_dtypes[i]).release().ptr();
+    module.def("set_numeric_class", [](nb::type_object type, nb::object dtype_of) {
+        numpy_dtype_of = dtype_of.release().ptr();
         numeric_class = reinterpret_cast<PyTypeObject*>(type.release().ptr());
         arrays::set_place_of(&place_of);
         set_numeric_reader([](PyObject* object) -> std::optional<DeviceArray> {

@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <unordered_map>
@@ -77,7 +78,10 @@ std::uint64_t bits_of(T x) {
 std::uint64_t float_bits(double x, DType d) {
     if (d == DType::f64) return bits_of(x);
     if (d == DType::f32) return bits_of(static_cast<float>(x));
-    return bits_of(static_cast<_Float16>(x));
+    if (d == DType::f16) return bits_of(static_cast<_Float16>(x));
+    const std::uint32_t wide =
+        std::bit_cast<std::uint32_t>(static_cast<float>(x));  // bfloat16: the nearest, ties even
+    return std::isnan(x) ? wide >> 16 | 0x40 : (wide + 0x7fff + (wide >> 16 & 1)) >> 16;
 }
 
 bool integer_bits(PyObject* number, DType d, std::uint64_t& bits) {
@@ -392,7 +396,6 @@ bool convert_number(PyObject* number, DType to, Operand& operand) {
         if (PyLong_Check(number)) return integer_bits(number, to, operand.bits);
         return false;
     }
-    if (to == DType::bf16) return false;
     if (is_complex(to)) {
         const Py_complex z = PyComplex_AsCComplex(number);
         if (z.real == -1.0 && PyErr_Occurred()) {

@@ -8,11 +8,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
+
+import psutil
 
 HERE = pathlib.Path(__file__).resolve().parent
-SILENCE = 75  # seconds without a word after which the process is taken to hang
-COLLECTION = 400  # the same before the first test
-SECONDS = 30  # a test's time
+SECONDS = 40  # of processor time without a word, after which the process is taken to hang
+SILENCE = 900  # the same by the clock: it waits for what doesn't come
 
 
 class Journal(dict):
@@ -64,7 +66,7 @@ def _one_process(file, outcomes, stage, select):
             NPY_AVAILABLE_MEM="0",
         )
         pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib"]
-        limits = [f"--timeout={SECONDS}", "-W", "ignore", "--rootdir", str(file.parent), "-c", os.devnull]
+        limits = ["-W", "ignore", "--rootdir", str(file.parent), "-c", os.devnull]
         process = subprocess.Popen(
             [*pytest, *limits, str(file), *(["-k", select] if select else [])],
             env=env, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=file.parent,
@@ -77,16 +79,34 @@ def _one_process(file, outcomes, stage, select):
             process.wait()
 
 
+def _next_line(process, lines):
+    """(what the process tells next, _), or (None, why there is nothing); time counts as far as the process had the processor."""
+    begun, spent = time.monotonic(), _processor_seconds(process)
+    while True:
+        try:
+            return lines.get(timeout=1), "the process died"
+        except queue.Empty:
+            if _processor_seconds(process) - spent > SECONDS:
+                return None, f"no end within {SECONDS} s of processor time"
+            if time.monotonic() - begun > SILENCE:
+                return None, f"no end within {SILENCE} s"
+
+
+def _processor_seconds(process):
+    try:
+        used = psutil.Process(process.pid).cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0
+    return used.user + used.system
+
+
 def _read(process, pipe, outcomes):
     """(the last test begun, whether the run came to its end)."""
     lines = queue.Queue()
     threading.Thread(target=lambda: [*map(lines.put, pipe), lines.put(None)], daemon=True).start()
     current, open_test = None, False
     while True:
-        try:
-            line, ended = lines.get(timeout=SILENCE if current else COLLECTION), "the process died"
-        except queue.Empty:
-            line, ended = None, f"no end within {SILENCE if current else COLLECTION} s"
+        line, ended = _next_line(process, lines)
         if line is None:
             break
         told = json.loads(line)

@@ -17,13 +17,12 @@ def zeros(dtype, *shape):
 
 def cases():
     places, one = zeros("i8", 9), zeros("f4", 9)
-    gather = _gather._kernels()
-    yield "gather", gather["gather"], (one, one, places, 0)
-    yield "gather blocks", gather["gather_blocks"], (one, one, places, 0, 1, 1, 3)
-    yield "scatter", gather["scatter"], (one, places, one, 0)
-    yield "find owners", gather["find_owners"], (places, places)
-    yield "scatter owned", gather["scatter_owned"], (one, places, one, 0, places)
-    yield "places of a mask", _nonzero._kernel(), (places, zeros("?", 9), places)
+    yield "gather", _gather._gather(), (one, one, places, 0)
+    yield "gather blocks", _gather._gather_blocks(), (one, one, places, 0, 1, 1, 3)
+    yield "scatter", _gather._scatter(), (one, places, one, 0)
+    yield "find owners", _gather._find_owners(), (places, places)
+    yield "scatter owned", _gather._scatter_owned(), (one, places, one, 0, places)
+    yield "places of a mask", _nonzero._write_places(), (places, zeros("?", 9), places)
     for name, dtype in (("add", "i8"), ("maximum", "f4"), ("multiply", "c16"), ("logical_or", "?")):
         d, x = numpy.dtype(dtype), zeros(dtype, 2, 9, 3)
         yield f"scan lanes {name} {dtype}", _scans._lanes(name, d), (x, x)

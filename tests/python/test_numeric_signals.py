@@ -106,13 +106,13 @@ def test_kernels_compile_for_gpus():
     pytest.importorskip("nvidia.cu13", reason="no NVRTC wheel")
     cube, vector = "{}[:, :, ::1]", "{}[::1]"
     for kernel, types in (
-        (_signals._convolved, ", ".join([vector.format("complex128")] * 3) + ", int64"),
-        (_signals._convolved_booleans, ", ".join([vector.format("bool")] * 3) + ", int64"),
-        (_signals._bessel, "float64[::1], float64[::1]"),
+        (_signals._convolved(), ", ".join([vector.format("complex128")] * 3) + ", int64"),
+        (_signals._convolved_booleans(), ", ".join([vector.format("bool")] * 3) + ", int64"),
+        (_signals._bessel(), "float64[::1], float64[::1]"),
         (_signals._interpolating(2), "float64[:, ::1], float64[::1], float64[::1], float64[:, ::1], float64[::1], float64[::1]"),
-        (_packed_bits._pack, "uint8[:, ::1], bool[:, ::1], bool"), (_packed_bits._unpack, "uint8[:, ::1], uint8[:, ::1], bool"),
-        (_products._integer_product, ", ".join([cube.format("int8")] * 3)),
-        (_products._boolean_product, ", ".join([cube.format("bool")] * 3)),
+        (_packed_bits._pack(), "uint8[:, ::1], bool[:, ::1], bool"), (_packed_bits._unpack(), "uint8[:, ::1], uint8[:, ::1], bool"),
+        (_products._integer_product(), ", ".join([cube.format("int8")] * 3)),
+        (_products._boolean_product(), ", ".join([cube.format("bool")] * 3)),
     ):  # fmt: skip
         assert kernel.compile(types, target="sm_90")["registers"] > 0
 
@@ -121,5 +121,5 @@ def test_integers_multiply_in_their_own_dtype():
     """The kernel that GPUs run, here too."""
     a, b = R.integers(-99, 99, (2, 3, 4)).astype("int8"), R.integers(-99, 99, (2, 4, 5)).astype("int8")
     out = cuda.device_array((2, 3, 5), "int8")
-    _products._integer_product[(1, 1, 1), (2, 3, 5)](out, a, b)
+    _products._integer_product()[(1, 1, 1), (2, 3, 5)](out, a, b)
     numpy.testing.assert_array_equal(out.copy_to_host(), a @ b)

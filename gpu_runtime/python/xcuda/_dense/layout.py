@@ -5,44 +5,45 @@ import functools
 import numpy
 
 from xcuda import core as cuda
+from xcuda.core.own_kernel import own_kernel
 
 
-@cuda.kernel
+@own_kernel()
 def _transposed(out, a):
     i, j, k = cuda.grid(3)
     if i < out.shape[0] and j < out.shape[1] and k < out.shape[2]:
         out[i, j, k] = a[i, k, j]
 
 
-@cuda.kernel
+@own_kernel()
 def _triangle(out, a, below, above):
     i, j, k = cuda.grid(3)
     if i < out.shape[0] and j < out.shape[1] and k < out.shape[2]:
         out[i, j, k] = a[i, j, k] if (k <= j + above) and (j <= k + below) else 0
 
 
-@cuda.kernel
+@own_kernel()
 def _diagonal(out, a):
     i, j = cuda.grid(2)
     if i < out.shape[0] and j < out.shape[1]:
         out[i, j] = a[i, j, j]
 
 
-@cuda.kernel
+@own_kernel()
 def _identity(out):
     i, j, k = cuda.grid(3)
     if i < out.shape[0] and j < out.shape[1] and k < out.shape[2]:
         out[i, j, k] = 1 if j == k else 0
 
 
-@cuda.kernel
+@own_kernel()
 def _converted(out, a):
     i = cuda.grid(1)
     if i < out.shape[0]:
         out[i] = a[i]
 
 
-@cuda.kernel
+@own_kernel()
 def _mirrored(a):
     i, j = cuda.grid(2)
     if i < a.shape[0] and j < a.shape[1] and j > i:
@@ -95,7 +96,7 @@ def transposed(stack):
     """A new stack with the last two axes exchanged."""
     made = empty((stack.shape[0], stack.shape[2], stack.shape[1]), stack.dtype, stack)
     if made.size:
-        _transposed(made, stack)
+        _transposed()(made, stack)
     return made
 
 
@@ -103,7 +104,7 @@ def triangle(stack, rows, below, above):
     """The first rows, and of them what lies at most `below` diagonals under and `above` over the main one; else 0."""
     made = empty((stack.shape[0], rows, stack.shape[2]), stack.dtype, stack)
     if made.size:
-        _triangle(made, stack, below, above)
+        _triangle()(made, stack, below, above)
     return made
 
 
@@ -111,20 +112,20 @@ def diagonal(stack):
     """The main diagonals, one a row."""
     made = empty((stack.shape[0], min(stack.shape[1:])), stack.dtype, stack)
     if made.size:
-        _diagonal(made, stack)
+        _diagonal()(made, stack)
     return made
 
 
 def mirror(matrix):
     """Fills the upper triangle from the lower one: of a Hermitian matrix."""
-    _mirrored(matrix)
+    _mirrored()(matrix)
 
 
 def identity(count, n, like):
     """A stack of identity matrices."""
     made = empty((count, n, n), like.dtype, like)
     if made.size:
-        _identity(made)
+        _identity()(made)
     return made
 
 
@@ -132,7 +133,7 @@ def converted(array, dtype):
     """The same values in another dtype."""
     made = empty(array.shape, dtype, array)
     if made.size:
-        _converted(made.reshape(-1), array.reshape(-1))
+        _converted()(made.reshape(-1), array.reshape(-1))
     return made
 
 

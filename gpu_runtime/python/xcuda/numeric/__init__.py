@@ -15,7 +15,7 @@ from ._config import config
 from ._fallback import FallbackWarning, wrapped
 from ._registry import TABLE
 
-_runtime.set_numeric_class(ndarray, _dtypes.DTYPES)
+_runtime.set_numeric_class(ndarray, _dtypes.of_place)
 from . import _ufuncs  # noqa: E402
 
 _runtime.set_numeric_callbacks(_dtypes.resolve, _ufuncs.slow, get_item, set_item, _dtypes.SAME_KIND)

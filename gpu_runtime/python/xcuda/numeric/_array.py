@@ -271,7 +271,7 @@ class ndarray(_runtime.NumericBase):
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True, *, device=None):
         """The values as another dtype."""
-        dtype = numpy.dtype(dtype)
+        dtype = _dtypes.as_dtype(dtype)
         if device is not None and Device(device).label != self._device_label:
             return self.to_device(device).astype(dtype, order, casting, subok, False)
         if not _dtypes.held(dtype):
@@ -318,11 +318,11 @@ class ndarray(_runtime.NumericBase):
             raise TypeError(
                 f"device arrays have no views as {type.__name__}: numpy.asarray(x).view({type.__name__})"
             )
-        if dtype is None or numpy.dtype(dtype) == self.dtype:
+        if dtype is None or _dtypes.as_dtype(dtype) == self.dtype:
             return self[...]
         from ._seen import seen_as
 
-        return seen_as(self, numpy.dtype(dtype))
+        return seen_as(self, _dtypes.as_dtype(dtype))
 
     def __matmul__(self, other):
         return _binary_function("matmul", self, other)
@@ -424,7 +424,7 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
     """numpy.array on the device. What device arrays can't hold (text, objects, dates) stays NumPy's array."""
     if isinstance(object, ndarray):
         made = object
-        if dtype is not None and numpy.dtype(dtype) != made.dtype:
+        if dtype is not None and _dtypes.as_dtype(dtype) != made.dtype:
             made = made.astype(dtype, order=order)
         elif copy:
             made = made.copy(order)
@@ -466,7 +466,7 @@ def _with_hosts(items):
 def asarray_or_host(a, dtype=None, order=None, *, copy=None, like=None):
     """`array` without a copy where it is numeric's array already."""
     if isinstance(a, ndarray) and copy is not True:
-        same = dtype is None or numpy.dtype(dtype) == a.dtype
+        same = dtype is None or _dtypes.as_dtype(dtype) == a.dtype
         if same and order in (None, "K", "A"):
             return a
         if copy is False:

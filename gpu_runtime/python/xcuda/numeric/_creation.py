@@ -21,7 +21,7 @@ def _shape(shape):
 
 
 def _held(dtype):
-    return dtype is None or _dtypes.held(numpy.dtype(dtype))
+    return dtype is None or _dtypes.held(_dtypes.as_dtype(dtype))
 
 
 @native()
@@ -41,7 +41,7 @@ def full(shape, fill_value, dtype=None, order="C", *, like=None):
         dtype = getattr(fill_value, "dtype", None) or numpy.asarray(fill_value).dtype
     if not _held(dtype):
         return numpy.full(shape, fill_value, dtype, order)
-    dtype = numpy.dtype(dtype)
+    dtype = _dtypes.as_dtype(dtype)
     if isinstance(fill_value, (ndarray, numpy.ndarray, list, tuple)):
         made = empty(shape, dtype, order)
         made[...] = fill_value
@@ -124,7 +124,7 @@ def arange(start=None, stop=None, step=None, dtype=None, *, like=None):
     first, last, by = given[0] or 0, given[1], 1 if given[2] is None else given[2]
     if by == 0:
         raise ZeroDivisionError("division by zero")
-    probe = numpy.arange(first, first, by, dtype=dtype).dtype if dtype is None else numpy.dtype(dtype)
+    probe = numpy.arange(first, first, by, dtype=dtype).dtype if dtype is None else _dtypes.as_dtype(dtype)
     length = math.ceil((last - first) / by) if probe.kind in "iuf" else -1
     if length < 4096 or not _dtypes.held(probe):
         return array(numpy.arange(first, last, by, dtype=dtype))

@@ -1,9 +1,11 @@
 """Element types: what device arrays hold, and NumPy's promotion asked of NumPy itself."""
 
+import functools
+
 import numpy
 
 from xcuda import _runtime
-from xcuda.core.dtypes import numpy_dtype
+from xcuda.core.dtypes import OF_ML_DTYPES, numpy_dtype
 
 # In the order of the runtime's own enumeration.
 NAMES = (
@@ -14,14 +16,18 @@ HELD = frozenset(NAMES)
 WEAK = {15: int, 16: float, 17: complex}
 
 
-def _numpy(name):
+@functools.cache
+def of_place(place):
+    """The NumPy dtype at a place of the runtime's enumeration; ml_dtypes is imported where bfloat16 is asked for."""
     try:
-        return numpy_dtype(name)
+        return numpy_dtype(NAMES[place])
     except ImportError:  # bfloat16 without ml_dtypes
         return numpy.dtype("uint16")
 
 
-DTYPES = [_numpy(name) for name in NAMES]
+def as_dtype(dtype):
+    """numpy.dtype(dtype); also for the names of ml_dtypes' dtypes, which NumPy knows only once that is imported."""
+    return numpy_dtype(dtype) if isinstance(dtype, str) and dtype in OF_ML_DTYPES else numpy.dtype(dtype)
 
 
 _held = {}  # dtype -> whether device arrays can have it; NumPy makes a dtype's name anew each time
@@ -37,7 +43,7 @@ def held(dtype):
 
 def of_code(code):
     """What NumPy's promotion takes for a code of the runtime: a dtype, or the type of a Python number."""
-    return WEAK[code] if code in WEAK else DTYPES[code]
+    return WEAK[code] if code in WEAK else of_place(code)
 
 
 def resolve(name, codes):
@@ -46,7 +52,7 @@ def resolve(name, codes):
     Raises what NumPy raises where it has no loop.
     """
     if name == "where":
-        dtype = numpy.result_type(*(WEAK[c](0) if c in WEAK else DTYPES[c] for c in codes[1:]))
+        dtype = numpy.result_type(*(WEAK[c](0) if c in WEAK else of_place(c) for c in codes[1:]))
         return (("bool", dtype.name, dtype.name), dtype.name) if held(dtype) else None
     ufunc = UFUNCS[name]
     if ufunc.nout != 1:
@@ -58,9 +64,16 @@ def resolve(name, codes):
 
 
 UFUNCS = {name: f for name, f in vars(numpy).items() if isinstance(f, numpy.ufunc)}
-SAME_KIND = [
-    (i, k) for i, a in enumerate(DTYPES) for k, b in enumerate(DTYPES) if numpy.can_cast(a, b, "same_kind")
-]
+
+
+def _same_kind(a, b):
+    """numpy.can_cast(a, b, "same_kind") of two names, ml_dtypes' rows for bfloat16 written out."""
+    if "bfloat16" in (a, b):
+        return not a.startswith("complex") and b[0] in "bfc" and b != "bool"
+    return numpy.can_cast(a, b, "same_kind")
+
+
+SAME_KIND = [(i, k) for i, a in enumerate(NAMES) for k, b in enumerate(NAMES) if _same_kind(a, b)]
 
 
 def flush():

@@ -5,6 +5,7 @@ import math
 import numpy
 
 from ._array import asarray, ndarray
+from ._dtypes import as_dtype
 from ._fallback import to_host
 from ._out import given
 from ._products import _stacked_product
@@ -59,7 +60,7 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
     places, arrays = _parts(operands)
     if not all(isinstance(array, ndarray) for array in arrays):
         return numpy.einsum(*to_host(operands), **({} if dtype is None else {"dtype": dtype}))
-    kind = numpy.result_type(*(a.dtype for a in arrays)) if dtype is None else numpy.dtype(dtype)
+    kind = numpy.result_type(*(a.dtype for a in arrays)) if dtype is None else as_dtype(dtype)
     for i, array in enumerate(arrays):
         if not numpy.can_cast(array.dtype, kind, casting):
             raise TypeError(

@@ -161,7 +161,7 @@ for _name in ("savez", "savez_compressed", "savetxt"):
 @native("fromfile", partly="text")
 def fromfile(file, dtype=float, count=-1, sep="", offset=0, *, like=None):
     """numpy.fromfile: numbers of a binary file straight into device memory; text is read by NumPy."""
-    dtype = numpy.dtype(dtype)
+    dtype = _dtypes.as_dtype(dtype)
     if sep or not _dtypes.held(dtype) or not isinstance(file, (str, os.PathLike)):
         return _given(numpy.fromfile(file, dtype, count, sep, offset))
     with open(os.fspath(file), "rb") as opened:

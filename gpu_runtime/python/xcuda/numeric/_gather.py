@@ -1,66 +1,62 @@
 """Kernels that read and write elements at places in memory: what indexing by arrays becomes."""
 
-import functools
-
 import numpy
 
 from xcuda import core as cuda
+from xcuda.core.own_kernel import own_kernel
 
 from ._creation import empty
 
 
-@functools.cache
-def _kernels():
-    """Compiled where one is first needed."""
+@own_kernel(checked=False)
+def _gather(out, memory, places, first):
+    t = cuda.grid(1)
+    if t < out.shape[0]:
+        out[t] = memory[first + places[t]]
 
-    @cuda.kernel(checked=False)
-    def gather(out, memory, places, first):
-        t = cuda.grid(1)
-        if t < out.shape[0]:
-            out[t] = memory[first + places[t]]
 
-    @cuda.kernel(checked=False)
-    def gather_blocks(out, memory, places, first, before, after, length):
-        t = cuda.grid(1)
-        if t < out.shape[0]:
-            rest, q = divmod(t, length)
-            p, i = divmod(rest, places.shape[0])
-            out[t] = memory[first + p * before + places[i] + q * after]
+@own_kernel(checked=False)
+def _gather_blocks(out, memory, places, first, before, after, length):
+    t = cuda.grid(1)
+    if t < out.shape[0]:
+        rest, q = divmod(t, length)
+        p, i = divmod(rest, places.shape[0])
+        out[t] = memory[first + p * before + places[i] + q * after]
 
-    @cuda.kernel(checked=False)
-    def scatter(memory, places, values, first):
-        t = cuda.grid(1)
-        if t < places.shape[0]:
-            memory[first + places[t]] = values[t]
 
-    @cuda.kernel(checked=False)
-    def begin_owners(owners, places):
-        t = cuda.grid(1)
-        if t < places.shape[0]:
-            owners[places[t]] = -1
+@own_kernel(checked=False)
+def _scatter(memory, places, values, first):
+    t = cuda.grid(1)
+    if t < places.shape[0]:
+        memory[first + places[t]] = values[t]
 
-    @cuda.kernel(checked=False)
-    def find_owners(owners, places):
-        t = cuda.grid(1)
-        if t < places.shape[0]:
-            cuda.atomic.max(owners, places[t], t)
 
-    @cuda.kernel(checked=False)
-    def scatter_owned(memory, places, values, first, owners):
-        t = cuda.grid(1)
-        if t < places.shape[0] and owners[places[t]] == t:
-            memory[first + places[t]] = values[t]
+@own_kernel(checked=False)
+def _begin_owners(owners, places):
+    t = cuda.grid(1)
+    if t < places.shape[0]:
+        owners[places[t]] = -1
 
-    @cuda.kernel(checked=False)
-    def ramp(out):
-        t = cuda.grid(1)
-        if t < out.shape[0]:
-            out[t] = t
 
-    return {
-        k.__name__: k
-        for k in (gather, gather_blocks, scatter, begin_owners, find_owners, scatter_owned, ramp)
-    }
+@own_kernel(checked=False)
+def _find_owners(owners, places):
+    t = cuda.grid(1)
+    if t < places.shape[0]:
+        cuda.atomic.max(owners, places[t], t)
+
+
+@own_kernel(checked=False)
+def _scatter_owned(memory, places, values, first, owners):
+    t = cuda.grid(1)
+    if t < places.shape[0] and owners[places[t]] == t:
+        memory[first + places[t]] = values[t]
+
+
+@own_kernel(checked=False)
+def _ramp(out):
+    t = cuda.grid(1)
+    if t < out.shape[0]:
+        out[t] = t
 
 
 def gathered(memory, places, first, shape, blocks=None):
@@ -75,10 +71,10 @@ def gathered(memory, places, first, shape, blocks=None):
     flat = out.reshape(-1)
     places = places.reshape(-1)
     if blocks is None:
-        _kernels()["gather"](flat, memory, places, first)
+        _gather()(flat, memory, places, first)
     else:
         (_, before), (length, after) = blocks
-        _kernels()["gather_blocks"](flat, memory, places, first, before, after, length)
+        _gather_blocks()(flat, memory, places, first, before, after, length)
     return out
 
 
@@ -90,14 +86,13 @@ def scatter(memory, places, values, first, repeats=True):
     if not places.size:
         return
     places, values = places.reshape(-1), values.reshape(-1)
-    k = _kernels()
     if not repeats or places.size == 1:
-        k["scatter"](memory, places, values, first)
+        _scatter()(memory, places, values, first)
         return
     owners = empty(memory.size, "int64")
-    k["begin_owners"](owners, places)
-    k["find_owners"](owners, places)
-    k["scatter_owned"](memory, places, values, first, owners)
+    _begin_owners()(owners, places)
+    _find_owners()(owners, places)
+    _scatter_owned()(memory, places, values, first, owners)
 
 
 def ramp(length):
@@ -107,5 +102,5 @@ def ramp(length):
     if length < 1024 or on_host_memory():
         return adopted(numpy.arange(length))
     out = empty(length, "int64")
-    _kernels()["ramp"](out)
+    _ramp()(out)
     return out

@@ -7,6 +7,7 @@ import numpy
 from numpy.lib.array_utils import normalize_axis_index
 
 from ._array import asarray, ndarray
+from ._dtypes import as_dtype
 from ._fallback import on_host
 from ._out import given
 from ._registry import TABLE, NotHeldError, register
@@ -40,7 +41,7 @@ class gufunc(ufunc):
             how = {"out": out, "axes": axes, "axis": axis, "keepdims": keepdims or None, "dtype": dtype}
             how = {k: v for k, v in how.items() if v is not None}
             return on_host(self.__name__, self._numpy, (a, b), how, of_host_values=True)
-        kind = numpy.result_type(a.dtype, b.dtype) if dtype is None else numpy.dtype(dtype)
+        kind = numpy.result_type(a.dtype, b.dtype) if dtype is None else as_dtype(dtype)
         for each in (a, b):
             if not numpy.can_cast(each.dtype, kind, casting):
                 raise TypeError(

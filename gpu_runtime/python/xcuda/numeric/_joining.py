@@ -7,6 +7,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ._array import asarray, ndarray
 from ._creation import empty
+from ._dtypes import as_dtype
 from ._fallback import to_host
 from ._gather import ramp
 from ._indexing import taken
@@ -64,7 +65,7 @@ def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind")
         alike = all(n == lengths[0] for n in lengths)
     if not ndim or not alike:
         as_numpy_raises(numpy.concatenate, made, axis)
-    kind = numpy.result_type(*(a.dtype for a in made)) if dtype is None else numpy.dtype(dtype)
+    kind = numpy.result_type(*(a.dtype for a in made)) if dtype is None else as_dtype(dtype)
     if out is not None:
         kind = out.dtype
         total = list(made[0].shape)

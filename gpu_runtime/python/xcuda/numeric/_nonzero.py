@@ -1,25 +1,20 @@
 """Where arrays are not zero: places of elements, by a scan of the mask."""
 
-import functools
-
 import numpy
 
 from xcuda import core as cuda
+from xcuda.core.own_kernel import own_kernel
 
 from ._creation import empty
 from ._paths import held_array, native_twice
 from ._scans import scanned
 
 
-@functools.cache
-def _kernel():
-    @cuda.kernel(checked=False)
-    def write_places(out, mask, counts):
-        t = cuda.grid(1)
-        if t < mask.shape[0] and mask[t]:
-            out[counts[t] - 1] = t
-
-    return write_places
+@own_kernel(checked=False)
+def _write_places(out, mask, counts):
+    t = cuda.grid(1)
+    if t < mask.shape[0] and mask[t]:
+        out[counts[t] - 1] = t
 
 
 def flat_places(mask):
@@ -31,7 +26,7 @@ def flat_places(mask):
     counts = scanned("add", flat.reshape(1, -1, 1), numpy.dtype("int64")).reshape(-1)
     out = empty(counts[-1]._one(), "int64")
     if out.size:
-        _kernel()(out, flat, counts)
+        _write_places()(out, flat, counts)
     return out
 
 

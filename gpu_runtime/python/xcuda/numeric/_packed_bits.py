@@ -4,6 +4,7 @@ import numpy
 from numpy.lib.array_utils import normalize_axis_index
 
 from xcuda import core as cuda
+from xcuda.core.own_kernel import own_kernel
 
 from ._array import asarray
 from ._creation import empty
@@ -11,7 +12,7 @@ from ._registry import TABLE, native
 from ._stacks import device_array
 
 
-@cuda.kernel(checked=False)
+@own_kernel(checked=False)
 def _pack(out, values, little):
     i, j = cuda.grid(2)
     if i < out.shape[0] and j < out.shape[1]:
@@ -22,7 +23,7 @@ def _pack(out, values, little):
         out[i, j] = byte
 
 
-@cuda.kernel(checked=False)
+@own_kernel(checked=False)
 def _unpack(out, values, little):
     i, j = cuda.grid(2)
     if i < out.shape[0] and j < out.shape[1]:
@@ -55,7 +56,7 @@ def packbits(a, /, axis=None, bitorder="big"):
     a, axis = (a.reshape(-1), 0) if axis is None or a.ndim == 0 else (a, normalize_axis_index(axis, a.ndim))
     rows, lead = _as_rows(a, axis)
     made = empty((rows.shape[0], (rows.shape[1] + 7) // 8), "uint8")
-    _launch(_pack, made, rows, little)
+    _launch(_pack(), made, rows, little)
     return TABLE["moveaxis"].function(made.reshape(*lead, made.shape[1]), -1, axis)
 
 
@@ -76,5 +77,5 @@ def unpackbits(a, /, axis=None, count=None, bitorder="big"):
             raise ValueError("-count larger than number of elements")
         bits = count if count >= 0 else bits + count
     made = empty((rows.shape[0], bits), "uint8")
-    _launch(_unpack, made, rows, little)
+    _launch(_unpack(), made, rows, little)
     return TABLE["moveaxis"].function(made.reshape(*lead, bits), -1, axis)

@@ -7,6 +7,7 @@ import numpy
 
 from xcuda import core as cuda
 from xcuda._dense import products
+from xcuda.core.own_kernel import own_kernel
 
 from ._array import asarray
 from ._creation import empty
@@ -16,7 +17,7 @@ from ._registry import TABLE, native
 from ._stacks import arrays, as_it_lies, ours
 
 
-@cuda.kernel
+@own_kernel()
 def _integer_product(out, a, b):
     s, i, j = cuda.grid(3)
     if s < out.shape[0] and i < out.shape[1] and j < out.shape[2]:
@@ -26,7 +27,7 @@ def _integer_product(out, a, b):
         out[s, i, j] = total
 
 
-@cuda.kernel
+@own_kernel()
 def _boolean_product(out, a, b):
     s, i, j = cuda.grid(3)
     if s < out.shape[0] and i < out.shape[1] and j < out.shape[2]:
@@ -67,7 +68,7 @@ def _stacked_product(a, b, kind):
     a, b = (broadcast(x, (*lead, *x.shape[-2:])).reshape(count, *x.shape[-2:]) for x in (a, b))
     out = empty((count, m, n), kind)
     if out.size:
-        (_boolean_product if kind.kind == "b" else _integer_product)(out, a, b)
+        (_boolean_product if kind.kind == "b" else _integer_product)()(out, a, b)
     return out.reshape(*lead, m, n)
 
 

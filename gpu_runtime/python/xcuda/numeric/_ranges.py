@@ -5,6 +5,7 @@ import operator
 import numpy
 
 from ._array import array, ndarray
+from ._dtypes import as_dtype
 from ._fallback import to_host, to_ours
 from ._gather import ramp
 from ._placed import placed
@@ -31,7 +32,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
         made = numpy.linspace(*to_host((start, stop)), num, endpoint, retstep, dtype, axis)
         return (array(made[0]), made[1]) if retstep else array(made)
     kind = numpy.result_type(start, stop, float(num))
-    result = kind if dtype is None else numpy.dtype(dtype)
+    result = kind if dtype is None else as_dtype(dtype)
     start, stop = (numpy.asarray(v).astype(kind)[()] for v in (start, stop))
     parts, delta = num - bool(endpoint), stop - start
     step = delta / parts

@@ -3,6 +3,7 @@
 import numpy
 
 from ._array import asarray
+from ._dtypes import as_dtype
 from ._functions import imag_part, real_part
 from ._functions import where as choose
 from ._out import given
@@ -89,9 +90,9 @@ def _count(a, axes, where, keepdims):
 
 def _mean_dtypes(a, dtype):
     """What a mean is summed in, and what it is."""
-    result = numpy.dtype(dtype if dtype is not None else float if a.dtype.kind in "biu" else a.dtype)
+    result = as_dtype(dtype if dtype is not None else float if a.dtype.kind in "biu" else a.dtype)
     wide = {"float16": "float64", "float32": "float64", "complex64": "complex128"}.get(result.name, result)
-    return numpy.dtype(wide), result
+    return as_dtype(wide), result
 
 
 def squared_size(a):

@@ -6,6 +6,7 @@ import math
 import numpy
 
 from xcuda import core as cuda
+from xcuda.core.own_kernel import own_kernel
 
 from ._array import asarray
 from ._creation import empty
@@ -19,7 +20,7 @@ def _f(name):
     return TABLE[name].function
 
 
-@cuda.kernel(checked=False)
+@own_kernel(checked=False)
 def _convolved(out, a, v, shift):
     i = cuda.grid(1)
     if i < out.shape[0]:
@@ -30,7 +31,7 @@ def _convolved(out, a, v, shift):
         out[i] = total
 
 
-@cuda.kernel(checked=False)
+@own_kernel(checked=False)
 def _convolved_booleans(out, a, v, shift):
     i = cuda.grid(1)
     if i < out.shape[0]:
@@ -61,7 +62,7 @@ def _sliding(a, v, mode, later=False):
     middle = m // 2 if later else (m - 1) // 2
     length, shift = {"full": (n + m - 1, 0), "same": (n, middle), "valid": (n - m + 1, m - 1)}[mode]
     out = empty(length, kind)
-    kernel = _convolved_booleans if kind.kind == "b" else _convolved
+    kernel = (_convolved_booleans if kind.kind == "b" else _convolved)()
     kernel[(length + 127) // 128, 128](out.to_device_array(), a, v, shift)
     return out.astype(result, copy=False)
 
@@ -236,7 +237,7 @@ def sinc(x):
     return _f("sin")(y) / y
 
 
-@cuda.kernel(checked=False)
+@own_kernel(checked=False)
 def _bessel(out, x):
     i = cuda.grid(1)
     if i < out.shape[0]:
@@ -265,7 +266,7 @@ def i0(x):
     flat = abs(x.astype("float64")).reshape(-1)
     out = empty(flat.shape, "float64")
     if flat.size:
-        _bessel[(flat.size + 127) // 128, 128](out.to_device_array(), device_array(flat))
+        _bessel()[(flat.size + 127) // 128, 128](out.to_device_array(), device_array(flat))
     made = out.reshape(x.shape)
     return made.astype(x.dtype) if x.dtype.kind == "f" else made
 

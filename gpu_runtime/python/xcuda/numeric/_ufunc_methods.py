@@ -27,7 +27,7 @@ def _loop_dtype(self, array, dtype, method):
         least = numpy.dtype("uint64" if array.dtype.kind == "u" else "int64")
         if array.dtype.itemsize <= 8:
             return least
-    kind = array.dtype if dtype is None else numpy.dtype(dtype)
+    kind = array.dtype if dtype is None else _dtypes.as_dtype(dtype)
     # An array of one element tells: the dtype of the result, and the errors.
     return getattr(self._numpy, method)(
         numpy.zeros(1, array.dtype),

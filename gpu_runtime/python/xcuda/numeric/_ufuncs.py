@@ -108,7 +108,7 @@ class ufunc:
             if o is not None and o._readonly:
                 raise ValueError("output array is read-only")
         if dtype is not None and signature is None:
-            signature = (None,) * self.nin + (numpy.dtype(dtype),) * self.nout
+            signature = (None,) * self.nin + (_dtypes.as_dtype(dtype),) * self.nout
         kinds = tuple(_kind(o) for o in operands)
         asked = tuple(None if o is None else o.dtype for o in outs)
         how = {} if signature is None else {"signature": signature}
@@ -244,7 +244,7 @@ class ufunc:
 
     def _fold_dtype(self, given, dtype):
         if dtype is not None:
-            return numpy.dtype(dtype) if self.__name__ not in _LOGICAL else numpy.dtype(bool)
+            return _dtypes.as_dtype(dtype) if self.__name__ not in _LOGICAL else numpy.dtype(bool)
         if self.__name__ in _LOGICAL:
             return numpy.dtype(bool)
         if self.__name__ in ("add", "multiply") and given.kind in "bui" and given.itemsize <= 8:

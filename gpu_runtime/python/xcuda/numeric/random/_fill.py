@@ -13,6 +13,7 @@ import numpy as np
 
 from xcuda import core as cuda
 from xcuda.core.arrays import to_device
+from xcuda.core.own_kernel import own_kernel
 
 from . import _continuous, _discrete, _streams, _tables
 from ._state import TURN, Start, move_on, move_on_by_halves
@@ -64,7 +65,7 @@ def _kernels(length, bits, name):
     return direct, walk
 
 
-@cuda.kernel(checked=False)
+@own_kernel(checked=False)
 def _gather(out, drawn, offsets, counts, first):
     i, j = cuda.grid(2)
     if i < drawn.shape[0] and j < drawn.shape[1]:
@@ -142,7 +143,7 @@ def _walked(walk, out, given, first, piece, words, parameters):
         entries, exits, counts = _walk_pieces(walk, drawn, given, first, piece, piece, parameters)
         made = counts.copy_to_host()
         ends = np.cumsum(made)
-        _gather[(_grid(pieces, 4), _grid(piece, 64)), (4, 64)](
+        _gather()[(_grid(pieces, 4), _grid(piece, 64)), (4, 64)](
             out, drawn, to_device(ends - made), counts, done
         )
         if ends[-1] >= left:
