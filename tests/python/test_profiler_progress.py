@@ -101,22 +101,25 @@ def test_threads_are_looked_at_while_they_work():
     a = [cuda.zeros(64) for _ in range(2)]
     add_one[1, 64](a[0])
 
-    def launch(mine):
-        for _ in range(2000):
-            add_one[1, 64](mine)
+    counts, enough = [1, 0], threading.Event()
 
-    threads = [threading.Thread(target=launch, args=(mine,)) for mine in a]
+    def launch(which):
+        while not enough.is_set():
+            add_one[1, 64](a[which])
+            counts[which] += 1
+
+    threads = [threading.Thread(target=launch, args=(which,)) for which in range(2)]
     for thread in threads:
         thread.start()
-    looks = 0
-    while any(thread.is_alive() for thread in threads):
-        looks += 1
-        for what, name, seconds, share in _runtime.under_way(mark):
-            assert what in ("compile", "copy", "launch") and isinstance(name, str)
-            assert seconds >= 0 and (share is None or 0 <= share <= 1)
-    for thread in threads:
-        thread.join()
+    try:
+        for _ in range(1000):
+            for what, name, seconds, share in _runtime.under_way(mark):
+                assert what in ("compile", "copy", "launch") and isinstance(name, str)
+                assert seconds >= 0 and (share is None or 0 <= share <= 1)
+    finally:
+        enough.set()
+        for thread in threads:
+            thread.join()
     cuda.synchronize()
-    assert looks
-    assert a[0].copy_to_host()[0] == 2001 and a[1].copy_to_host()[0] == 2000
+    assert [x.copy_to_host()[0] for x in a] == counts
     assert "add_one" not in [name for _, name, _, _ in _runtime.under_way(mark)]
