@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
@@ -22,6 +23,25 @@ class CudaKeeping(Magics):
         return (
             difference(self.shell, options.device) if options.diff else overview(self.shell, options.device)
         )
+
+    @magic_arguments()
+    @argument("off", nargs="?", choices=("off",), help="stop the panel that is shown")
+    @argument("--every", type=float, default=1.0, metavar="SECONDS", help="between two looks; 1 by default")
+    @line_magic
+    def cuda_dashboard(self, line):
+        """A panel that goes on while cells run: devices' use, memory by variable, what is under way, the last kernels.
+
+        It ends with its output, or with %cuda_dashboard off. Where widgets don't work it is a snapshot.
+        """
+        options = parse_argstring(self.cuda_dashboard, line)
+        from xcuda.magics import dashboard
+
+        if options.off:
+            print(dashboard.stop())
+        elif not options.every > 0:
+            raise UsageError("%cuda_dashboard --every takes seconds above 0")
+        else:
+            dashboard.show(self.shell, options.every)
 
     @magic_arguments()
     @argument(

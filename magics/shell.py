@@ -10,7 +10,7 @@ NAMES = {
 }
 NAMES["line"] += ("cuda_profile", "cuda_time", "cuda_occupancy", "cuda_report")
 NAMES["cell"] += ("cuda_time", "cuda_trace")
-NAMES["line"] += ("cuda_mem", "cuda_free", "cuda_limit", "cuda_draw")
+NAMES["line"] += ("cuda_mem", "cuda_free", "cuda_limit", "cuda_draw", "cuda_dashboard")
 NAMES["cell"] += ("cuda_limit", "cuda_check", "cuda_debug")
 
 
@@ -55,6 +55,7 @@ def register(shell, hooks: bool) -> None:
             if name not in shell.magics_manager.magics[kind]:
                 shell.magics_manager.magics[kind][name] = Unloaded(shell, kind, name)
     xcuda._prepare = prepare
+    xcuda._show_line = line_shower(shell)
     complete_options(shell)
     if hooks and not shows_reports_itself(shell) and not getattr(shell, "_xcuda_hooks", False):
         shell.events.register("pre_run_cell", before_cell)
@@ -91,6 +92,21 @@ def prepare() -> None:
     from xcuda.magics.render import template
 
     template("report.html")
+
+
+def line_shower(shell):
+    """What shows a line that changes while a cell runs: loaded when the first one is due."""
+    made = None
+
+    def show(text: str, which: str) -> None:
+        nonlocal made
+        if made is None:
+            from xcuda.magics.live_line import LiveLine
+
+            made = LiveLine(shell)
+        made(text, which)
+
+    return show
 
 
 def before_cell(info) -> None:

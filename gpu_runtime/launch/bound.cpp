@@ -4,6 +4,7 @@
 
 #include "base/clock.hpp"
 #include "device/ranges.hpp"
+#include "device/under_way.hpp"
 #include "launch/arguments.hpp"
 #include "launch/crash.hpp"
 
@@ -28,20 +29,11 @@ Started start(const Bound& bound, device::Stream* stream) {
     device::Shape launched = bound.shape;
     launched.dynamic_shared_bytes += bound.kernel->text.moved_shared_bytes;
     const device::Range range(bound.kernel->facts->name);
+    const device::UnderWay told(device::Doing::launch, bound.kernel->facts->name, begin);
     started.timing = bound.kernel->device->launch(bound.kernel->function, launched, bound.packed, stream);
     if (!started.timing) return started;
     record_launch(bound.event, begin, reinterpret_cast<std::uintptr_t>(stream), started.timing);
     return started;
-}
-
-void record_untimed(const Bound& bound, device::Stream* stream) {
-    static const auto untimed = [] {
-        auto launch = std::make_shared<device::Device::Launch>();
-        launch->timed = false;
-        launch->done = true;
-        return launch;
-    }();
-    record_launch(bound.event, now(), reinterpret_cast<std::uintptr_t>(stream), untimed);
 }
 
 }  // namespace xcuda::launch

@@ -21,7 +21,5 @@ struct Bound {
 XCUDA_API Bound bind(const std::shared_ptr<const Specialisation>& kernel, const device::Shape& shape,
                      bool automatic_shape, std::span<const Argument> arguments);
 XCUDA_API Started start(const Bound& bound, device::Stream* stream);
-/// Records it as one of many in a row, whose time is not known.
-XCUDA_API void record_untimed(const Bound& bound, device::Stream* stream);
 
 }  // namespace xcuda::launch

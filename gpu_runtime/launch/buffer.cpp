@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "device/pressure.hpp"
+#include "device/under_way.hpp"
 #include "launch/event.hpp"
 #include "launch/program.hpp"
 
@@ -116,6 +117,7 @@ void copy_in(device::Device& device, void* to, const void* from, std::size_t byt
              double before) {
     if (bytes == 0) return;
     const double begin = now();
+    const device::UnderWay told(device::Doing::copy, "to the device", begin);
     device.copy_to_device(to, from, bytes, stream);
     log(Event::Kind::copy_in, device, begin, bytes, stream, before);
 }
@@ -123,6 +125,7 @@ void copy_in(device::Device& device, void* to, const void* from, std::size_t byt
 void copy_out(device::Device& device, void* to, const void* from, std::size_t bytes, device::Stream* stream) {
     if (bytes == 0) return;
     const double begin = now();
+    const device::UnderWay told(device::Doing::copy, "to the host", begin);
     device.copy_to_host(to, from, bytes, stream);
     log(Event::Kind::copy_out, device, begin, bytes, stream);
 }
@@ -131,6 +134,7 @@ void copy_within(device::Device& device, void* to, const void* from, std::size_t
                  device::Stream* stream) {
     if (bytes == 0) return;
     const double begin = now();
+    const device::UnderWay told(device::Doing::copy, "on the device", begin);
     device.copy_on_device(to, from, bytes, stream);
     log(Event::Kind::copy_within, device, begin, bytes, stream);
 }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "launch/running.hpp"
+
 namespace xcuda::launch {
 namespace {
 
@@ -16,6 +18,9 @@ struct Entry {
     std::shared_ptr<const device::Device::Launch> timing;
     double begin;
     std::uintptr_t stream;
+    // Of a launch that was over, and well, when it was recorded: a sum of many then reads the log alone, not what lies
+    // all over memory. Negative: `timing` tells.
+    double seconds = -1;
 };
 
 struct Log {
@@ -62,7 +67,9 @@ void record(Event event) {
 
 void record_launch(const std::shared_ptr<const Event>& like, double begin, std::uintptr_t stream,
                    std::shared_ptr<const device::Device::Launch> timing) {
-    append({like, std::move(timing), begin, stream});
+    Entry entry{like, std::move(timing), begin, stream};
+    if (ended_well(entry) && entry.timing->timed) entry.seconds = entry.timing->end - entry.timing->begin;
+    append(std::move(entry));
 }
 
 std::uint64_t mark() {
@@ -71,14 +78,35 @@ std::uint64_t mark() {
     return l.next;
 }
 
+std::optional<Running> oldest_running(std::uint64_t mark) {
+    Log& l = log();
+    std::lock_guard lock(l.mutex);
+    for (std::uint64_t n = std::clamp(mark, l.first(), l.next); n < l.next; ++n) {
+        const Entry& entry = l.events[n % kept];
+        if (entry.what->kind == Event::Kind::launch && entry.what->kernel && entry.timing &&
+            !entry.timing->done.load(std::memory_order_acquire))
+            return Running{entry.what->kernel->name, entry.begin};
+    }
+    return std::nullopt;
+}
+
+namespace {
+
+void add_timed(LaunchSum& sum, double seconds) {
+    ++sum.calls;
+    ++sum.timed;
+    sum.total += seconds;
+    sum.shortest = std::min(sum.shortest, seconds);
+    sum.longest = std::max(sum.longest, seconds);
+}
+
+}  // namespace
+
 void LaunchSum::add(const device::Device::Launch& launch) {
-    ++calls;
-    if (!launch.timed) return;  // one of many in a row: its neighbours' time tells
-    const double seconds = launch.end - launch.begin;
-    ++timed;
-    total += seconds;
-    shortest = std::min(shortest, seconds);
-    longest = std::max(longest, seconds);
+    if (launch.timed)
+        add_timed(*this, launch.end - launch.begin);
+    else
+        ++calls;  // one of many in a row: its neighbours' time tells
 }
 
 Slice events_since(std::uint64_t mark, std::size_t launches) {
@@ -97,6 +125,10 @@ Slice events_since(std::uint64_t mark, std::size_t launches) {
     for (std::uint64_t n = begin; n < l.next; ++n) {
         const Entry& entry = l.events[n % kept];
         if (entry.what->kind == Event::Kind::launch) {
+            if (launches == 0 && entry.seconds >= 0) {
+                add_timed(sum_of(entry.what), entry.seconds);
+                continue;
+            }
             if (launches == 0 && ended_well(entry)) {
                 sum_of(entry.what).add(*entry.timing);
                 continue;

@@ -50,6 +50,7 @@ struct Event {
     std::string_view compile_source;            // compile: "compiled", "disk"; of static life
     device::Shape shape;                        // launches
     bool automatic_shape = false;
+    bool replayed = false;              // by a graph
     std::vector<std::int64_t> lengths;  // launches: of the array arguments, one after the other
     std::shared_ptr<const device::Device::Launch> timing;  // launches
     double flops = 0, bytes_read = 0,

@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "base/settings.hpp"
 #include "device/ranges.hpp"
+#include "device/under_way.hpp"
 #include "launch/arguments.hpp"
 #include "launch/crash.hpp"
 #include "launch/evaluate.hpp"
@@ -221,6 +222,7 @@ Started start(const std::shared_ptr<const Specialisation>& kernel, const device:
     device::Shape launched = shape;
     launched.dynamic_shared_bytes += kernel->text.moved_shared_bytes;
     const device::Range range(kernel->facts->name);
+    const device::UnderWay told(device::Doing::launch, kernel->facts->name, begin);
     started.timing = kernel->device->launch(kernel->function, launched, {packed, layout.bytes}, stream);
     if (!started.timing) return started;
     record_launch(started.event, begin, reinterpret_cast<std::uintptr_t>(stream), started.timing);

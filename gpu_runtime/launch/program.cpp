@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "device/under_way.hpp"
 #include "ir/walk.hpp"
 #include "launch/cache.hpp"
 #include "passes/cuda.hpp"
@@ -220,7 +221,11 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
     made->sites = module.sites;
 
     CompileInfo compile;
-    made->function = get_or_compile(*device, source, &compile);
+    {
+        const std::string what = source_.name + " for " + (cpu ? "the CPU device" : info.architecture);
+        const device::UnderWay told(device::Doing::compile, what, begin);
+        made->function = get_or_compile(*device, source, &compile);
+    }
     made->source = compile.source;
     made->seconds = now() - begin;
 

@@ -58,6 +58,9 @@ void add_call(KernelRow& row, const launch::Event& event) {
 std::string why_untimed(const KernelRow& row) {
     if (row.running) return "still running when the report was made";
     if (row.failed) return "stopped by an error";
+    if (row.replayed && row.timed == 0)
+        return "not measured: a GPU times a graph's launches only where its profiling library watches "
+               "(%%cuda_profile, %cuda_report full)";
     return row.calls > row.timed ? "not measured: only some of many launches in a row are"
                                  : "no block was launched";
 }
@@ -152,10 +155,18 @@ std::vector<KernelRow> kernel_rows(const launch::Slice& slice, const std::vector
         }
         return *found;
     };
-    for (const auto& event : slice.events)
-        if (event.kind == launch::Event::Kind::launch && event.kernel) add_call(row_of(event), event);
-    for (const auto& sum : slice.sums)
-        if (sum.what->kernel) add_sum(row_of(*sum.what), sum);
+    for (const auto& event : slice.events) {
+        if (event.kind != launch::Event::Kind::launch || !event.kernel) continue;
+        KernelRow& row = row_of(event);
+        add_call(row, event);
+        row.replayed += event.replayed;
+    }
+    for (const auto& sum : slice.sums) {
+        if (!sum.what->kernel) continue;
+        KernelRow& row = row_of(*sum.what);
+        add_sum(row, sum);
+        if (sum.what->replayed) row.replayed += sum.calls;
+    }
     return rows;
 }
 

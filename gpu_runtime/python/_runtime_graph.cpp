@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "base/clock.hpp"
+#include "device/timed_graph.hpp"
 #include "launch/program.hpp"
 
 namespace xcuda::python {
@@ -30,7 +32,7 @@ namespace {
 
 void begin(Graph* self) {
     const auto& device = current_device();
-    new (self) Graph{device, device->begin_capture(), nullptr, {}, {}};
+    new (self) Graph{device, device->begin_capture(), nullptr, {}, {}, 0, {}};
 }
 
 void end(Graph& g) {
@@ -38,6 +40,23 @@ void end(Graph& g) {
     const auto capture = std::exchange(g.capture, nullptr);
     nb::gil_scoped_release released;
     g.made = g.device->end_capture(*capture);
+}
+
+/// Starts it, with its launches in the log: each with its time where the device can tell them apart.
+std::shared_ptr<device::Device::Launch> recorded_replay(const Graph& g, device::Stream* stream) {
+    const double begin = now();
+    const auto timed = std::dynamic_pointer_cast<device::TimedGraph>(g.made);
+    std::vector<std::shared_ptr<device::Device::Launch>> each(g.launches.size());
+    for (auto& one : each) {
+        one = std::make_shared<device::Device::Launch>();
+        one->timed = timed != nullptr;
+        one->done = !timed;
+    }
+    const auto whole = timed ? timed->replay(stream, each) : g.device->replay(g.made, stream);
+    for (std::size_t i = 0; i < each.size(); ++i)
+        launch::record_launch(g.launches[i].event, begin, reinterpret_cast<std::uintptr_t>(stream),
+                              std::move(each[i]));
+    return whole;
 }
 
 void replay(const std::shared_ptr<Graph>& g, const Stream* given) {
@@ -52,10 +71,9 @@ void replay(const std::shared_ptr<Graph>& g, const Stream* given) {
     work->graph = g;
     work->keeps = g;
     work->site = LaunchSite::here();
-    for (const launch::Bound& bound : g->launches) launch::record_untimed(bound, stream.get());
     {
         nb::gil_scoped_release released;
-        work->started.timing = g->device->replay(g->made, stream.get());
+        work->started.timing = recorded_replay(*g, stream.get());
     }
     // As with a launch: told at once only where it always can be.
     if (!stream && g->device->host_accessible())

@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -20,6 +21,8 @@ struct Graph {
     std::vector<launch::Bound> launches;
     std::vector<std::shared_ptr<void>> keeps;  // arguments and arrays; released with the GIL held
     std::size_t copies = 0;
+    // What the log has of launches like one another: as they were captured, and as replays have it.
+    std::map<std::shared_ptr<const launch::Event>, std::shared_ptr<const launch::Event>> replayed;
 
     /// Which of its launches a replay's fault is of; null where there is none.
     const launch::Bound* launch_of(const device::Device::Launch& replay) const;

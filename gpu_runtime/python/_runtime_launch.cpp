@@ -359,6 +359,13 @@ void capture(const KernelState& k, Graph& graph,
     if (shape.grid.count() == 0) return;
     auto bound = launch::bind(specialised, shape, automatic, arguments->values());
     launch::start(bound, graph.capture.get());
+    auto& replayed = graph.replayed[bound.event];
+    if (!replayed) {
+        auto event = *bound.event;
+        event.replayed = true;
+        replayed = std::make_shared<const launch::Event>(std::move(event));
+    }
+    bound.event = replayed;
     graph.launches.push_back(std::move(bound));
     graph.keeps.push_back(std::shared_ptr<Arguments>(std::move(arguments)));
 }

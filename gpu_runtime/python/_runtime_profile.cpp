@@ -15,7 +15,9 @@
 #include "device/activity.hpp"
 #include "device/counters.hpp"
 #include "device/ranges.hpp"
+#include "device/under_way.hpp"
 #include "launch/event.hpp"
+#include "launch/running.hpp"
 #include "profile/activity.hpp"
 #include "profile/figure.hpp"
 #include "profile/occupancy.hpp"
@@ -101,6 +103,30 @@ nb::tuple launch_times(std::uint64_t mark) {
     return nb::make_tuple(t.launches, t.unknown, t.busy, t.copied);
 }
 
+/// The reading is done with the GIL held: by one thread at a time, and with no fork() in between.
+nb::list under_way(std::uint64_t mark) {
+    {
+        nb::gil_scoped_release released;
+        device::look_at_launches();
+    }
+    auto seen = device::under_way();
+    if (const auto running = launch::oldest_running(mark)) {
+        const auto launched = std::find_if(seen.begin(), seen.end(), [](const auto& s) {
+            return s.what == device::Doing::launch && s.name.empty();  // a stream's thread knows no names
+        });
+        if (launched != seen.end())
+            launched->name = running->name;
+        else
+            seen.push_back({device::Doing::launch, running->name, running->begin, -1});
+    }
+    constexpr const char* words[] = {"compile", "copy", "launch"};
+    nb::list out;
+    for (const auto& s : seen)
+        out.append(nb::make_tuple(words[static_cast<int>(s.what)], s.name, now() - s.begin,
+                                  s.share < 0 ? nb::none() : nb::object(nb::float_(s.share))));
+    return out;
+}
+
 nb::object occupancy(const std::string& architecture, int registers, std::int64_t shared_bytes,
                      std::int64_t threads) {
     const auto limits = device::describe_target(architecture);
@@ -138,6 +164,10 @@ void bind_profile(nb::module_& m) {
     m.def("pop_range", &device::pop_range, "Ends the last span.");
     m.def("known_counters", &device::known_counters, nb::arg("chip"), nb::arg("names"),
           "Which of the profiling library's counters a chip (\"GH100\") has; needs no GPU.");
+    m.def("under_way", &under_way, nb::arg("mark"),
+          "What the host's threads and devices are at: (\"compile\", \"copy\" or \"launch\", of what, since "
+          "how many "
+          "seconds, the share of the blocks begun or None), of launches those after `mark`.");
     m.def("launch_times", &launch_times, nb::arg("mark"),
           "(launches, of these not measured, seconds in which one ran, bytes copied) of what came after "
           "`mark`.");

@@ -149,15 +149,7 @@ public:
     std::shared_ptr<Launch> replay(const std::shared_ptr<Graph>& graph, Stream* stream) override {
         auto recorded = std::dynamic_pointer_cast<RecordedGraph>(graph);
         if (!recorded) throw bug("a graph of another device was launched on the CPU device");
-        if (capture_of(stream)) refuse_in_capture("another graph", "launch its kernels again");
-        auto launch = std::make_shared<Launch>();
-        if (const auto queue = queue_of(stream)) {
-            queue->push([launch, recorded, asked = interrupts()] { run_graph(*recorded, asked, *launch); });
-        } else {
-            const InterruptGuard guard;
-            run_graph(*recorded, interrupts(), *launch);
-        }
-        return launch;
+        return recorded->replay(stream, {});
     }
 
 private:

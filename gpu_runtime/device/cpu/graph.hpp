@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <variant>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "device/cpu/run_launch.hpp"
 #include "device/cpu/stream.hpp"
 #include "device/device.hpp"
+#include "device/timed_graph.hpp"
 
 namespace xcuda::device::cpu {
 
@@ -19,9 +19,12 @@ struct KeptLaunch {
     PackedArguments arguments;
 };
 
-class RecordedGraph : public Graph {
+class RecordedGraph : public TimedGraph, public std::enable_shared_from_this<RecordedGraph> {
 public:
     std::vector<std::variant<Task, KeptLaunch>> steps;
+
+    std::shared_ptr<Device::Launch> replay(Stream* stream,
+                                           std::vector<std::shared_ptr<Device::Launch>> each) override;
 };
 
 class CaptureStream : public Stream {
@@ -33,8 +36,5 @@ public:
 /// The capture that a stream is, null for a plain one. Throws a ValueError where it has ended.
 RecordedGraph* capture_of(Stream* stream);
 [[noreturn]] void refuse_in_capture(const char* what, const char* instead);
-
-/// Runs all of it in order on the calling thread and the pool, and sets `launch` done. `asked` as run_launch has it.
-void run_graph(const RecordedGraph& graph, std::uint64_t asked, Device::Launch& launch);
 
 }  // namespace xcuda::device::cpu

@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "device/cpu/interrupt.hpp"
 #include "device/cpu/workers.hpp"
+#include "device/under_way.hpp"
 
 namespace xcuda::device::cpu {
 
@@ -57,6 +58,7 @@ void run_launch(const Kernel& kernel, const Shape& shape, const void* arguments,
         state.units = shape.grid.count() > 0 ? pieces(kernel, shape, state) : 0;
     }
     if (state.units > 0) {
+        const UnderWay told(Doing::launch, {}, launch.begin, &state.next, state.units);
         try {
             run_on_workers(state);
             error = state.error;

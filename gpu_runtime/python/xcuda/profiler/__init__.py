@@ -19,6 +19,7 @@ from xcuda.profiler.counters import COUNTERS
 from xcuda.profiler.measure import benchmark
 from xcuda.profiler.modes import show_reports
 from xcuda.profiler.profile import METRICS, generate_report, profile
+from xcuda.profiler.progress import show_progress
 from xcuda.profiler.report import AbsentFigure, Report
 
 _LATER = {"ProfileGuidedOptimizer": "xcuda.profiler.guided"}  # they load the runtime
@@ -36,6 +37,7 @@ __all__ = [
     "cell_begin",
     "cell_end",
     "benchmark",
+    "show_progress",
     "show_reports",
     "generate_report",
     "leave_out",

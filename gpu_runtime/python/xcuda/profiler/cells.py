@@ -7,6 +7,7 @@ import sys
 import threading
 
 import xcuda
+from xcuda.profiler import progress
 from xcuda.profiler.modes import show_reports
 from xcuda.profiler.recording import Recording
 
@@ -25,7 +26,10 @@ def cell_begin(text: str, execution_count: int) -> None:
     _end_range()
     _begin_range(f"In [{execution_count}]")
     watch = "overlapping" if show_reports() == "full" else None
-    _open.append(Recording("cell", f"In [{execution_count}]", load=False, watch=watch))
+    recording = Recording("cell", f"In [{execution_count}]", load=False, watch=watch)
+    _open.append(recording)
+    if recording.runtime is not None and show_reports() != "off":
+        progress.begin_cell(recording.mark)
     if (limits := sys.modules.get("xcuda.core.time_limit")) is not None:
         limits.begin_cell()
 
@@ -39,6 +43,7 @@ def cell_end(failed: bool = False, execution_count: int | None = None) -> dict |
     its own.
     """
     global _begun
+    progress.end_cell()
     _end_range()
     if (limits := sys.modules.get("xcuda.core.time_limit")) is not None:
         limits.end_cell()
