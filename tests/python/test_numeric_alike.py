@@ -24,6 +24,17 @@ KINDS = {
         "np.ones(()).transpose(())",
         "np.ones((2, 3)).transpose(())",
     ],
+    "arrays of lengths, axes and repetitions": [
+        "np.tile(np.arange(3), np.array([2, 1]))",
+        "np.tile(np.arange(3), numpy.array(2))",
+        "np.resize(np.arange(6), np.array([2, 4]))",
+        "np.unravel_index(np.array([3, 5]), np.array([2, 3]))",
+        "np.tensordot(np.ones((2, 3)), np.ones((3, 2)), (np.array([1]), numpy.array([0])))",
+        "np.fft.fftshift(np.arange(6).reshape(2, 3), np.array([1]))",
+        "np.random.default_rng(3).integers(9, size=np.array([2, 3]))",
+        "np.random.default_rng(3).random(np.array([2, 3]))",
+        "np.matmul(np.ones((2, 3)), np.ones((3, 2)), axes=[np.array([0, 1]), (0, 1), (0, 1)])",
+    ],
     "truth values are no lengths": ["np.ones(3).reshape(True, 3)", "np.ones(3).reshape((np.bool(True), -1))"],
     "slices of numbers that are no integers": [
         "np.ones(3)[1.0:]",
