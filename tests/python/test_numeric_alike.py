@@ -35,6 +35,18 @@ KINDS = {
         "np.random.default_rng(3).random(np.array([2, 3]))",
         "np.matmul(np.ones((2, 3)), np.ones((3, 2)), axes=[np.array([0, 1]), (0, 1), (0, 1)])",
     ],
+    "results by place": [
+        "x = np.zeros(3)\nnp.sign(np.array([-2.0, 0, 3]), x)\nx",
+        "np.add(np.ones(3), 2, np.zeros(3))",
+        "np.add(np.ones(3), 2, ...)",
+        "x = np.zeros((2, 3))\nnp.divmod(np.arange(6.0).reshape(2, 3), 4, np.zeros((2, 3)), x)\nx",
+        "np.frexp(np.array([8.0, 3.0]), np.zeros(2), np.zeros(2, 'i4'))",
+    ],
+    "functions made of Python's have methods": [
+        "int(np.frompyfunc(lambda a, b: a + b, 2, 1, identity=0).reduce(np.arange(5)))",
+        "np.frompyfunc(lambda a, b: a + b, 2, 1, identity=3).identity",
+        "np.frompyfunc(lambda a, b: a + b, 2, 1).nin",
+    ],
     "truth values are no lengths": ["np.ones(3).reshape(True, 3)", "np.ones(3).reshape((np.bool(True), -1))"],
     "slices of numbers that are no integers": [
         "np.ones(3)[1.0:]",

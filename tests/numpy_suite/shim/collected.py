@@ -40,7 +40,9 @@ def pytest_collection_modifyitems(items):
     items[:] = [i for i in items if _id(i) not in _skip and not i.get_closest_marker("slow")]
     if os.environ.get("NUMPY_SUITE_APPLICABLE"):
         classes, module = Classes(), os.environ["NUMPY_SUITE_APPLICABLE"]
-        items[:] = [i for i in items if classes.of(f"{module}/{_id(i)}", {"source": _source(i)}) == APPLICABLE]
+        items[:] = [
+            i for i in items if classes.of(f"{module}/{_id(i)}", {"source": _source(i)}) == APPLICABLE
+        ]
 
 
 @pytest.hookimpl(hookwrapper=True)
