@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace xcuda::arrays {
 namespace {
 
 constexpr std::int64_t short_fold = 64;  // turns that one thread takes without splitting them
 constexpr std::int64_t turns_a_chunk = 16;
+constexpr int most_axes = launch::max_ndim - 2;  // of a pass: splitting adds two
+constexpr int most_folded = 3;                   // of a pass that has more axes
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -152,7 +155,6 @@ struct Folder {
     }
 
     void run(Pass p, const Target& to) {
-        const int given = p.kept;
         Target out = to;
         // The target's kept axes are joined with the slots' as one more view.
         {
@@ -174,7 +176,8 @@ struct Folder {
             for (int d = 0; d < p.kept; ++d) out.view.lengths[at(d)] = p.lengths[at(d)];
             out.view.ndim = p.kept;
         }
-        (void)given;
+        if (p.axes > most_axes)
+            return p.axes - p.kept > most_folded ? in_two(std::move(p), out) : along_outermost(p, out);
         std::int64_t outputs = 1, turns = 1;
         for (int d = 0; d < p.axes; ++d) (d < p.kept ? outputs : turns) *= p.lengths[at(d)];
         if (p.kept == p.axes) {  // nothing is folded but axes of length 1
@@ -207,6 +210,43 @@ struct Folder {
             return start_pass(p, p.kept, out, 0, -1);
         move_axis(p, inner, p.axes - 1);
         split(std::move(p), out, along);
+    }
+
+    // Folds the last axes, then what they leave.
+    void in_two(Pass p, const Target& to) {
+        const int kept = std::exchange(p.kept, p.axes - most_folded);
+        const View layout = dense({p.lengths.data(), at(p.kept)});
+        const auto size = static_cast<std::int64_t>(info(loop.out).size);
+        auto partial = std::make_shared<launch::Buffer>(
+            queue.device, static_cast<std::size_t>(layout.size() * size), queue.stream);
+        run(std::move(p), {static_cast<char*>(partial->address()), loop.out, layout});
+        run(over(partial, layout, kept), to);
+    }
+
+    // A pass for each place along the first of the kept axes.
+    void along_outermost(const Pass& p, const Target& to) {
+        const auto first_gone = [](View& v) {
+            std::shift_left(v.lengths.begin(), v.lengths.begin() + v.ndim, 1);
+            std::shift_left(v.strides.begin(), v.strides.begin() + v.ndim, 1);
+            --v.ndim;
+        };
+        for (std::int64_t i = 0; i < p.lengths[0]; ++i) {
+            Pass part = p;
+            std::shift_left(part.lengths.begin(), part.lengths.begin() + p.axes, 1);
+            --part.axes;
+            --part.kept;
+            for (std::size_t k = 0; k < part.slots.size(); ++k) {
+                if (part.structure.slots[k].number) continue;
+                Memory& m = part.slots[k];
+                m.address += i * m.view.strides[0] *
+                             static_cast<std::int64_t>(info(part.structure.slots[k].dtype).size);
+                first_gone(m.view);
+            }
+            Target out = to;
+            out.address += i * to.view.strides[0] * static_cast<std::int64_t>(info(to.dtype).size);
+            first_gone(out.view);
+            run(std::move(part), out);
+        }
     }
 
     // Folds the last axis only, in chunks and lanes; the other folded axes are threads of their own, for now.

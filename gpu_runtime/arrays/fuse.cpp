@@ -102,7 +102,58 @@ void use(const Fuser& fuser, const Queue& queue) {
     for (const auto& buffer : fuser.buffers) buffer->used_on(queue.stream);
 }
 
-Kernel elementwise_kernel(Fuser fuser) {
+namespace {
+
+// Every array of the kernel along one more index: of its first axis, which it loses.
+void step_into(Kernel& k, std::int64_t index) {
+    const auto step = [index](Memory& m, DType dtype) {
+        View& v = m.view;
+        m.address = element(m.address, dtype, index * v.strides[0]);
+        std::shift_left(v.lengths.begin(), v.lengths.begin() + v.ndim, 1);
+        std::shift_left(v.strides.begin(), v.strides.begin() + v.ndim, 1);
+        --v.ndim;
+    };
+    for (std::size_t i = 0; i < k.outputs.size(); ++i) step(k.outputs[i], k.structure.outputs[i].dtype);
+    for (std::size_t i = 0; i < k.slots.size(); ++i)
+        if (!k.structure.slots[i].number) step(k.slots[i], k.structure.slots[i].dtype);
+}
+
+// Starts a kernel whose views have the same axes.
+void start_over(Kernel k, const Site& site, const Queue& queue) {
+    const View whole = k.outputs[0].view;
+    if (whole.ndim > launch::max_ndim) {
+        for (std::int64_t i = 0; i < whole.lengths[0]; ++i) {
+            Kernel part = k;
+            step_into(part, i);
+            start_over(std::move(part), site, queue);
+        }
+        return;
+    }
+    Structure& s = k.structure;
+    s.axes = std::max(whole.ndim, 1);
+    const auto at_least_one = [](View& v) {
+        if (v.ndim > 0) return;
+        v.ndim = 1;
+        v.lengths[0] = v.strides[0] = 1;
+    };
+    for (std::size_t i = 0; i < k.outputs.size(); ++i) {
+        at_least_one(k.outputs[i].view);
+        s.outputs[i].axes = axes_of(k.outputs[i].view, true);
+    }
+    for (std::size_t i = 0; i < k.slots.size(); ++i) {
+        if (s.slots[i].number) continue;
+        at_least_one(k.slots[i].view);
+        if (whole.ndim > 0) s.slots[i].axes = axes_of(k.slots[i].view, false);
+    }
+    if (folds_axes(s.axes))
+        for (int d = 0; d + thread_axes - 1 < s.axes; ++d)
+            k.figures.push_back(whole.lengths[static_cast<std::size_t>(d)]);
+    start(k, site, queue);
+}
+
+}  // namespace
+
+void start_elementwise(Fuser fuser, const Site& site, const Queue& queue) {
     Kernel k;
     k.structure = std::move(fuser.structure);
     k.slots = std::move(fuser.slots);
@@ -128,29 +179,12 @@ Kernel elementwise_kernel(Fuser fuser) {
             v.strides[i] = old.strides[static_cast<std::size_t>(order[i])];
         }
     }
-    const Collapsed axes = collapse(views);
-    s.axes = std::max(axes.ndim, 1);
+    collapse(views);
     std::size_t next = 0;
-    const auto take = [&](Memory& m) {
-        m.view = views[next++];
-        if (m.view.ndim == 0) {
-            m.view.ndim = 1;
-            m.view.lengths[0] = m.view.strides[0] = 1;
-        }
-    };
-    for (std::size_t i = 0; i < k.outputs.size(); ++i) {
-        take(k.outputs[i]);
-        s.outputs[i].axes = axes_of(k.outputs[i].view, true);
-    }
-    for (std::size_t i = 0; i < k.slots.size(); ++i) {
-        if (s.slots[i].number) continue;
-        take(k.slots[i]);
-        if (axes.ndim > 0) s.slots[i].axes = axes_of(k.slots[i].view, false);
-    }
-    if (folds_axes(s.axes))
-        for (int d = 0; d + thread_axes - 1 < s.axes; ++d)
-            k.figures.push_back(axes.lengths[static_cast<std::size_t>(d)]);
-    return k;
+    for (Memory& m : k.outputs) m.view = views[next++];
+    for (std::size_t i = 0; i < k.slots.size(); ++i)
+        if (!s.slots[i].number) k.slots[i].view = views[next++];
+    start_over(std::move(k), site, queue);
 }
 
 }  // namespace xcuda::arrays

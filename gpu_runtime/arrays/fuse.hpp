@@ -44,7 +44,8 @@ private:
 /// What the fuser reads is used by the queue's stream from now on.
 void use(const Fuser& fuser, const Queue& queue);
 
-/// The kernel of an element-wise fuser, its axes in the order of the first output's memory and as few as can be.
-Kernel elementwise_kernel(Fuser fuser);
+/// Starts the kernel of an element-wise fuser, its axes in the order of the first output's memory and as few as can be;
+/// where kernels can't have so many, one for each place along the outermost ones.
+void start_elementwise(Fuser fuser, const Site& site, const Queue& queue);
 
 }  // namespace xcuda::arrays

@@ -137,7 +137,7 @@ struct Runner {
             } while (done < values.size() && fuser.structure.steps.size() < most_steps &&
                      made.size() < most_outputs);
             use(fuser, queue);
-            start(elementwise_kernel(std::move(fuser)), made.front().first->site, queue);
+            start_elementwise(std::move(fuser), made.front().first->site, queue);
             for (auto& [v, memory] : made) v->settle(*memory);
         }
     }
@@ -224,12 +224,13 @@ void store(Value& target, const View& view, const Operand& from, const Site& sit
         compute(std::span(&apart, 1), queue);
         source = {apart, apart->layout, apart->dtype};
     }
+    if (store_small(target, view, source, queue)) return;
     Fuser fuser(view.shape());
     const int at = fuser.cast(fuser.operand(source), target.dtype);
     fuser.output(at, target.dtype, target.address, view);
     use(fuser, queue);
     if (queue.stream) target.buffer->used_on(queue.stream);
-    start(elementwise_kernel(std::move(fuser)), site, queue);
+    start_elementwise(std::move(fuser), site, queue);
 }
 
 }  // namespace xcuda::arrays

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <type_traits>
 #include <vector>
@@ -141,8 +142,25 @@ Row with_type(DType d, F f) {
     }
 }
 
+template <std::size_t size>
+void moved(const Strided& out, const Strided* in, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) std::memcpy(out.at + i * out.step, in[0].at + i * in[0].step, size);
+}
+
+Row move_row(DType d) {
+    switch (info(d).size) {
+        case 1: return moved<1>;
+        case 2: return moved<2>;
+        case 4: return moved<4>;
+        case 8: return moved<8>;
+        case 16: return moved<16>;
+        default: return nullptr;
+    }
+}
+
 // Casts that C++ and NumPy define alike: none of a float to an integer.
 Row cast_row(DType from, DType to) {
+    if (from == to && to != DType::b1) return move_row(to);
     const auto of = [to]<class In>(In) -> Row {
         if (to == DType::b1) return unary<bool, In, Cast<bool>>;
         return with_type(to, []<class Out>(Out) -> Row {
@@ -271,6 +289,25 @@ bool compute_small(const ValueP& value, const Queue& queue) {
     int visits = 32;
     if (queue.stream || !queue.device->host_accessible() || !possible(*value, visits)) return false;
     if (value->pending()) evaluate(*value, queue);
+    return true;
+}
+
+bool store_small(Value& target, const View& view, const Operand& from, const Queue& queue) {
+    const Row row = cast_row(from.dtype, target.dtype);
+    if (queue.stream || !queue.device->host_accessible() || view.size() > limit || !row ||
+        !target.buffer->on_default_stream_alone())
+        return false;
+    int visits = 32;
+    if (from.value && !possible(*from.value, visits)) return false;
+    if (from.value && from.value->pending()) evaluate(*from.value, queue);
+    std::array<std::uint64_t, 2> number{from.bits, from.more_bits};
+    const std::int64_t size = size_of(from.dtype), out_size = size_of(target.dtype);
+    const Strided in = from.value ? Strided{from.value->address + from.view.offset * size, 0}
+                                  : Strided{reinterpret_cast<char*>(number.data()), 0};
+    const View* const seen = from.value ? &from.view : nullptr;
+    over(view, row, {target.address + view.offset * out_size, 0}, view, out_size, {&in, 1}, {&seen, 1},
+         {&size, 1});
+    ++computed;
     return true;
 }
 

@@ -12,6 +12,9 @@ namespace xcuda::arrays {
 /// where that is not so.
 bool compute_small(const ValueP& value, const Queue& queue);
 
+/// Writes the operand to a view of the target likewise: elements that are copied, or cast exactly or correctly rounded.
+bool store_small(Value& target, const View& view, const Operand& from, const Queue& queue);
+
 /// The most elements of a value that is computed so; 0: none is.
 XCUDA_API std::int64_t small_limit();
 XCUDA_API void set_small_limit(std::int64_t elements);

@@ -11,7 +11,7 @@
 
 namespace xcuda::arrays {
 
-/// Axes of a kernel, as an array lies along them: slowest in memory first.
+/// Axes of a kernel, sixteen at most, as an array lies along them: slowest in memory first.
 struct Axes {
     int count = 0;
     std::uint64_t list = 0;  // four bits each

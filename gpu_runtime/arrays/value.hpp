@@ -36,7 +36,7 @@ struct Operand {
 /// How axes of an operand are folded.
 struct Reduction {
     const Loop* fold = nullptr;  // (accumulator, element) -> accumulator, all of one dtype
-    std::uint32_t axes = 0;      // bit per axis of the operand
+    std::uint64_t axes = 0;      // bit per axis of the operand
     std::uint64_t identity = 0, more_identity = 0;
 };
 

@@ -11,12 +11,25 @@
 
 namespace xcuda::arrays {
 
-constexpr int max_axes = 16;
+constexpr int max_axes = 64;  // as in NumPy
 
 struct View {
     int ndim = 0;
     std::int64_t offset = 0;  // of the first element
     std::array<std::int64_t, max_axes> lengths, strides;
+
+    View() = default;
+    // Only the axes that it has are copied.
+    View(const View& other) { *this = other; }
+    View& operator=(const View& other) {
+        ndim = other.ndim;
+        offset = other.offset;
+        for (int i = 0; i < ndim; ++i) {
+            lengths[static_cast<std::size_t>(i)] = other.lengths[static_cast<std::size_t>(i)];
+            strides[static_cast<std::size_t>(i)] = other.strides[static_cast<std::size_t>(i)];
+        }
+        return *this;
+    }
 
     std::int64_t size() const {
         std::int64_t n = 1;

@@ -128,7 +128,7 @@ nb::object fold_array(NumericArray& a, const std::string& ufunc, const std::stri
     arrays::Reduction r;
     r.fold = arrays::find_loop(ufunc, in, d);
     if (!r.fold) return nb::none();
-    for (const int axis : axes) r.axes |= 1u << axis;
+    for (const int axis : axes) r.axes |= std::uint64_t{1} << axis;
     Operand number;
     if (!convert_number(identity.ptr(), d, number)) return nb::none();
     r.identity = number.bits;

@@ -59,7 +59,9 @@ std::optional<arrays::View> index_view(const arrays::View& of, PyObject* key, bo
     bool sliced = false;
     const auto put = [&](std::int64_t length, std::int64_t stride) {
         if (out.ndim == arrays::max_axes)
-            wrong("IndexError", fmt::format("at most {} dimensions are supported", arrays::max_axes));
+            wrong("IndexError",
+                  fmt::format("number of dimensions must be within [0, {0}], indexing result would have {1}",
+                              arrays::max_axes, arrays::max_axes + 1));
         out.lengths[static_cast<std::size_t>(out.ndim)] = length;
         out.strides[static_cast<std::size_t>(out.ndim++)] = stride;
         sliced = true;

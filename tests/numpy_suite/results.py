@@ -34,11 +34,11 @@ class Journal(dict):
                 file.write(json.dumps([test, self[test]]) + "\n")
 
 
-def run_file(file, stage, select=None, journal=None):
+def run_file(file, stage, select=None, journal=None, applicable=False):
     """{test: {"outcome", "why", ...}} of one file; a crash or a hang fails its test and the rest goes on."""
     outcomes = Journal(journal)
     for _ in range(40):
-        last, finished = _one_process(file, outcomes, stage, select)
+        last, finished = _one_process(file, outcomes, stage, select, applicable)
         if finished:
             break
         if last is None:
@@ -52,8 +52,8 @@ def run_file(file, stage, select=None, journal=None):
     return dict(outcomes)
 
 
-def _one_process(file, outcomes, stage, select):
-    path = [str(HERE / "shim"), *([str(stage)] if stage else []), os.environ.get("PYTHONPATH", "")]
+def _one_process(file, outcomes, stage, select, applicable):
+    path = [str(HERE / "shim"), str(HERE), *([str(stage)] if stage else []), os.environ.get("PYTHONPATH", "")]
     read, write = os.pipe()
     with tempfile.NamedTemporaryFile("w", suffix=".json") as skip:
         json.dump(sorted(outcomes), skip)
@@ -64,6 +64,7 @@ def _one_process(file, outcomes, stage, select):
             NUMPY_SUITE_FD=str(write),
             NUMPY_SUITE_SKIP=skip.name,
             NPY_AVAILABLE_MEM="0",
+            NUMPY_SUITE_APPLICABLE=file.parent.name if applicable else "",
         )
         pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib"]
         limits = ["-W", "ignore", "--rootdir", str(file.parent), "-c", os.devnull]

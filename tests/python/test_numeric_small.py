@@ -102,3 +102,44 @@ def test_the_limit_is_checked():
     with pytest.raises(ValueError, match="0 or more"):
         np.config.host_elements = -1
     assert "host_elements=" in repr(np.config)
+
+
+STORES = {
+    "a number": lambda x: x.__setitem__(1, 3),
+    "a row": lambda x: x.__setitem__((slice(None), 0), x[:, 1].copy()),
+    "overlapping": lambda x: x.__setitem__((slice(1, None), slice(None)), x[:-1]),
+    "reversed": lambda x: x.__setitem__(..., x[::-1, ::-1]),
+    "what is pending": lambda x: x.__setitem__((0, slice(None, None, 2)), x[1, ::2] + x[2, ::2]),
+    "its own elements": lambda x: x.__setitem__(..., x),
+    "booleans": lambda x: x.__setitem__((slice(None), 2), np.array([True, False, True])),
+}
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("name", STORES)
+def test_writes_of_few_elements_need_no_kernel(limit, name, dtype):
+    """To views, of every dtype: where what is written is computed by the host, so is the write."""
+    host = (numpy.arange(12).reshape(3, 4) - (0 if dtype in ("?", "u2", "u8") else 5)).astype(dtype)
+    expected, left = host.copy(), {}
+    STORES[name](expected)
+    for elements in (0, 512):
+        np.config.host_elements = elements
+        ours = np.array(host)
+        holder = ours[:, :]  # a write to a whole array that nobody else sees makes a new value
+        launches, small, _ = work(lambda ours=ours: STORES[name](ours))
+        left[elements] = launches
+        assert small or launches
+        numpy.testing.assert_array_equal(ours.get(), expected)
+        numpy.testing.assert_array_equal(holder.get(), expected)
+    assert left[0]
+    by_kernel = name == "what is pending" and dtype not in ("i4", "f4", "f8", "i8")
+    by_kernel |= name in ("a number", "booleans") and dtype not in ("?", "i4", "f4", "f8", "i8")
+    assert by_kernel or not left[512]
+
+
+def test_writes_of_more_elements_go_by_a_kernel(limit):
+    np.config.host_elements = 8
+    x = np.zeros((3, 4))
+    assert work(lambda: x.__setitem__((slice(None), slice(1, None)), 5))[:2] == (1, 0)
+    assert work(lambda: x.__setitem__((slice(2), slice(1, None)), 7))[:2] == (0, 1)
+    assert x.get().tolist() == [[0, 7, 7, 7], [0, 7, 7, 7], [0, 5, 5, 5]]

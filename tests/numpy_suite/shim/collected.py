@@ -7,6 +7,7 @@ import os
 import numpy
 import pytest
 import substitute
+from classify import APPLICABLE, Classes
 from xcuda.numeric import config
 from xcuda.numeric._fallback import counts
 
@@ -37,6 +38,11 @@ def _id(item):
 
 def pytest_collection_modifyitems(items):
     items[:] = [i for i in items if _id(i) not in _skip and not i.get_closest_marker("slow")]
+    if os.environ.get("NUMPY_SUITE_APPLICABLE"):
+        classes, module = Classes(), os.environ["NUMPY_SUITE_APPLICABLE"]
+        items[:] = [
+            i for i in items if classes.of(f"{module}/{_id(i)}", {"source": _source(i)}) == APPLICABLE
+        ]
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -45,13 +51,20 @@ def pytest_runtest_protocol(item):
     counts.clear()
     _tell(at="begin", test=_id(item))
     yield
-    try:
-        source = inspect.getsource(item.function)
-    except (OSError, TypeError):
-        source = ""
     _tell(
-        at="source", test=_id(item), source=source, touched=len(substitute.touched), fallbacks=sorted(counts)
+        at="source",
+        test=_id(item),
+        source=_source(item),
+        touched=len(substitute.touched),
+        fallbacks=sorted(counts),
     )
+
+
+def _source(item):
+    try:
+        return inspect.getsource(item.function)
+    except (OSError, TypeError):
+        return ""
 
 
 def pytest_runtest_logreport(report):

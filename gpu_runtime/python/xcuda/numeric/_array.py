@@ -403,6 +403,9 @@ def _corners(a, edge):
 def adopt(host):
     """numeric's array of a host array that nobody else has: the same memory on the CPU device."""
     if _runtime.current_device_label() == "cpu" and host.size and not _is_bfloat(host):
+        if host.ndim > 8:
+            flat = host.reshape(-1)  # a copy where the axes lie in another order
+            return _runtime.numeric_from_device(as_device_array(flat)).reshape(host.shape)
         return _runtime.numeric_from_device(as_device_array(host))
     return _from_host(host)
 

@@ -9,7 +9,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from ._array import asarray, ndarray
 from ._creation import empty
 from ._dtypes import held
-from ._fallback import on_host, tell
+from ._fallback import Wrapped, on_host
 from ._registry import TABLE, native, register
 
 
@@ -190,12 +190,4 @@ register("vectorize", vectorize, __name__)
 def frompyfunc(func, /, nin, nout, **kwargs):
     """numpy.frompyfunc: its results are Python objects, which stay on the host."""
     made = numpy.frompyfunc(func, nin, nout, **kwargs)
-
-    def call(*args, **how):
-        from ._fallback import to_host
-
-        tell(f"frompyfunc({getattr(func, '__name__', 'function')})")
-        return made(*to_host(args), **to_host(how))
-
-    call.nin, call.nout, call.ntypes, call.types = made.nin, made.nout, made.ntypes, made.types
-    return call
+    return Wrapped(f"frompyfunc({getattr(func, '__name__', 'function')})", made)

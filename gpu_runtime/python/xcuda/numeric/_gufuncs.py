@@ -11,6 +11,7 @@ from ._dtypes import as_dtype
 from ._fallback import on_host
 from ._out import given
 from ._registry import TABLE, NotHeldError, register
+from ._shapes import is_integer
 from ._ufuncs import ufunc
 
 
@@ -85,7 +86,10 @@ class gufunc(ufunc):
             raise TypeError("axes should be a list.")
         if len(axes) not in ((2, 3) if not kept else (3,)):
             raise ValueError("axes should be a list with an entry for all 3 inputs and outputs")
-        places = [(each,) if hasattr(each, "__index__") else tuple(each) for each in (*axes, ())[:3]]
+        for i, each in enumerate(axes):
+            if not isinstance(each, tuple) and not is_integer(each):
+                raise TypeError(f"{name}: axes item {i} should be a tuple.")
+        places = [(each,) if is_integer(each) else tuple(each) for each in (*axes, ())[:3]]
         for place, n, ndim in zip(places, (*counts, kept), (*ndims, None), strict=True):
             if len(place) != n and not (ndim is not None and len(place) == ndim):
                 raise ValueError(f"{name}: an entry of axes has {n} integers, not {len(place)}: {place}")

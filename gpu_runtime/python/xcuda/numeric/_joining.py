@@ -13,6 +13,7 @@ from ._gather import ramp
 from ._indexing import taken
 from ._paths import as_numpy_raises, held_array, native_twice
 from ._registry import TABLE
+from ._shapes import is_integer
 
 
 def joined(arrays, axis, dtype=None, out=None):
@@ -233,7 +234,7 @@ def _inserted(probe, index, count, axis, ndim):
 def resize(a, new_shape):
     """The elements in C order, again and again, in another shape."""
     a = held_array(a)
-    shape = (new_shape,) if hasattr(new_shape, "__index__") else tuple(map(operator.index, new_shape))
+    shape = (new_shape,) if is_integer(new_shape) else tuple(map(operator.index, new_shape))
     size = 1
     for n in shape:
         size *= n
@@ -251,7 +252,7 @@ def resize(a, new_shape):
 def tile(A, reps):
     """The array repeated along its axes."""
     a = held_array(A)
-    reps = (reps,) if hasattr(reps, "__index__") else tuple(map(operator.index, reps))
+    reps = (reps,) if is_integer(reps) else tuple(map(operator.index, reps))
     ndim = max(a.ndim, len(reps))
     reps = (1,) * (ndim - len(reps)) + reps
     a = a.reshape((1,) * (ndim - a.ndim) + a.shape)

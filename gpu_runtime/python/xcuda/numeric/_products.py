@@ -14,6 +14,7 @@ from ._creation import empty
 from ._gufuncs import of_last_axes
 from ._out import given
 from ._registry import TABLE, native
+from ._shapes import is_integer
 from ._stacks import arrays, as_it_lies, ours
 
 
@@ -167,7 +168,7 @@ def tensordot(a, b, axes=2):
     except TypeError:
         n = operator.index(axes)
         left, right = range(-n, 0), range(n)
-    left, right = ([x] if hasattr(x, "__index__") else list(x) for x in (left, right))
+    left, right = ([x] if is_integer(x) else list(map(operator.index, x)) for x in (left, right))
     if len(left) != len(right):
         raise ValueError("shape-mismatch for sum")
     if any(not -a.ndim <= i < a.ndim for i in left) or any(not -b.ndim <= i < b.ndim for i in right):

@@ -11,6 +11,7 @@ from ._indexing import taken
 from ._nonzero import flat_places, unravelled
 from ._paths import ByNumpy, as_numpy_raises, given, held_array, native_twice, stand_in
 from ._registry import TABLE, native
+from ._shapes import is_integer
 
 _MODES = ("raise", "wrap", "clip")
 
@@ -179,7 +180,7 @@ def ix_(*args):
 def unravel_index(indices, shape, order="C"):
     """Places in C (or Fortran) order as one index array an axis."""
     index = held_array(indices)
-    shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    shape = (shape,) if is_integer(shape) else tuple(shape)
     if index.dtype.kind not in "iu" or not all(n > 0 for n in shape):
         return as_numpy_raises(numpy.unravel_index, index, shape, order) or ()
     size = 1

@@ -69,7 +69,7 @@ class ufunc:
         if len(args) > self.nin:
             if out is not numpy._NoValue:
                 raise TypeError("cannot specify 'out' as both a positional and keyword argument")
-            if ... in args[self.nin :]:
+            if any(x is ... for x in args[self.nin :]):
                 raise TypeError("out=... is only allowed as a keyword argument.")
             out, args = args[self.nin :], args[: self.nin]
         if out is numpy._NoValue or out is ...:  # `...`: arrays, also where NumPy gives scalars

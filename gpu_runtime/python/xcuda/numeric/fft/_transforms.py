@@ -12,6 +12,7 @@ from xcuda._dense import fourier
 from .._array import asarray
 from .._out import given
 from .._registry import TABLE, native
+from .._shapes import is_integer
 from .._stacks import device_array, ours
 
 _SCALES = {None: (False, True), "backward": (False, True), "ortho": (True, True), "forward": (True, False)}
@@ -283,7 +284,7 @@ def rfftfreq(n, d=1.0, device=None):
 
 def _shifted(x, axes, by):
     x = asarray(x)
-    axes = range(x.ndim) if axes is None else (axes,) if hasattr(axes, "__index__") else axes
+    axes = range(x.ndim) if axes is None else (axes,) if is_integer(axes) else axes
     for axis in (normalize_axis_index(each, x.ndim) for each in axes):
         n = x.shape[axis]
         at = by(n)

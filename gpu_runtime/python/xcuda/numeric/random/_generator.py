@@ -9,6 +9,7 @@ from .._array import asarray, ndarray
 from .._creation import empty
 from .._fallback import on_host, to_host, to_ours
 from .._registry import TABLE
+from .._shapes import is_integer
 from ._distributions import DISTRIBUTIONS
 from ._fill import fill, fill_each
 from ._state import TURN, stream_of
@@ -65,7 +66,7 @@ def few(generator, name, args, kwargs):
 
 def lengths(size):
     """The shape that `size` names."""
-    found = tuple(map(operator.index, (size,) if hasattr(size, "__index__") else size))
+    found = tuple(map(operator.index, (size,) if is_integer(size) else size))
     if any(n < 0 for n in found):
         raise ValueError("negative dimensions are not allowed")
     return found
