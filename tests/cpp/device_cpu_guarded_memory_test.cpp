@@ -43,7 +43,7 @@ TEST_P(EachSide, BlocksAreUnsetAlignedAsTheirSizeAndTheirOwn) {
 }
 
 TEST_P(EachSide, AnAccessBeyondTheGuardedSideFaults) {
-    for (const std::size_t bytes : sizes) {
+    for (const std::size_t bytes : {24ul, 4096ul}) {
         auto* block = static_cast<volatile char*>(memory.take(bytes));
         volatile char* beyond = GetParam() == Guard::end ? block + bytes : block - 1;
         EXPECT_DEATH(*beyond = 1, "") << bytes;
