@@ -8,7 +8,9 @@ export XCUDA_CACHE_DIR=$BUILD/check-cache
 failed=0
 run_python() {
   if [ "$PRESET" = asan ]; then
-    env LD_PRELOAD="$(c++ -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 "$PYTHON" "$@"
+    # libstdc++ too: a Python that is not C++ has none yet when the sanitizer looks for the functions that throw.
+    env LD_PRELOAD="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libstdc++.so.6)" \
+      ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 "$PYTHON" "$@"
   else
     "$PYTHON" "$@"
   fi

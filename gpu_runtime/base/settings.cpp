@@ -41,6 +41,15 @@ std::int64_t number(const char* name, std::int64_t otherwise, bool scaled) {
     return read;
 }
 
+Guard guard(const char* name) {
+    const std::string value = text(name);
+    if (value.empty() || value == "0") return Guard::none;
+    if (value == "1" || value == "end") return Guard::end;
+    if (value == "begin") return Guard::begin;
+    throw Error(Fault::user, "ValueError",
+                std::string(name) + " is \"" + value + "\": \"end\", \"begin\" or 0 is expected");
+}
+
 std::filesystem::path cache_folder() {
     if (const std::string named = text("XCUDA_CACHE_DIR"); !named.empty()) return named;
     if (const std::string named = text("XDG_CACHE_HOME"); !named.empty())
@@ -62,6 +71,7 @@ Settings read_settings() {
     made.memory_limit = number("XCUDA_MEMORY_LIMIT", 0, true);
     made.print_bytes = number("XCUDA_PRINT_BYTES", made.print_bytes, true);
     made.cpu_compiler = text("XCUDA_CPU_COMPILER");
+    made.pool_guard = guard("XCUDA_POOL_GUARD");
     made.dump = text("XCUDA_DUMP");
     return made;
 }

@@ -10,6 +10,9 @@
 
 namespace xcuda {
 
+/// The side of each array's memory on the CPU device where a page lies that faults when it is touched.
+enum class Guard { none, end, begin };
+
 struct Settings {
     std::string device;                  // XCUDA_DEVICE: "cpu", "cuda:0"; empty: the first found
     int workers = 0;                     // XCUDA_WORKERS: threads of the CPU device; 0: one a core
@@ -22,7 +25,8 @@ struct Settings {
     std::vector<std::filesystem::path>
         python_paths;  // the running Python's sys.path, where NVIDIA's wheels lie; set by the binding, never read
                        // from the environment
-    std::string dump;  // XCUDA_DUMP: comma list of ir, text, asm, passes
+    Guard pool_guard = Guard::none;  // XCUDA_POOL_GUARD: "end" (or 1), "begin"; empty or 0: none
+    std::string dump;                // XCUDA_DUMP: comma list of ir, text, asm, passes
 };
 
 XCUDA_API Settings& settings();

@@ -112,7 +112,8 @@ struct Regions {
     }
 
     void find_common(const Body& body) {
-        for (std::size_t v = 0; v < f.vars.size(); ++v)
+        // Variables that came after the analysis are the lanes' own coordinates.
+        for (std::size_t v = 0; v < vary.vars.size(); ++v)
             common[v] = f.vars[v].type.is_scalar() && vary.vars[v] == 0;
         for (bool changed = true; changed;) {
             changed = false;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
@@ -14,8 +15,8 @@ protected:
     void SetUp() override { clear(); }
     void TearDown() override { clear(); }
     void clear() {
-        for (const char* name :
-             {"XCUDA_DEVICE", "XCUDA_WORKERS", "XCUDA_CACHE_DIR", "XCUDA_CACHE_BYTES", "XDG_CACHE_HOME"})
+        for (const char* name : {"XCUDA_DEVICE", "XCUDA_WORKERS", "XCUDA_CACHE_DIR", "XCUDA_CACHE_BYTES",
+                                 "XDG_CACHE_HOME", "XCUDA_POOL_GUARD"})
             unsetenv(name);
     }
 };
@@ -40,6 +41,17 @@ TEST_F(SettingsFromEnvironment, EachVariable) {
     EXPECT_EQ(read_settings().workers, 3);
     EXPECT_EQ(read_settings().cache_dir, "/var/cache/xcuda");
     EXPECT_EQ(read_settings().cache_bytes, 20 << 20);
+    for (const auto& [value, guard] : {std::pair{"", Guard::none},
+                                       {"0", Guard::none},
+                                       {"1", Guard::end},
+                                       {"end", Guard::end},
+                                       {"begin", Guard::begin}}) {
+        setenv("XCUDA_POOL_GUARD", value, 1);
+        EXPECT_EQ(read_settings().pool_guard, guard) << value;
+    }
+    setenv("XCUDA_POOL_GUARD", "middle", 1);
+    EXPECT_THROW(read_settings(), Error);
+    unsetenv("XCUDA_POOL_GUARD");
     setenv("XCUDA_CACHE_DIR", "/data/kernels", 1);
     EXPECT_EQ(read_settings().cache_dir, "/data/kernels");
 }

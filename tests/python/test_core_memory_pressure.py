@@ -1,6 +1,7 @@
 """Memory that runs out, on whichever device: what is let go of, what is told, what stays; limits and statistics."""
 
 import gc
+import os
 import re
 import sys
 
@@ -128,6 +129,10 @@ def test_memory_info_lists_arrays_by_size():
     assert "net.weights (4.0 MiB, float32" in str(info)
 
 
+@pytest.mark.skipif(
+    bool(os.environ.get("XCUDA_POOL_GUARD")) or "libasan" in os.environ.get("LD_PRELOAD", ""),
+    reason="no block is kept where each is watched",
+)
 def test_trimming_gives_back_what_is_kept():
     array = cuda.zeros(8 * MIB)
     cuda.synchronize()

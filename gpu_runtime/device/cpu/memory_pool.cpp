@@ -30,25 +30,18 @@ std::size_t size_class(std::size_t bytes) {
     return (least + step - 1) / step * step;
 }
 
-void* from_system(std::size_t bytes) {
-    if (bytes < mapped_from) return std::aligned_alloc(64, bytes);
-    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (address == MAP_FAILED) return nullptr;
-    if (bytes >= 2 * huge_bytes)
-        madvise(address, bytes, MADV_HUGEPAGE);  // first touch: 1/512 of the page faults
-    return address;
-}
-
-void to_system(void* address, std::size_t bytes) noexcept {
-    if (bytes < mapped_from)
-        std::free(address);
-    else
-        munmap(address, bytes);
-}
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool sanitised = true;
+#else
+constexpr bool sanitised = false;
+#endif
 
 }  // namespace
 
-MemoryPool::MemoryPool(std::int64_t total) : total_(total), limit_(settings().memory_limit) {}
+MemoryPool::MemoryPool(std::int64_t total) : total_(total), limit_(settings().memory_limit) {
+    if (settings().pool_guard != Guard::none) guarded_.emplace(settings().pool_guard);
+    keeps_ = !guarded_ && !sanitised;
+}
 
 MemoryPool::~MemoryPool() { give_back(); }
 
@@ -60,6 +53,29 @@ void MemoryPool::trim() noexcept {
 void MemoryPool::set_limit(std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
     limit_ = bytes;
+}
+
+void* MemoryPool::from_system(std::size_t bytes) {
+    if (guarded_) return guarded_->take(bytes);
+    // With AddressSanitizer all of it: its red zones lie around each block.
+    if (sanitised || bytes < mapped_from) {
+        void* address = nullptr;
+        return posix_memalign(&address, 64, bytes) == 0 ? address : nullptr;
+    }
+    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (address == MAP_FAILED) return nullptr;
+    if (bytes >= 2 * huge_bytes)
+        madvise(address, bytes, MADV_HUGEPAGE);  // first touch: 1/512 of the page faults
+    return address;
+}
+
+void MemoryPool::to_system(void* address, std::size_t bytes) noexcept {
+    if (guarded_)
+        guarded_->release(address, bytes);
+    else if (sanitised || bytes < mapped_from)
+        std::free(address);
+    else
+        munmap(address, bytes);
 }
 
 void MemoryPool::give_back() noexcept {
@@ -90,7 +106,7 @@ void* MemoryPool::take(std::size_t bytes) {
 void* MemoryPool::allocate(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     const bool possible = bytes <= static_cast<std::size_t>(total_);
-    const std::size_t rounded = possible ? size_class(bytes) : 0;
+    const std::size_t rounded = !possible ? 0 : keeps_ ? size_class(bytes) : bytes;
     if (limit_ > 0 && (!possible || used_ + static_cast<std::int64_t>(rounded) > limit_))
         throw Error(
             Fault::machine, "MemoryError",
@@ -129,7 +145,7 @@ void MemoryPool::release(void* address) noexcept {
     used_ -= static_cast<std::int64_t>(bytes);
     try {
         // What waits for reuse stays under a quarter of the machine, as other processes want memory too.
-        if (pooled_ + static_cast<std::int64_t>(bytes) <= total_ / 4) {
+        if (keeps_ && pooled_ + static_cast<std::int64_t>(bytes) <= total_ / 4) {
             free_[bytes].push_back(address);
             pooled_ += static_cast<std::int64_t>(bytes);
             return;
