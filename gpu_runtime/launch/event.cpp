@@ -42,6 +42,16 @@ Log& log() {
 
 namespace {
 
+void append(Entry entry) {
+    Log& l = log();
+    std::lock_guard lock(l.mutex);
+    if (l.events.size() < kept)
+        l.events.push_back(std::move(entry));
+    else
+        std::swap(l.events[l.next % kept], entry);  // the oldest is destroyed outside the lock
+    ++l.next;
+}
+
 bool is_plain(const Event& event) {
     return event.kind != Event::Kind::launch && event.kind != Event::Kind::compile && !event.foreign;
 }
@@ -56,16 +66,6 @@ std::shared_ptr<const Event> shared_plain(const Event& event) {
     made->kind = event.kind;
     made->device = event.device;
     return l.plain.emplace_back(std::move(made));
-}
-
-void append(Entry entry) {
-    Log& l = log();
-    std::lock_guard lock(l.mutex);
-    if (l.events.size() < kept)
-        l.events.push_back(std::move(entry));
-    else
-        std::swap(l.events[l.next % kept], entry);  // the oldest is destroyed outside the lock
-    ++l.next;
 }
 
 }  // namespace

@@ -45,6 +45,27 @@ TEST(Events, ALaunchTellsItsTimesOnceItIsDone) {
     EXPECT_EQ(events_since(at).events[0].end, 6);
 }
 
+TEST(Events, TheOldestGoAndAreCounted) {
+    const auto at = mark();
+    for (int i = 0; i < 65536 + 100; ++i) record(numbered(i));
+    const Slice slice = events_since(at);
+    EXPECT_EQ(slice.events.size(), 65536u);
+    EXPECT_EQ(slice.lost, 100u);
+    EXPECT_EQ(slice.events.front().bytes, 100);
+    EXPECT_EQ(events_since(mark() - 5).lost, 0u);
+}
+
+TEST(Events, ManyThreadsRecordAtOnce) {
+    const auto at = mark();
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([] {
+            for (int i = 0; i < 1000; ++i) record(numbered(i));
+        });
+    for (auto& t : threads) t.join();
+    EXPECT_EQ(events_since(at).events.size(), 4000u);
+}
+
 TEST(Events, WhatIsSharedKeepsItsOwnFigures) {
     const auto at = mark();
     Event copy{};
@@ -71,27 +92,6 @@ TEST(Events, WhatIsSharedKeepsItsOwnFigures) {
     EXPECT_EQ(found[1].device, "cuda:0");
     EXPECT_EQ(found[1].end, 3);
     EXPECT_EQ(found[1].before, 0);
-}
-
-TEST(Events, TheOldestGoAndAreCounted) {
-    const auto at = mark();
-    for (int i = 0; i < 65536 + 100; ++i) record(numbered(i));
-    const Slice slice = events_since(at);
-    EXPECT_EQ(slice.events.size(), 65536u);
-    EXPECT_EQ(slice.lost, 100u);
-    EXPECT_EQ(slice.events.front().bytes, 100);
-    EXPECT_EQ(events_since(mark() - 5).lost, 0u);
-}
-
-TEST(Events, ManyThreadsRecordAtOnce) {
-    const auto at = mark();
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 4; ++t)
-        threads.emplace_back([] {
-            for (int i = 0; i < 1000; ++i) record(numbered(i));
-        });
-    for (auto& t : threads) t.join();
-    EXPECT_EQ(events_since(at).events.size(), 4000u);
 }
 
 }  // namespace
