@@ -7,8 +7,8 @@ import sys
 import threading
 
 import xcuda
-from xcuda.profiler import peaks
 from xcuda.profiler.modes import show_reports
+from xcuda.profiler.peaks import begin_peaks, end_peaks
 from xcuda.profiler.recording import Recording
 
 _open: list[Recording] = []
@@ -27,10 +27,10 @@ def cell_begin(text: str, execution_count: int) -> None:
     _end_range()
     _begin_range(_label)
     watch = "overlapping" if show_reports() == "full" else None
-    _open.append(Recording("cell", _label, load=False, watch=watch))
-    peaks.begin()
+    _open.append(Recording("cell", f"In [{execution_count}]", load=False, watch=watch))
     if (limits := sys.modules.get("xcuda.core.time_limit")) is not None:
         limits.begin_cell()
+    begin_peaks()
 
 
 def cell_end(failed: bool = False, execution_count: int | None = None) -> dict | None:
@@ -52,7 +52,7 @@ def cell_end(failed: bool = False, execution_count: int | None = None) -> dict |
         from xcuda.core.memory import release_failed
 
         release_failed()
-    peaks.end(_label if execution_count is None else f"In [{execution_count}]")
+    end_peaks(_label if execution_count is None else f"In [{execution_count}]")
     mode = show_reports()
     if mode == "off":
         _open.clear()

@@ -9,13 +9,13 @@ KEPT = 1000  # cells a device; the oldest go first
 _peaks: dict[str, dict[str, int]] = {}  # {device: {cell: bytes}}, in the order in which the cells ended
 
 
-def begin() -> None:
+def begin_peaks() -> None:
     """A cell begins. Loads nothing: without a runtime nothing is held."""
     if (runtime := sys.modules.get("xcuda._runtime")) is not None:
         runtime.restart_array_peaks()
 
 
-def end(cell: str) -> None:
+def end_peaks(cell: str) -> None:
     """A cell ended: keeps what its arrays came to, where it made any."""
     if (runtime := sys.modules.get("xcuda._runtime")) is None:
         return
