@@ -17,9 +17,9 @@ struct Entry {
     std::shared_ptr<const device::Device::Launch> timing;
     double begin;
     std::uintptr_t stream;
-    double end;
-    std::int64_t bytes;
-    double before;
+    double end = 0;  // this and what follows: of all but launches
+    std::int64_t bytes = 0;
+    double before = 0;
 };
 
 struct Log {
@@ -71,15 +71,17 @@ std::shared_ptr<const Event> shared_plain(const Event& event) {
 }  // namespace
 
 void record(Event event) {
-    Entry entry{nullptr,     std::move(event.timing), event.begin, event.stream, event.end, event.bytes,
-                event.before};
+    Entry entry{nullptr, std::move(event.timing), event.begin, event.stream};
+    entry.end = event.end;
+    entry.bytes = event.bytes;
+    entry.before = event.before;
     entry.what = is_plain(event) ? shared_plain(event) : std::make_shared<const Event>(std::move(event));
     append(std::move(entry));
 }
 
 void record_launch(const std::shared_ptr<const Event>& like, double begin, std::uintptr_t stream,
                    std::shared_ptr<const device::Device::Launch> timing) {
-    append({like, std::move(timing), begin, stream, like->end, like->bytes, like->before});
+    append({like, std::move(timing), begin, stream});
 }
 
 std::uint64_t mark() {
@@ -101,9 +103,11 @@ Slice events_since(std::uint64_t mark) {
         e.begin = entry.begin;
         e.stream = entry.stream;
         e.timing = entry.timing;
-        e.end = entry.end;
-        e.bytes = entry.bytes;
-        e.before = entry.before;
+        if (e.kind != Event::Kind::launch) {
+            e.end = entry.end;
+            e.bytes = entry.bytes;
+            e.before = entry.before;
+        }
         if (e.kind == Event::Kind::launch && e.timing && e.timing->done.load(std::memory_order_acquire)) {
             if (e.timing->timed) e.begin = e.timing->begin;
             e.end = e.timing->timed ? e.timing->end : e.begin;
