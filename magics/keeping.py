@@ -16,7 +16,7 @@ class CudaKeeping(Magics):
     @argument("--diff", action="store_true", help="what came and went since the last %%cuda_mem")
     @line_magic
     def cuda_mem(self, line):
-        """A device's memory: in use, kept for reuse, free, and the arrays that hold it, by variable and cell."""
+        """A device's memory: in use, kept for reuse, free, what holds it by variable and cell, peaks by cell."""
         options = parse_argstring(self.cuda_mem, line)
         from xcuda.magics.memory import difference, overview
 

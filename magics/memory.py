@@ -7,12 +7,15 @@ import gc
 from IPython.core.error import UsageError
 from xcuda.magics.source import Text
 
+PEAKS = 8  # cells that are told
+
 _last: dict[str, dict] = {}  # by device: what the last %cuda_mem saw, {memory: LiveArray}
 
 
 def overview(shell, label: str | None) -> Text:
     """The device's figures and a table of its arrays."""
     from xcuda.core import memory
+    from xcuda.profiler.peaks import largest
 
     device = device_named(label)
     info = memory.memory_info(device)
@@ -30,7 +33,8 @@ def overview(shell, label: str | None) -> Text:
     if info.limit:
         figures.append(("limit (%cuda_limit memory=)", memory.human(info.limit)))
     rows = [row_of(array, memory.human) for array in info.arrays]
-    return table(device.label, figures, rows)
+    peaks = [f"{cell} {memory.human(nbytes)}" for cell, nbytes in largest(device.label, PEAKS)]
+    return table(device.label, figures, rows, peaks=peaks)
 
 
 def difference(shell, label: str | None) -> Text:
@@ -151,10 +155,11 @@ def row_of(array, human) -> tuple[str, ...]:
     return (array.name or "(no variable)", human(array.nbytes), shape, array.dtype, *made)
 
 
+PEAKS_TOLD = "at most held by arrays while a cell ran"
 HEADS = ("variable", "bytes", "shape", "dtype", "made at", "age")
 
 
-def table(label: str, figures, rows, changed: bool = False) -> Text:
+def table(label: str, figures, rows, changed: bool = False, peaks=()) -> Text:
     from xcuda.magics.render import template
 
     heads = ("", *HEADS) if changed else HEADS
@@ -168,7 +173,9 @@ def table(label: str, figures, rows, changed: bool = False) -> Text:
         ]
     else:
         lines.append(f"  {nothing}")
+    if peaks:
+        lines.append(f"{PEAKS_TOLD}: {', '.join(peaks)}")
     html = template("memory.html").render(
-        label=label, figures=figures, heads=heads, rows=rows, nothing=nothing
+        label=label, figures=figures, heads=heads, rows=rows, nothing=nothing, peaks=peaks, told=PEAKS_TOLD
     )
     return Text("\n".join(lines), html)

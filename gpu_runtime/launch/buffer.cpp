@@ -9,6 +9,7 @@
 #include "device/pressure.hpp"
 #include "device/under_way.hpp"
 #include "launch/event.hpp"
+#include "launch/held.hpp"
 #include "launch/program.hpp"
 
 namespace xcuda::launch {
@@ -48,6 +49,7 @@ Buffer::Buffer(std::shared_ptr<device::Device> device, std::size_t bytes,
       home_(std::move(stream)) {
     const double begin = now();
     address_ = bytes_ > 0 ? allocate() : nullptr;
+    if (address_) note_held(*device_, static_cast<std::int64_t>(bytes_));
     log(Event::Kind::allocate, *device_, begin, bytes_, home_.get());
 }
 
@@ -90,6 +92,7 @@ Buffer::~Buffer() {
     }
     device_->release(address_, home_.get());
     try {
+        note_held(*device_, -static_cast<std::int64_t>(bytes_));
         log(Event::Kind::release, *device_, begin, bytes_, home_.get());
     } catch (...) {  // out of host memory: the log lacks one line
     }

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kept = 65536;
 
-// One event: a launch shares what it has in common with others, so that a log of many stays in the processor's caches.
+// One event: it shares what it has in common with others, so that a log of many is small and stays in the processor's
+// caches.
 struct Entry {
     std::shared_ptr<const Event> what;
     std::shared_ptr<const device::Device::Launch> timing;
@@ -21,13 +22,18 @@ struct Entry {
     // Of a launch that was over, and well, when it was recorded: a sum of many then reads the log alone, not what lies
     // all over memory. Negative: `timing` tells.
     double seconds = -1;
+    double end = 0;  // this and what follows: of all but launches
+    std::int64_t bytes = 0;
+    double before = 0;
 };
 
 struct Log {
     std::mutex mutex;
-    std::vector<Entry> events;  // a ring once it is full: event n is at n % kept
-    std::uint64_t next = 0;     // number of the next event
+    std::vector<Entry> events;                        // a ring once it is full: event n is at n % kept
+    std::uint64_t next = 0;                           // number of the next event
+    std::vector<std::shared_ptr<const Event>> plain;  // what copies, fills, allocations and releases share
 
+    Log() { events.reserve(kept); }  // pages that no event has come to yet are not the process' yet
     std::uint64_t first() const { return next - events.size(); }  // number of the oldest event kept
 };
 
@@ -56,13 +62,31 @@ void append(Entry entry) {
     ++l.next;
 }
 
+bool is_plain(const Event& event) {
+    return event.kind != Event::Kind::launch && event.kind != Event::Kind::compile && !event.foreign;
+}
+
+/// The one that all plain events of a kind and device share. There are a few for each device.
+std::shared_ptr<const Event> shared_plain(const Event& event) {
+    Log& l = log();
+    std::lock_guard lock(l.mutex);
+    for (const auto& known : l.plain)
+        if (known->kind == event.kind && known->device == event.device) return known;
+    auto made = std::make_shared<Event>();
+    made->kind = event.kind;
+    made->device = event.device;
+    return l.plain.emplace_back(std::move(made));
+}
+
 }  // namespace
 
 void record(Event event) {
-    const double begin = event.begin;
-    const std::uintptr_t stream = event.stream;
-    auto timing = std::move(event.timing);
-    append({std::make_shared<const Event>(std::move(event)), std::move(timing), begin, stream});
+    Entry entry{nullptr, std::move(event.timing), event.begin, event.stream};
+    entry.end = event.end;
+    entry.bytes = event.bytes;
+    entry.before = event.before;
+    entry.what = is_plain(event) ? shared_plain(event) : std::make_shared<const Event>(std::move(event));
+    append(std::move(entry));
 }
 
 void record_launch(const std::shared_ptr<const Event>& like, double begin, std::uintptr_t stream,
@@ -139,6 +163,11 @@ Slice events_since(std::uint64_t mark, std::size_t launches) {
         e.begin = entry.begin;
         e.stream = entry.stream;
         e.timing = entry.timing;
+        if (e.kind != Event::Kind::launch) {
+            e.end = entry.end;
+            e.bytes = entry.bytes;
+            e.before = entry.before;
+        }
         if (e.kind == Event::Kind::launch && e.timing && e.timing->done.load(std::memory_order_acquire)) {
             if (e.timing->timed) e.begin = e.timing->begin;
             e.end = e.timing->timed ? e.timing->end : e.begin;

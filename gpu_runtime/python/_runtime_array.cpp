@@ -1,10 +1,12 @@
 #include "_runtime_array.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "_runtime_dtype.hpp"
@@ -12,6 +14,7 @@
 #include "_runtime_graph.hpp"
 #include "_runtime_stream.hpp"
 #include "device/pressure.hpp"
+#include "launch/held.hpp"
 #include "launch/program.hpp"
 
 namespace xcuda::python {
@@ -382,6 +385,12 @@ void bind_array(nb::module_& module) {
             if (nb::isinstance<DeviceArray>(o) && nb::inst_ready(o)) out.append(o);
         return out;
     });
+    module.def("array_peaks", [] {  // [(device, bytes held when the peaks began, most since then)]
+        std::vector<std::tuple<std::string, std::int64_t, std::int64_t>> out;
+        for (const launch::Held& h : launch::held()) out.emplace_back(h.device, h.at_begin, h.peak);
+        return out;
+    });
+    module.def("restart_array_peaks", &launch::restart_peaks);
     module.def("set_relief", [](nb::callable relief) {
         PyObject* call = relief.release().ptr();  // for as long as the process lives
         device::set_relief([call] {

@@ -108,5 +108,33 @@ TEST(Events, ManyThreadsRecordAtOnce) {
     EXPECT_EQ(events_since(at).events.size(), 4000u);
 }
 
+TEST(Events, WhatIsSharedKeepsItsOwnFigures) {
+    const auto at = mark();
+    Event copy{};
+    copy.kind = Event::Kind::copy_in;
+    copy.device = "cpu";
+    copy.begin = 1;
+    copy.end = 2.5;
+    copy.bytes = 40;
+    copy.before = 0.5;
+    copy.stream = 7;
+    record(copy);
+    Event other = copy;
+    other.device = "cuda:0";
+    other.end = 3;
+    other.before = 0;
+    record(other);
+    const auto found = events_since(at).events;
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].device, "cpu");
+    EXPECT_EQ(found[0].end, 2.5);
+    EXPECT_EQ(found[0].bytes, 40);
+    EXPECT_EQ(found[0].before, 0.5);
+    EXPECT_EQ(found[0].stream, 7u);
+    EXPECT_EQ(found[1].device, "cuda:0");
+    EXPECT_EQ(found[1].end, 3);
+    EXPECT_EQ(found[1].before, 0);
+}
+
 }  // namespace
 }  // namespace xcuda::launch

@@ -10,6 +10,7 @@ from jupyterlab_sanitizer import sanitized
 from magic_shell import a_shell, run, usage_error
 from xcuda import core as cuda
 from xcuda.magics import memory
+from xcuda.profiler.peaks import largest
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,27 @@ def test_arrays_are_listed_by_variable_and_cell(shell):
     assert "layers[0]" in text and "in use by arrays" in text
     page = page_of(shell)
     assert sanitized(page).replace(';">', '">') == page and ">weights</td>" in page
+
+
+def test_peaks_are_told_by_cell(shell):
+    run(shell, "before = cuda.zeros(1000)")
+    run(shell, "big = cuda.zeros(500_000)\ndel big\nsmall = cuda.zeros(10)")
+    number = shell.execution_count - 1
+    run(shell, "1 + 1")
+    told = run(shell, "%cuda_mem").stdout.splitlines()[-1]
+    assert told.startswith("at most held by arrays while a cell ran: ")
+    peaks = dict(largest(cuda.Device().label, 1000))
+    held = sum(a.nbytes for a in cuda.memory_info().arrays)
+    assert f"In [{number}] 3.8 MiB" in told
+    assert 4_008_000 <= peaks[f"In [{number}]"] <= 4_000_000 + held
+    assert f"In [{number + 1}]" not in peaks  # made no arrays
+    assert f"In [{number}] 3.8 MiB" in page_of(shell)
+    run(shell, "%cuda_free before small")
+
+
+def test_a_failed_cell_has_a_peak_too(shell):
+    run(shell, "lost = cuda.zeros(70_000)\ndel lost\n1 / 0", ok=False)
+    assert dict(largest(cuda.Device().label, 1000))[f"In [{shell.execution_count - 1}]"] >= 560_000
 
 
 def test_ages_are_told(shell):

@@ -50,10 +50,21 @@ class Hang(Exception):
 class Session:
     """A kernel and a client."""
 
-    def __init__(self):
+    def __init__(self, kernel: str = "xcuda"):
         self.manager, self.client = jupyter_client.manager.start_new_kernel(
-            kernel_name="xcuda", startup_timeout=60, stderr=subprocess.DEVNULL
+            kernel_name=kernel, startup_timeout=60, stderr=subprocess.DEVNULL
         )
+
+    def another(self) -> Session:
+        """A further client of the same kernel; `leave` it before the kernel is closed."""
+        made = object.__new__(Session)
+        made.manager, made.client = self.manager, self.manager.client()
+        made.client.start_channels()
+        made.client.wait_for_ready(timeout=60)
+        return made
+
+    def leave(self) -> None:
+        self.client.stop_channels()
 
     def run(self, one: Cell) -> str:
         """ "" where the cell did as it must; else what it did instead."""
@@ -106,7 +117,7 @@ class Session:
             return int(statm.read().split()[1]) * PAGE
 
     def close(self) -> None:
-        self.client.stop_channels()
+        self.leave()
         self.manager.shutdown_kernel(now=True)
 
 

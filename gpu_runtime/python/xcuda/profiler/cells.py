@@ -9,10 +9,12 @@ import threading
 import xcuda
 from xcuda.profiler import progress
 from xcuda.profiler.modes import show_reports
+from xcuda.profiler.peaks import begin_peaks, end_peaks
 from xcuda.profiler.recording import Recording
 
 _open: list[Recording] = []
 _text = ""  # of the cell that runs
+_label = "this cell"  # its name
 _ranges: list = []  # the runtime, for each span that has begun and not ended
 _begun = False  # any cell, ever
 _prepared = False
@@ -20,11 +22,11 @@ _prepared = False
 
 def cell_begin(text: str, execution_count: int) -> None:
     """Marks the begin of a cell. Loads nothing: without a runtime, the log starts with the cell."""
-    global _begun, _text
-    _begun, _text = True, text
+    global _begun, _text, _label
+    _begun, _text, _label = True, text, f"In [{execution_count}]"
     _open.clear()  # a cell that was interrupted before its end leaves nothing behind
     _end_range()
-    _begin_range(f"In [{execution_count}]")
+    _begin_range(_label)
     watch = "overlapping" if show_reports() == "full" else None
     recording = Recording("cell", f"In [{execution_count}]", load=False, watch=watch)
     _open.append(recording)
@@ -32,6 +34,7 @@ def cell_begin(text: str, execution_count: int) -> None:
         progress.begin_cell(recording.mark)
     if (limits := sys.modules.get("xcuda.core.time_limit")) is not None:
         limits.begin_cell()
+    begin_peaks()
 
 
 def cell_end(failed: bool = False, execution_count: int | None = None) -> dict | None:
@@ -54,6 +57,7 @@ def cell_end(failed: bool = False, execution_count: int | None = None) -> dict |
         from xcuda.core.memory import release_failed
 
         release_failed()
+    end_peaks(_label if execution_count is None else f"In [{execution_count}]")
     mode = show_reports()
     if mode == "off":
         _open.clear()
