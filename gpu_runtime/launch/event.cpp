@@ -75,7 +75,8 @@ void record(Event event) {
 
 void record_launch(const std::shared_ptr<const Event>& like, double begin, std::uintptr_t stream,
                    std::shared_ptr<const device::Device::Launch> timing) {
-    if (timing && timing->done.load(std::memory_order_acquire) && timing->timed && timing->fault.kind == 0)
+    if (timing && timing->done.load(std::memory_order_acquire) && timing->timed && timing->fault.kind == 0 &&
+        timing->end >= timing->begin)
         append({like, nullptr, timing->begin, stream, timing->end - timing->begin});
     else
         append({like, std::move(timing), begin, stream});
