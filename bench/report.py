@@ -2,10 +2,12 @@
 
     ./run bench report          through the Jupyter kernel, on the CPU device
     python bench/report.py gpu  on a GPU, where there may be no Jupyter: the hooks that the kernel calls round a cell
+    python bench/report.py parts    the processor's time for each part of a report, which others' load disturbs less
 
 On and off take turns, so that whatever else the machine does meets both. Goals (issue 6): 0.5 ms, 3 %.
 """
 
+import json
 import linecache
 import statistics
 import sys
@@ -57,9 +59,8 @@ def through_the_kernel():
         running.stop()
 
 
-def by_the_hooks():
-    from xcuda import profiler
-
+def defined() -> dict:
+    """The names that DEFINE makes."""
     space: dict = {}
     name = "<what is defined>"
     linecache.cache[name] = (
@@ -69,6 +70,36 @@ def by_the_hooks():
         name,
     )  # kernels are read from it
     exec(compile(DEFINE, name, "exec"), space)
+    return space
+
+
+def parts():
+    """{part: seconds of this thread's processor time, the least and the median of TURNS}, after LOOP."""
+    from xcuda import profiler
+    from xcuda.magics.render import render_report
+
+    space, code = defined(), compile(LOOP, "<cell>", "exec")
+    times: dict[str, list[float]] = {}
+
+    def timed(part, work):
+        begin = time.thread_time()
+        result = work()
+        times.setdefault(part, []).append(time.thread_time() - begin)
+        return result
+
+    for _ in range(TURNS + 3):
+        timed("cell_begin", lambda: profiler.cell_begin(LOOP, 1))
+        timed("the loop", lambda: exec(code, space))
+        report = timed("cell_end: the document", profiler.cell_end)
+        bundle = timed("its text and page", lambda report=report: render_report(report))
+        timed("as JSON", lambda bundle=bundle: json.dumps(bundle[0]))
+    return {part: (min(all[3:]), statistics.median(all[3:])) for part, all in times.items()}
+
+
+def by_the_hooks():
+    from xcuda import profiler
+
+    space = defined()
 
     def run(code):
         compiled = compile(code, "<cell>", "exec")
@@ -97,6 +128,11 @@ def turns(switch, run):
 
 
 def main():
+    if sys.argv[1:] == ["parts"]:
+        rows = [(part, *(f"{1e6 * seconds:.0f}" for seconds in two)) for part, two in parts().items()]
+        print(f"{_measure.today()}; {_measure.machine()}\n")
+        print(_measure.table(rows, ("part", "least, us", "median, us")))
+        return
     gpu = sys.argv[1:] == ["gpu"]
     empty, loop = by_the_hooks() if gpu else through_the_kernel()
     off, on = (statistics.median(empty[mode]) * 1e3 for mode in ("off", "on"))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 RULE = "many-short-launches"
 
 
+@lru_cache(maxsize=64)  # a cell that is run again is not parsed again
 def loops_launching(text: str, kernel: str) -> list[int]:
     """Lines of the innermost loops in `text` that call `kernel`; none where the text is not plain Python."""
     try:
