@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "base/settings.hpp"
 #ifdef XCUDA_CPU_DEVICE
@@ -55,6 +57,15 @@ void Device::pin(void*, std::size_t) {}
 void Device::unpin(void*) noexcept {}
 bool Device::is_pinned(const void*) const { return false; }
 bool Device::copy_from_peer(void*, Device&, const void*, std::size_t, Event&, Stream*) { return false; }
+void Device::describe_boxes(std::span<std::byte, 128> to, const BoxedArray& array) {
+    std::array<std::int64_t, 16> words{};
+    words[0] = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(array.address));
+    for (std::size_t d = 0; d < array.lengths.size(); ++d) {  // the last axis first, as CUDA's have it
+        words[1 + d] = array.lengths[array.lengths.size() - 1 - d];
+        words[6 + d] = array.strides[array.strides.size() - 1 - d];
+    }
+    std::memcpy(to.data(), words.data(), to.size());
+}
 std::shared_ptr<Stream> Device::begin_capture() { throw bug(name_of(*this) + " captures no graphs"); }
 std::shared_ptr<Graph> Device::end_capture(Stream&) { throw bug(name_of(*this) + " captures no graphs"); }
 std::shared_ptr<Device::Launch> Device::replay(const std::shared_ptr<Graph>&, Stream*) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/dtype.hpp"
 #include "base/error.hpp"
 #include "base/export.hpp"
 
@@ -103,6 +104,14 @@ struct Shape {
 /// Before a launch's printed words; kernels write both (emit/prelude_print.hpp).
 struct PrintBuffer {
     std::uint64_t next, capacity, end, lost;
+};
+
+/// An array of which a kernel fetches boxes by the copy engine: one address, and along each axis, the last one contiguous,
+/// the length and the distance of neighbours in elements.
+struct BoxedArray {
+    DType dtype;
+    const void* address;
+    std::span<const std::int64_t> lengths, strides, box;
 };
 
 // Handles; each house derives its own. Work in flight keeps what it needs, so they may go at any time.
@@ -221,6 +230,10 @@ public:
     };
     virtual std::shared_ptr<Launch> launch(const std::shared_ptr<Function>& function, const Shape& shape,
                                            std::span<const std::byte> arguments, Stream* stream) = 0;
+
+    /// The 128 bytes by which kernels name such an array to the copy engine: CUDA's tensor map, for boxes in rows of 128
+    /// bytes whose 16-byte pieces change places. The CPU device's kernels read what emit/prelude_copies.hpp says.
+    virtual void describe_boxes(std::span<std::byte, 128> to, const BoxedArray& array);
 
     // Graphs. Launches, copies and fills asked for in the stream of a capture are kept instead of done; launches then
     // give null. What can't be kept throws a ValueError. What they use must live as long as the graph.

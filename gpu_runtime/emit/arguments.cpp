@@ -2,7 +2,9 @@
 
 namespace xcuda::emit {
 
-ArgumentLayout argument_layout(const ir::Function& kernel) {
+namespace {
+
+ArgumentLayout parameters_layout(const ir::Function& kernel) {
     constexpr std::size_t word = 8;
     ArgumentLayout layout;
     for (const ir::VarId p : kernel.params) {
@@ -12,6 +14,20 @@ ArgumentLayout argument_layout(const ir::Function& kernel) {
         layout.bytes += word * (type.is_array()             ? 1 + 2 * static_cast<std::size_t>(ndim)
                                 : type.dtype == DType::c128 ? 2
                                                             : 1);
+    }
+    return layout;
+}
+
+}  // namespace
+
+std::size_t argument_bytes(const ir::Function& kernel) { return parameters_layout(kernel).bytes; }
+
+ArgumentLayout argument_layout(const ir::Module& module) {
+    ArgumentLayout layout = parameters_layout(module.kernel());
+    for (const ir::TensorMap& map : module.maps) {
+        layout.bytes = (layout.bytes + MapSlot::alignment - 1) / MapSlot::alignment * MapSlot::alignment;
+        layout.maps.push_back({layout.bytes, static_cast<std::size_t>(map.parameter), map.box});
+        layout.bytes += MapSlot::bytes;
     }
     return layout;
 }

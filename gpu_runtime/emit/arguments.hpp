@@ -15,11 +15,22 @@ struct ArgumentSlot {
     int ndim = -1;           // -1: scalar
 };
 
+/// A tensor map after the arguments, at a multiple of its alignment.
+struct MapSlot {
+    static constexpr std::size_t bytes = 128, alignment = 64;
+    std::size_t offset = 0;
+    std::size_t parameter = 0;
+    std::vector<std::int64_t> box;  // elements along each axis
+};
+
 struct ArgumentLayout {
     std::vector<ArgumentSlot> slots;  // one a parameter
+    std::vector<MapSlot> maps;
     std::size_t bytes = 0;
 };
 
-XCUDA_API ArgumentLayout argument_layout(const ir::Function& kernel);
+/// Of the parameters alone.
+std::size_t argument_bytes(const ir::Function& kernel);
+XCUDA_API ArgumentLayout argument_layout(const ir::Module& module);
 
 }  // namespace xcuda::emit

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <set>
 
+#include "emit/arguments.hpp"
 #include "emit/names.hpp"
 #include "emit/prelude.hpp"
 #include "emit/writer.hpp"
@@ -74,6 +75,14 @@ std::string argument_struct(const Module& module) {
                                name, t.ndim);
     }
     if (f.params.empty()) out += "    i64 nothing;\n";
+    const ArgumentLayout layout = argument_layout(module);
+    std::size_t end = layout.maps.empty() ? 0 : argument_bytes(f);
+    for (std::size_t i = 0; i < layout.maps.size(); ++i) {
+        if (layout.maps[i].offset > end)
+            out += fmt::format("    i64 xc_gap{}[{}];\n", i, (layout.maps[i].offset - end) / 8);
+        out += fmt::format("    xc_tensor_map map{};\n", i);
+        end = layout.maps[i].offset + MapSlot::bytes;
+    }
     return out + "};\n";
 }
 
@@ -393,9 +402,9 @@ std::string cuda_kernel(const Module& module, Needs& needs) {
         bounds += ") ";
     }
     w.out = fmt::format(
-        "#define XC_HERE F\nextern \"C\" __global__ {1}void {0}(const {0}_arguments xc_args, xc_fault* F) "
+        "#define XC_HERE F\nextern \"C\" __global__ {1}void {0}({2}const {0}_arguments xc_args, xc_fault* F) "
         "{{\n",
-        entry, bounds);
+        entry, bounds, module.maps.empty() ? "" : "__grid_constant__ ");
     unpack(w, "xc_args.");
     declare_locals(w, false, moved_shared_bytes(module));
     w.body(module.kernel().body);

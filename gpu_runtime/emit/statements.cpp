@@ -235,7 +235,10 @@ void stmt(Writer& w, const Stmt& s) {
             return;
         case Stmt::Kind::barrier:
             if (w.module.trace) w.line(fmt::format("xc_passed(XC_BARRIER, {}, XC_HERE);", s.site));
-            w.line(w.cpu() ? fmt::format("W->barrier(W, {}, false);", s.site) : "__syncthreads();");
+            w.line(w.cpu() ? fmt::format("W->barrier(W, {}, false);", s.site)
+                   : s.text.empty()
+                       ? "__syncthreads();"
+                       : fmt::format("asm volatile(\"bar.sync 1, {};\" ::: \"memory\");", s.text));
             return;
         case Stmt::Kind::fault: fault_stmt(w, s); return;
         case Stmt::Kind::poll:

@@ -99,6 +99,13 @@ struct TilePrograms {
     bool free_unit = false;   // the result's tile is the compiler's choice
 };
 
+/// What the copy engine of a GPU is told of an array: the box that one of its copies fetches, in rows of 128 bytes.
+struct TensorMap {
+    int parameter = 0;                // index into Function::params
+    std::vector<std::int64_t> box{};  // elements along each axis
+    bool operator==(const TensorMap&) const = default;
+};
+
 struct Module {
     std::vector<Function> functions;  // [0] is the kernel; callees come after their callers or before, no cycles
     std::vector<Site> sites;
@@ -107,6 +114,7 @@ struct Module {
     std::vector<std::string> warnings;  // "cell 3, line 5: ..." for the report
 
     std::optional<TilePrograms> programs;  // a tile kernel's
+    std::vector<TensorMap> maps;           // that come after the arguments: xc_args.map0, map1
 
     // After passes/cpu.
     std::optional<BoxWork>

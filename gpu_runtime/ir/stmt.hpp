@@ -46,7 +46,8 @@ struct Stmt {
     };
     /// cold: a scope that rarely runs, compiled for size, apart; what it assigns stays inside, but for arrays.
     /// unroll: a loop of few turns, written out on CUDA so that what it indexes can live in registers.
-    enum class Hint : std::uint8_t { none, cold, unroll };
+    /// together: a loop in which threads wait for one another: none may be stopped in it.
+    enum class Hint : std::uint8_t { none, cold, unroll, together };
 
     Kind kind;
     Place place;
@@ -57,7 +58,8 @@ struct Stmt {
     int site = -1;
     Hint hint = Hint::none;
     TileOp tile;
-    std::string text;     // machine
+    std::string
+        text;  // machine; of a barrier on CUDA: the threads that meet, the first of the block, where not all do
     bool narrow = false;  // loop_range, after passes/narrow: counts in 32 bits
 };
 

@@ -4,7 +4,8 @@
 
 namespace xcuda::launch {
 
-void pack(const emit::ArgumentLayout& layout, std::span<const Argument> arguments, std::byte* to) {
+void pack(const emit::ArgumentLayout& layout, std::span<const Argument> arguments, device::Device& device,
+          std::byte* to) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const Argument& a = arguments[i];
         std::byte* slot = to + layout.slots[i].offset;
@@ -17,6 +18,13 @@ void pack(const emit::ArgumentLayout& layout, std::span<const Argument> argument
         std::memcpy(slot, &a.address, 8);
         std::memcpy(slot + 8, a.lengths.data(), lengths);
         std::memcpy(slot + 8 + lengths, a.strides.data(), lengths);
+    }
+    for (const emit::MapSlot& map : layout.maps) {
+        const Argument& a = arguments[map.parameter];
+        const auto axes = static_cast<std::size_t>(a.ndim);
+        device.describe_boxes(
+            std::span<std::byte, emit::MapSlot::bytes>(to + map.offset, emit::MapSlot::bytes),
+            {a.dtype, a.address, {a.lengths.data(), axes}, {a.strides.data(), axes}, map.box});
     }
 }
 

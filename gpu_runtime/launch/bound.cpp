@@ -15,7 +15,7 @@ Bound bind(const std::shared_ptr<const Specialisation>& kernel, const device::Sh
     Bound bound{
         kernel, whole_shape(*kernel->lowered, shape), {}, event_of(*kernel, shape, automatic, arguments)};
     bound.packed.resize(kernel->lowered->layout.bytes);
-    pack(kernel->lowered->layout, arguments, bound.packed.data());
+    pack(kernel->lowered->layout, arguments, *kernel->device, bound.packed.data());
     return bound;
 }
 

@@ -16,6 +16,7 @@ namespace xcuda::launch {
 struct PlanKey {
     std::string target;  // "cpu", "sm_90"
     int size = 0;        // a class of problem sizes
+    bool acted = false;  // the CPU device acts the target's plan
     bool operator==(const PlanKey&) const = default;
 };
 
@@ -23,9 +24,10 @@ struct Prepared {
     ir::Module module;   // of threads
     device::Dim3 block;  // of a program
     std::vector<ir::ExprP>
-        programs;      // along x, y, z, over the kernel's parameters; empty: the kernel does not tell
-    std::string text;  // the module before, for people
-    std::string plan;  // in words: "128x128x32 tiles, 256 threads"
+        programs;             // along x, y, z, over the kernel's parameters; empty: the kernel does not tell
+    bool persistent = false;  // its blocks take programs in turn: no more are launched than run at once
+    std::string text;         // the module before, for people
+    std::string plan;         // in words: "128x128x32 tiles, 256 threads"
 };
 
 class FrontDoor {

@@ -147,6 +147,9 @@ device::Shape programs_for(const Lowered& lowered, std::span<const Argument> arg
             Fault::user, "ValueError",
             kernel + ": the result takes more tiles along an axis than " + device.name + " has blocks",
             std::nullopt, "use a larger tile_size");
+    const std::int64_t all = shape.grid.count();
+    if (lowered.persistent && device.multiprocessors > 0 && all > device.multiprocessors)
+        shape.grid = {device.multiprocessors, 1, 1};
     return shape;
 }
 
@@ -214,7 +217,7 @@ Started start(const std::shared_ptr<const Specialisation>& kernel, const device:
         large.resize(layout.bytes);
         packed = large.data();
     }
-    pack(layout, arguments, packed);
+    pack(layout, arguments, *kernel->device, packed);
 
     started.event = event_of(*kernel, shape, automatic, arguments);
     note_launch(*kernel);

@@ -24,9 +24,9 @@ Listened run_listened(device::Device& device, const std::shared_ptr<device::Func
     told.dtype = DType::u64;
     told.bits = reinterpret_cast<std::uint64_t>(listener);
     all.push_back(told);
-    const emit::ArgumentLayout layout = emit::argument_layout(module.kernel());
+    const emit::ArgumentLayout layout = emit::argument_layout(module);
     std::vector<std::byte> packed(layout.bytes);
-    pack(layout, all, packed.data());
+    pack(layout, all, device, packed.data());
 
     const std::lock_guard lock(one_at_a_time);
     const auto launched = device.launch(function, shape, packed, nullptr);

@@ -72,8 +72,10 @@ ir::Module cuda_module(const Specialisation& made, const Options& asked) {
         made.automatic, asked.tuning.order, asked.tuning.elements, asked.tuning.rows, {}, !made.long_grid};
     if (made.block) options.block = {made.block->x, made.block->y, made.block->z};
     ir::Module module = passes::for_cuda(made.lowered->module, options);
-    module.most_threads = asked.most_threads;
-    module.least_blocks = asked.least_blocks;
+    if (asked.most_threads > 0) {
+        module.most_threads = asked.most_threads;
+        module.least_blocks = asked.least_blocks;
+    }
     module.most_cluster = asked.most_cluster;
     return module;
 }
@@ -143,6 +145,7 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
         made->key = key;
         made->program_block = prepared.block;
         made->programs = std::move(prepared.programs);
+        made->persistent = prepared.persistent;
         made->text = std::move(prepared.text);
         made->plan = std::move(prepared.plan);
     } else {
@@ -154,7 +157,7 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
     made->fixed = fix(made->module, wanted);
     made->uses = passes::parameter_uses(made->module);
     made->domain = passes::launch_domain(made->module);
-    made->layout = emit::argument_layout(made->module.kernel());
+    made->layout = emit::argument_layout(made->module);
     ir::Module whole = made->module;
     passes::inline_calls(whole);  // a helper's shared array is one a call
     made->shared_bytes = static_shared_bytes(whole);

@@ -54,6 +54,7 @@ struct Lowered {
     std::optional<PlanKey> key;         // of a kernel through a front door of its own, with what it prepared
     device::Dim3 program_block;
     std::vector<ir::ExprP> programs;
+    bool persistent = false;  // of its blocks no more are launched than run at once
     std::string text, plan;
     std::vector<Fixed> asked, fixed;  // what may be taken to be constant; what of it the kernel reads
     double seconds = 0;

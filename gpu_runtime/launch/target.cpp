@@ -17,8 +17,10 @@ emit::Text text_for(const Program& program, const Lowered& lowered, bool automat
     passes::CudaOptions options{automatic, tuning.order, tuning.elements, tuning.rows, {}, true};
     if (block && lowered.known_block) options.block = {block->x, block->y, block->z};
     ir::Module module = passes::for_cuda(lowered.module, options);
-    module.most_threads = program.options().most_threads;
-    module.least_blocks = program.options().least_blocks;
+    if (program.options().most_threads > 0) {
+        module.most_threads = program.options().most_threads;
+        module.least_blocks = program.options().least_blocks;
+    }
     module.most_cluster = program.options().most_cluster;
     return emit::emit(module, emit::Target::cuda);
 }

@@ -110,6 +110,7 @@ struct Poller {
     }
 
     void append(Body& to, Stmt& given) {
+        if (given.hint == Stmt::Hint::together) return to.push_back(std::move(given));
         const Turns turns = loops[&given];
         Stmt s = std::move(given);
         s.body = polled(s.body);

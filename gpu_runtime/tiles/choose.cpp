@@ -9,6 +9,7 @@
 
 #include "ir/tile.hpp"
 #include "ir/walk.hpp"
+#include "tiles/measured.hpp"
 
 namespace xcuda::tiles {
 
@@ -19,6 +20,7 @@ namespace {
 struct Facts {
     bool products = false, half = false, wide = false;  // wide: products of float64
     bool small = false;                                 // of 8-bit numbers
+    DType in = DType::f32;                              // that products multiply
     std::size_t axes = 0;                               // of the largest tile
     std::int64_t elements = 1;                          // of it
     std::int64_t bytes = 1;                             // of the largest in bytes
@@ -36,6 +38,7 @@ Facts facts_of(const Module& module) {
     each_stmt(module.kernel().body, [&](const Stmt& s) {
         if (s.kind != Stmt::Kind::tile || s.tile.kind != TileOp::Kind::mma) return;
         facts.products = true;
+        facts.in = s.exprs[0]->type.dtype;
         facts.half |= is_half(s.exprs[0]->type.dtype);
         facts.wide |= info(s.exprs[0]->type.dtype).size == 8;
         facts.small |= info(s.exprs[0]->type.dtype).size == 1;
@@ -58,9 +61,27 @@ constexpr std::pair<const char*, Instructions> instruction_names[] = {
 
 }  // namespace
 
-int size_class(std::int64_t elements) { return elements < 128 * 128 ? 0 : elements < 1024 * 1024 ? 1 : 2; }
+int size_class(std::int64_t elements) {
+    return elements < 128 * 128 ? 0 : elements < 1024 * 1024 ? 1 : elements < 2048 * 2048 ? 2 : 3;
+}
 
 namespace {
+
+// What was fastest on such a device, as hints; those that the user gave come before.
+Hints measured_hints(const Facts& facts, const std::string& target, int size, Hints hints) {
+    if (hints.products || hints.bulk || !hints.unit.empty() || hints.depth || hints.threads || hints.stages)
+        return hints;
+    for (const Measured& m : measured_plans)
+        if (m.target == target && m.in == facts.in && m.size == size) {
+            hints.unit = {m.rows, m.columns};
+            hints.depth = m.depth;
+            hints.threads = m.threads;
+            hints.stages = m.stages;
+            hints.products = m.products;
+            hints.bulk = m.bulk;
+        }
+    return hints;
+}
 
 Plan chosen(const Module& module, const std::string& target, int size, const Hints& hints) {
     const Facts facts = facts_of(module);
@@ -93,6 +114,12 @@ Plan chosen(const Module& module, const std::string& target, int size, const Hin
         plan.unit = {{4, 1024}, 0};
         plan.threads = 256;
     }
+    plan.bulk = hints.bulk && plan.products == Instructions::wgmma && facts.products && !facts.wide;
+    if (plan.bulk) {  // four stages of 48 KiB, and 128 sums of a thread
+        plan.unit = {{128, 256}, facts.small ? 128 : facts.half ? 64 : 32};
+        plan.threads = 256;
+        plan.stages = 4;
+    }
     if (!module.programs || !module.programs->free_unit) {
         plan.threads = static_cast<int>(std::clamp<std::int64_t>(facts.elements / 8, 32, 256));
         // A thread of 1024 has 64 registers in all, one of 512 has 128.
@@ -104,11 +131,14 @@ Plan chosen(const Module& module, const std::string& target, int size, const Hin
 
 }  // namespace
 
-Plan choose(const Module& module, const std::string& target, int size, const Hints& hints) {
+Plan choose(const Module& module, const std::string& target, int size, const Hints& asked) {
+    const Facts facts = facts_of(module);
+    const bool free = facts.products && module.programs && module.programs->free_unit;
+    const Hints hints = free && asked.measured ? measured_hints(facts, target, size, asked) : asked;
     Plan plan = chosen(module, target, size, hints);
     if (!hints.unit.empty()) {
         plan.unit.extents = hints.unit;
-        if (!facts_of(module).products) plan.unit.depth = 0;
+        if (!facts.products) plan.unit.depth = 0;
     }
     if (hints.depth && plan.unit.depth) plan.unit.depth = hints.depth;
     if (target == "cpu") return plan;
@@ -145,10 +175,14 @@ Hints hints_from(const std::string& text) {
             for (const auto& [name, which] : instruction_names)
                 if (value == name) hints.products = which;
             if (!hints.products) no_plan("products by " + value.dump(), "give \"fma\", \"mma\" or \"wgmma\"");
+        } else if (key == "copies") {
+            if (value != "threads" && value != "bulk")
+                no_plan("copies by " + value.dump(), "give \"threads\" or \"bulk\"");
+            hints.bulk = value == "bulk";
         } else if (key == "tf32") {
             hints.tf32 = value.get<bool>();
         } else {
-            no_plan("'" + key + "'", "there are unit, depth, threads, stages, products and tf32");
+            no_plan("'" + key + "'", "there are unit, depth, threads, stages, products, copies and tf32");
         }
     }
     return hints;

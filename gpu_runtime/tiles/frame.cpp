@@ -109,13 +109,6 @@ std::optional<ExprP> extreme(const ExprP& e, bool greatest) {
 
 }  // namespace
 
-namespace {
-
-// The one position in a sum with uniform numbers, and the sum of these; absent where it is another expression.
-struct Shifted {
-    int axis;  // counted from the last: -1
-    ExprP start;
-};
 std::optional<Shifted> shifted(const ExprP& e) {
     if (e->op == Op::position)
         return Shifted{
@@ -130,6 +123,8 @@ std::optional<Shifted> shifted(const ExprP& e) {
     found->start = e->op == Op::add ? passes::add(found->start, by) : passes::sub(found->start, by);
     return found;
 }
+
+namespace {
 
 bool narrowed(const ExprP& inside, Box& box) {
     if (inside->op == Op::cast && inside->type.dtype == DType::b1) return narrowed(inside->args[0], box);

@@ -40,6 +40,12 @@ struct Box {
     std::vector<ir::ExprP> low, high;
 };
 std::optional<Box> box_of(const ir::ExprP& inside, const ir::Extents& extents);
+/// The one position in a sum with uniform numbers, and the sum of these.
+struct Shifted {
+    int axis;  // counted from the last: -1
+    ir::ExprP start;
+};
+std::optional<Shifted> shifted(const ir::ExprP& e);
 /// One test for the whole tile that `inside` holds at each element; absent where it can't be told so.
 std::optional<ir::ExprP> holds_everywhere(const ir::ExprP& inside, const ir::Extents& extents);
 

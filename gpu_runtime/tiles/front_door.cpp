@@ -60,7 +60,8 @@ public:
         std::int64_t most = 0;
         for (const launch::Argument& a : arguments)
             if (a.is_array) most = std::max(most, a.elements());
-        return {as_target_.empty() ? target : as_target_, size_class(arguments.empty() ? INT64_MAX : most)};
+        return {as_target_.empty() ? target : as_target_, size_class(arguments.empty() ? INT64_MAX : most),
+                !as_target_.empty() && target == "cpu" && as_target_ != "cpu"};
     }
 
     launch::Prepared prepare(const frontend::Source& source, const std::vector<ir::Type>& types, bool checked,
@@ -78,22 +79,35 @@ public:
     Made made(const frontend::Source& source, const std::vector<ir::Type>& types, bool checked,
               const launch::PlanKey& key) const {
         ir::Module module = frontend::lower(source, types, checked);
-        Plan plan = choose(module, key.target, key.size, hints_);
+        Hints hints = hints_;
+        Plan plan = choose(module, key.target, key.size, hints);
         const bool free = module.programs->free_unit && !plan.unit.extents.empty();
         const auto info = device::describe_target(key.target);
         for (;;) {
+            plan.acted = key.acted;
             if (free) module = frontend::lower(source, types, checked, plan.unit);
             passes::inline_calls(module);
             launch::Prepared out;
             out.text = ir::to_string(module);
             out.programs = module.programs->grid;
             out.module = lower(module, plan);
+            const bool flows = !out.module.maps.empty();
+            if (plan.bulk && !flows) {  // no product that the copy engine can feed: the plan without it
+                hints.bulk = hints.measured = false;
+                plan = choose(module, key.target, key.size, hints);
+                continue;
+            }
             out.module.programs.reset();
             const std::int64_t bytes = shared_bytes(out.module.kernel());
             if (!info || bytes <= info->limits.shared_bytes_per_block_optin) {
-                out.block = {plan.threads, 1, 1};
+                out.block = {plan.threads + (flows && !plan.acted ? 32 : 0), 1, 1};
+                out.persistent = flows && !plan.acted;
+                if (flows) {
+                    out.module.most_threads = static_cast<int>(out.block.x);
+                    out.module.least_blocks = 1;
+                }
                 out.plan = words(plan);
-                const std::string instructions = instructions_of(module.kernel(), plan);
+                const std::string instructions = instructions_of(module.kernel(), out.module.kernel(), plan);
                 if (!instructions.empty()) out.plan += ", " + instructions;
                 if (bytes > 0) out.plan += fmt::format(", {} bytes of shared memory", bytes);
                 return {std::move(out), std::move(module), plan, bytes};
@@ -164,7 +178,8 @@ std::string described(const launch::FrontDoor& door, const frontend::Source& sou
                           {"threads", plan.threads},
                           {"stages", plan.stages},
                           {"shared_bytes", bytes},
-                          {"instructions", instructions_of(f, plan)},
+                          {"instructions", instructions_of(f, prepared.module.kernel(), plan)},
+                          {"copies", plan.bulk ? "bulk" : "threads"},
                           {"grid", std::move(grid)},
                           {"tiles", laid_out(f, plan)}}
         .dump();

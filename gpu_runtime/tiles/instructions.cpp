@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <vector>
@@ -44,21 +45,43 @@ std::optional<int> matrix_kind(const Function& f, const Stmt& s, const Plan& pla
     return std::nullopt;
 }
 
-std::string instruction_words(int kind) {
-    const MatrixKind& k = matrix_kinds[kind];
-    return fmt::format("mma.sync {}, {}", k.shape, k.in == DType::f32 ? "TF32" : info(k.in).name);
+bool is_for_four_warps(int kind, bool a_turned, bool b_turned) {
+    const DType in = matrix_kinds[kind].in;
+    return in != DType::f64 && (info(in).size == 2 || (!a_turned && b_turned));
 }
 
-std::string instructions_of(const Function& f, const Plan& plan) {
+namespace {
+
+// "mma.sync m16n8k16, float16" of "xc_tile_mma<0, 32, 64, ...>"; empty for a statement that multiplies nothing.
+std::string words_of(const std::string& machine) {
+    const auto open = machine.find('<');
+    if (open == std::string::npos) return {};
+    const std::string name = machine.substr(0, open);
+    const bool four = name == "xc_tile_wgmma" || name == "xc_tile_flow_take";
+    if (!four && name != "xc_tile_mma") return {};
+    const MatrixKind& k = matrix_kinds[std::atoi(machine.c_str() + open + 1)];
+    const std::string type = k.in == DType::f32 ? "TF32" : std::string(info(k.in).name);
+    if (!four) return fmt::format("mma.sync {}, {}", k.shape, type);
+    const int columns = std::atoi(machine.c_str() + machine.find(',') + 1);
+    return fmt::format("wgmma m64n{}k{}, {}{}", columns, 32 / info(k.in).size, type,
+                       name == "xc_tile_flow_take" ? " from bulk tensor copies" : "");
+}
+
+}  // namespace
+
+std::string instructions_of(const Function& programs, const Function& lowered, const Plan& plan) {
     std::vector<std::string> found;
-    each_stmt(f.body, [&](const Stmt& s) {
-        if (s.kind != Stmt::Kind::tile || s.tile.kind != TileOp::Kind::mma) return;
-        const auto kind = matrix_kind(f, s, plan);
-        std::string words = kind ? instruction_words(*kind)
-                                 : fmt::format("{}, {}", plan.target == "cpu" ? "vector registers" : "fma",
-                                               info(s.exprs[0]->type.dtype).name);
-        if (kind && *kind <= 1 && plan.products == Instructions::wgmma) words = "wgmma or " + words;
-        if (std::find(found.begin(), found.end(), words) == found.end()) found.push_back(std::move(words));
+    const auto add = [&](std::string words) {
+        if (!words.empty() && std::find(found.begin(), found.end(), words) == found.end())
+            found.push_back(std::move(words));
+    };
+    each_stmt(lowered.body, [&](const Stmt& s) {
+        if (s.kind == Stmt::Kind::machine) add(words_of(s.text));
+    });
+    each_stmt(programs.body, [&](const Stmt& s) {
+        if (s.kind == Stmt::Kind::tile && s.tile.kind == TileOp::Kind::mma && !matrix_kind(programs, s, plan))
+            add(fmt::format("{}, {}", plan.target == "cpu" ? "vector registers" : "fma",
+                            info(s.exprs[0]->type.dtype).name));
     });
     return fmt::format("{}", fmt::join(found, "; "));
 }

@@ -11,9 +11,10 @@ namespace xcuda::tiles {
 
 /// The number that xc_tile_mma is told a product's instruction by; absent: none fits what it takes and sums in.
 std::optional<int> matrix_kind(const ir::Function& f, const ir::Stmt& product, const Plan& plan);
-/// "mma.sync m16n8k16, float16"
-std::string instruction_words(int kind);
-/// What all products of a kernel are made of, each named once; empty where it has none.
-std::string instructions_of(const ir::Function& f, const Plan& plan);
+/// Four warps have an instruction of that kind too, for operands whose memory holds columns as rows or not.
+bool is_for_four_warps(int kind, bool a_turned, bool b_turned);
+/// What the products of a kernel are made of, each named once; empty where it has none. `lowered`: its machine
+/// statements; `programs`: the kernel before.
+std::string instructions_of(const ir::Function& programs, const ir::Function& lowered, const Plan& plan);
 
 }  // namespace xcuda::tiles

@@ -19,7 +19,9 @@ struct Plan {
     frontend::TileUnit unit;  // of the implicit level
     int stages = 1;           // copies of a loop's operands that are on their way or read
     Instructions products = Instructions::fma;
-    bool tf32 = false;  // products of float32 may round their factors to TF32
+    bool bulk = false;   // operands by bulk tensor copies, which a warp of its own asks for (sm_90 alone)
+    bool acted = false;  // run by the CPU device
+    bool tf32 = false;   // products of float32 may round their factors to TF32
     bool operator==(const Plan&) const = default;
 };
 
@@ -29,7 +31,9 @@ struct Hints {
     std::int64_t depth = 0;
     int threads = 0, stages = 0;
     std::optional<Instructions> products;
+    bool bulk = false;
     bool tf32 = false;
+    bool measured = true;  // of what is left open, what tiles/measured.hpp has
 };
 
 }  // namespace xcuda::tiles

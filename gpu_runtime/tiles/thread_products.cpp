@@ -30,25 +30,13 @@ struct Operand {
     Extents batch, strides;  // of the axes before
 };
 
-bool is_swapped(const Expr& e) {
-    const std::size_t r = e.type.extents.size();
-    if (e.op != Op::element || e.args.size() != r + 1 || r < 2) return false;
-    for (std::size_t d = 0; d < r; ++d) {
-        const Expr& i = *e.args[d + 1];
-        const std::size_t from = d + 2 < r ? d : r - 1 - (d + 2 - r);
-        if (i.op != Op::position || static_cast<std::size_t>(std::get<Axis>(i.payload).value) != from)
-            return false;
-    }
-    return true;
-}
-
 struct Operands {
     Threads& t;
     Body& out;
 
     Operand of(const ExprP& e) {
         Operand o;
-        const bool swapped = is_swapped(*e);
+        const bool swapped = is_turned(*e);
         o.tile = swapped ? var_of(*e->args[0]) : t.in_tile(e, out);
         const Extents& extents = t.type_of(o.tile).extents;
         const std::size_t r = extents.size();
@@ -86,6 +74,18 @@ ExprP base_of(const Operand& o, const std::vector<ExprP>& at) {
 }
 
 }  // namespace
+
+bool is_turned(const Expr& e) {
+    const std::size_t r = e.type.extents.size();
+    if (e.op != Op::element || e.args.size() != r + 1 || r < 2) return false;
+    for (std::size_t d = 0; d < r; ++d) {
+        const Expr& i = *e.args[d + 1];
+        const std::size_t from = d + 2 < r ? d : r - 1 - (d + 2 - r);
+        if (i.op != Op::position || static_cast<std::size_t>(std::get<Axis>(i.payload).value) != from)
+            return false;
+    }
+    return true;
+}
 
 std::optional<int> Threads::matrix_kind(const Stmt& s) const { return tiles::matrix_kind(f, s, plan); }
 

@@ -254,7 +254,7 @@ std::set<VarId> operands_only(const Function& f) {
 
 }  // namespace
 
-void Threads::run() {
+void Threads::run(Module& module) {
     thread = scalar_var(scalar(DType::i64, true), "xc_t");
     each_stmt(f.body, [&](const Stmt& s) {
         if (s.kind != Stmt::Kind::tile || s.tile.kind != TileOp::Kind::mma) return;
@@ -265,14 +265,14 @@ void Threads::run() {
     operands = operands_only(f);
     find_swizzled();
     fenced = read_and_written(f);
-    Body body = lower(f.body);
+    auto flowing = flow(module);
+    Body body = flowing ? std::move(*flowing) : lower(f.body);
     body.insert(body.begin(), assign(thread, coord(Coord::Kind::thread, 0)));
     f.body = std::move(body);
 }
 
 Module lower_to_threads(Module module, const Plan& plan) {
-    Function& f = module.kernel();
-    Threads(f, plan).run();
+    Threads(module.kernel(), plan).run(module);
     return module;
 }
 

@@ -28,7 +28,7 @@ struct Threads {
         swizzled{};  // operands of matrix instructions alone: 16-byte pieces of rows change places
 
     Threads(ir::Function& function, const Plan& p) : f(function), plan(p) {}
-    void run();
+    void run(ir::Module& module);
 
     // threads.cpp
     ir::Body lower(const ir::Body& body);
@@ -88,6 +88,9 @@ struct Threads {
     std::int64_t copied_at_once(const ir::ExprP& array, const std::vector<ir::ExprP>& indices,
                                 const ir::Extents& extents, std::int64_t run) const;
 
+    // thread_flows.cpp
+    std::optional<ir::Body> flow(ir::Module& module);
+
     // thread_products.cpp
     ir::Body product(const ir::Stmt& s);
     std::optional<int> matrix_kind(const ir::Stmt& product) const;
@@ -95,5 +98,7 @@ struct Threads {
 };
 
 void append(ir::Body& to, ir::Body from);
+/// Another tile with its last two axes in each other's place.
+bool is_turned(const ir::Expr& e);
 
 }  // namespace xcuda::tiles

@@ -237,6 +237,35 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
     });
 }
 
+// What the copy engine asks of an array; the map is then its figures, for tests to read.
+CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t axes, void* address,
+                                const cuuint64_t* lengths, const cuuint64_t* steps, const cuuint32_t* box,
+                                const cuuint32_t* every, CUtensorMapInterleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+    return enter("cuTensorMapEncodeTiled", Needs::driver, [&] {
+        const bool one = type == CU_TENSOR_MAP_DATA_TYPE_UINT8;
+        const bool two = type == CU_TENSOR_MAP_DATA_TYPE_FLOAT16 || type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+        const std::uint64_t size = one ? 1 : two ? 2 : 4;
+        bool well = reinterpret_cast<std::uintptr_t>(map) % 64 == 0 && axes >= 1 && axes <= 5 &&
+                    reinterpret_cast<std::uintptr_t>(address) % 16 == 0;
+        for (cuuint32_t i = 0; well && i < axes; ++i) {
+            well = lengths[i] >= 1 && lengths[i] <= (std::uint64_t{1} << 32) && box[i] >= 1 &&
+                   box[i] <= 256 && every[i] >= 1 && every[i] <= 8;
+            if (well && i > 0) well = steps[i - 1] % 16 == 0 && steps[i - 1] < (std::uint64_t{1} << 40);
+        }
+        if (well && swizzle == CU_TENSOR_MAP_SWIZZLE_128B) well = box[0] * size <= 128;
+        if (!well || (box[0] * size) % 16 != 0) return CUDA_ERROR_INVALID_VALUE;
+        std::memset(map, 0, sizeof *map);
+        map->opaque[0] = reinterpret_cast<std::uintptr_t>(address);
+        for (cuuint32_t i = 0; i < axes; ++i) {
+            map->opaque[1 + i] = lengths[i];
+            map->opaque[6 + i] = box[i];
+            if (i > 0) map->opaque[11 + i] = steps[i - 1];
+        }
+        return CUDA_SUCCESS;
+    });
+}
+
 // The driver's compiler: PTX becomes itself.
 CUresult cuLinkCreate(unsigned, CUjit_option*, void**, CUlinkState* link) {
     return enter("cuLinkCreate", Needs::context, [&] {

@@ -87,6 +87,56 @@ def test_four_warps_instructions_where_they_are_asked_for(kernel):
     assert "xc_tile_wgmma<" not in elsewhere["text"] and "xc_tile_mma<0," in elsewhere["text"]
 
 
+# dtype, sum, depth, options, unit and threads, in the machine code.
+BULK = {
+    "float16": ("float16", "f2", 64, {}, (128, 256), 256, "HGMMA.64x256x16.F32"),
+    "bfloat16": (bfloat16, "f4", 64, {}, (256, 128), 512, "HGMMA.64x128x16.F32.BF16"),
+    "int8": ("int8", "i4", 128, {}, (128, 128), 256, "IGMMA.64x128x32.S8.S8"),
+    "float8": (e4m3, "f4", 128, {}, (128, 256), 256, "QGMMA.64x256x32.F32.E4M3.E4M3"),
+    "TF32": ("float32", "f4", 32, {"tf32": True}, (64, 256), 128, "HGMMA.64x256x8.F32.TF32"),
+}
+
+
+@pytest.mark.parametrize("name", BULK)
+def test_operands_by_bulk_copies(name):
+    """A warp beside the others asks for them, gates of shared memory tell when they are there; nothing spills."""
+    dtype, into, depth, options, unit, threads, machine = BULK[name]
+
+    def by_columns(A, B, C):
+        tiles.store(C, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B).T))
+
+    plan = {"unit": unit, "depth": depth, "threads": threads, "products": "wgmma", "copies": "bulk"}
+    A, C = np.ones((64, 64), dtype() if callable(dtype) else dtype), np.ones((64, 64), into)
+    kernel = tiles.tile_kernel(by_columns, tile_size=(16, 16), plan=plan, **options)
+    made = compiles(kernel, (A, A, C), ("sm_90",))
+    assert made["local_bytes"] == 0
+    assert made["block"] == (threads + 32, 1, 1)
+    assert f"__launch_bounds__({threads + 32}, 1)" in made["text"]
+    assert "__grid_constant__" in made["text"] and "bar.sync 1" not in made["text"]
+    explained = str(kernel.explain(A, A, C, target="sm_90"))
+    assert "from bulk tensor copies" in explained and "mma.sync" not in explained
+    code = machine_code(made)
+    assert code is None or (machine in code and "UTMALDG.2D" in code and "LDGSTS" not in code)
+    elsewhere = compiles(kernel, (A, A, C), ("sm_100",))
+    assert "xc_tile_flow" not in elsewhere["text"]
+
+
+def test_warps_that_multiply_meet_by_themselves():
+    """In an epilogue that reads other threads' elements, with the warp that fetches elsewhere."""
+
+    def layer(A, B, bias, C):
+        whole = tiles.load_shared(A) @ tiles.load_shared(B) + tiles.load_shared(bias)
+        tiles.store(C, tiles.compute(tiles.maximum(whole, 0)))
+
+    A, bias = np.ones((64, 64), np.float16), np.ones(64, "f")
+    plan = {"products": "wgmma", "copies": "bulk"}
+    made = compiles(tiles.tile_kernel(layer, tile_size=(16, 16), plan=plan), (A, A, bias, A), ("sm_90",))
+    assert "bar.sync 1, 256;" in made["text"]
+    assert made["text"].count("__syncthreads") == 1, "where the gates are made"
+    assert "xc_poll" not in made["text"], "a warp that is stopped would leave the others waiting"
+    assert made["local_bytes"] == 0
+
+
 def test_rows_and_their_reductions():
     @tiles.tile_kernel
     def normal(X, Y, order, n: tiles.Constant[int]):

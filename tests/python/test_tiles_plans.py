@@ -23,6 +23,8 @@ PLANS = {
     "one stage": ("sm_90", {"unit": (64, 128), "depth": 64, "threads": 256, "stages": 1}),
     "four warps": ("sm_90", {"unit": (64, 128), "depth": 64, "threads": 128, "products": "wgmma"}),
     "eight warps": ("sm_90", {"unit": (128, 64), "depth": 128, "threads": 256, "products": "wgmma"}),
+    "bulk": ("sm_90", {"unit": (64, 64), "depth": 64, "threads": 128, "products": "wgmma", "copies": "bulk"}),
+    "wide bulk": ("sm_90", {"products": "wgmma", "copies": "bulk"}),
     "no matrix": ("sm_80", {"unit": (32, 64), "depth": 16, "threads": 64, "products": "fma"}),
 }
 
@@ -32,14 +34,16 @@ PLANS = {
 @pytest.mark.parametrize("kernel", [product, both_turned])
 def test_every_plan_gives_the_product(plan, kernel):
     target, asked = PLANS[plan]
-    A, B = (RANDOM.integers(-4, 5, s).astype(np.float16) for s in ((70, 150), (150, 130)))
-    C = np.zeros((70, 130), "f")
+    A, B = (RANDOM.integers(-4, 5, s).astype(np.float16) for s in ((72, 152), (152, 136)))
+    C = np.zeros((72, 136), "f")
     made = tile_kernel(kernel, tile_size=(16, 16), plan=target, asked=asked)
     args = (A, B) if kernel is product else (A.T.copy(), B.T.copy())
     made(*args, C)
     assert np.array_equal(C, A.astype(int) @ B.astype(int))
     text = made.inspect_source()
-    assert ("xc_tile_wgmma<" in text) == (asked.get("products") == "wgmma")
+    flows = asked.get("copies") == "bulk"
+    assert ("xc_tile_flow_take<" in text) == flows
+    assert ("xc_tile_wgmma<" in text) == (asked.get("products") == "wgmma" and not flows)
     assert ("xc_tile_mma<" in text) == (asked.get("products") is None)
 
 
@@ -56,6 +60,79 @@ def test_matrix_instructions_of_other_types(dtype, turned):
     made(*((A.T.copy(), B.T.copy()) if turned else (A, B)), C)
     assert np.array_equal(C, A.astype(int) @ B.astype(int))
     assert "xc_tile_mma<" in made.inspect_source()
+
+
+BULK = {"unit": (64, 64), "threads": 128, "products": "wgmma", "copies": "bulk"}
+
+
+def by_columns(A, B, C):
+    tiles.store(C, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B).T))
+
+
+@on_the_cpu
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "float32"])
+def test_bulk_copies_of_other_types(dtype):
+    """Their instructions read both operands along the inner dimension."""
+    asked = BULK | {"depth": 32 if dtype == "float32" else 128, "tf32": dtype == "float32"}
+    A, B = (RANDOM.integers(0, 9, s).astype(dtype) for s in ((70, 144), (66, 144)))
+    for kernel, second in ((by_columns, B), (product, B.T.copy())):
+        C = np.zeros((70, 66), "f4" if dtype == "float32" else "i4")
+        made = tile_kernel(kernel, tile_size=(16, 16), plan="sm_90", asked=asked)
+        made(A, second, C)
+        assert np.array_equal(C, A.astype(int) @ B.astype(int).T)
+        assert ("xc_tile_flow_take<" in made.inspect_source()) == (kernel is by_columns)
+
+
+@on_the_cpu
+def test_bulk_copies_with_an_epilogue_that_reads_others_elements():
+    def layer(A, B, bias, C):
+        whole = tiles.load_shared(A) @ tiles.load_shared(B) + tiles.load_shared(bias)
+        tiles.store(C, tiles.compute(tiles.maximum(whole, 0)))
+
+    A, B = (RANDOM.integers(-4, 5, s).astype(np.float16) for s in ((72, 152), (152, 136)))
+    bias, C = RANDOM.integers(-9, 9, 136).astype("f"), np.zeros((72, 136), np.float16)
+    made = tile_kernel(layer, tile_size=(16, 16), plan="sm_90", asked=BULK | {"depth": 64})
+    made(A, B, bias, C)
+    assert np.array_equal(C, np.maximum(A.astype(int) @ B.astype(int) + bias, 0))
+    assert "xc_tile_flow_take<" in made.inspect_source()
+    with pytest.raises(ValueError, match="the first has another number of columns than the second has rows"):
+        made(A, A, bias, C)
+    made(A, B, bias, C)
+
+
+@on_the_cpu
+@pytest.mark.parametrize("inner", [0, 8, 7, 64, 200])
+def test_bulk_copies_of_any_depth_and_where_rows_lie_askew(inner):
+    """Rows of 7 halves don't start at multiples of 16 bytes: threads copy them."""
+    A, B = (RANDOM.integers(-4, 5, s).astype(np.float16) for s in ((70, inner), (inner, 136)))
+    C = np.full((70, 136), 7, "f")
+    made = tile_kernel(product, tile_size=(16, 16), plan="sm_90", asked=BULK | {"depth": 64})
+    made(A, B, C)
+    assert np.array_equal(C, A.astype(int) @ B.astype(int))
+    if inner:
+        assert ("xc_tile_flow_take<" in made.inspect_source()) == (inner % 8 == 0)
+
+
+@on_the_cpu
+def test_a_kernel_that_bulk_copies_do_not_fit_goes_without():
+    """What is written is also read; what is multiplied is computed first; arrays with gaps."""
+
+    def squared(A, B, C):
+        a = tiles.load_shared(A)
+        tiles.store(C, tiles.compute((a * a) @ tiles.load_shared(B)))
+
+    A, B = (RANDOM.integers(-4, 5, s).astype(np.float16) for s in ((72, 72), (72, 72)))
+    wide = np.zeros((72, 144), np.float16)
+    wide[:, ::2] = B
+    for kernel, second, wanted in (
+        (squared, B, (A.astype(int) ** 2) @ B.astype(int)),
+        (product, wide[:, ::2], A.astype(int) @ B.astype(int)),
+    ):
+        C = np.zeros((72, 72), "f")
+        made = tile_kernel(kernel, tile_size=(16, 16), plan="sm_90", asked=BULK | {"depth": 64})
+        made(A, second, C)
+        assert np.array_equal(C, wanted)
+        assert "xc_tile_flow_take<" not in made.inspect_source()
 
 
 @on_the_cpu
@@ -86,7 +163,8 @@ def test_one_shape_for_two_types_of_product():
         ({"stages": 0}, r"stages of 0; give 1 to 8"),
         ({"products": "hmma"}, r'products by "hmma"; give "fma", "mma" or "wgmma"'),
         ({"depth": 2048}, r"a depth of 2048; give a power of two up to 1024"),
-        ({"warps": 4}, r"'warps'; there are unit, depth, threads, stages, products and tf32"),
+        ({"warps": 4}, r"'warps'; there are unit, depth, threads, stages, products, copies and tf32"),
+        ({"copies": "tma"}, r'copies by "tma"; give "threads" or "bulk"'),
     ],
 )
 def test_plans_that_there_are_not(plan, sentence):

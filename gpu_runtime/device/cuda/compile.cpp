@@ -62,7 +62,10 @@ Target target_for(const std::string& architecture) {
 bool is_foreign(const Source& source) { return source.text.starts_with("#line "); }
 
 // Calls instructions of one architecture alone (prelude_tiles.hpp): sm_90a, not sm_90.
-bool is_specific(const Source& source) { return source.text.find("xc_tile_wgmma<") != std::string::npos; }
+bool is_specific(const Source& source) {
+    return source.text.find("xc_tile_wgmma<") != std::string::npos ||
+           source.text.find("xc_tile_flow_take<") != std::string::npos;
+}
 
 std::vector<std::string> options_for(const Source& source, const Target& target) {
     std::vector<std::string> options{

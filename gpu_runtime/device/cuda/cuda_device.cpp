@@ -14,6 +14,7 @@
 #include "device/cuda/function.hpp"
 #include "device/cuda/graph.hpp"
 #include "device/cuda/memory.hpp"
+#include "device/cuda/tensor_maps.hpp"
 
 namespace xcuda::device::cuda {
 
@@ -215,6 +216,11 @@ public:
         }
         const SparedHostMemory spared(arguments);
         return queue_of(stream, use.gpu)->launch(kernel->handle(), function, shape, packed);
+    }
+
+    void describe_boxes(std::span<std::byte, 128> to, const BoxedArray& array) override {
+        const Use use(*this);
+        encode_tensor_map(to, array);
     }
 
     void* allocate_pinned(std::size_t bytes) override {

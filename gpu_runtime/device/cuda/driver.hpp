@@ -29,7 +29,7 @@ namespace xcuda::device::cuda {
     X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) X(cuGraphLaunch) \
     X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuMemHostRegister) X(cuMemHostUnregister) \
     X(cuMemcpyPeerAsync) X(cuLaunchCooperativeKernel) X(cuMemAlloc) X(cuMemFree) \
-    X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuTensorMapEncodeTiled)
 // clang-format on
 
 struct Driver {

@@ -47,6 +47,8 @@ class Explanation:
             yield f"tile {_by(t['shape'])}", _lies(t)
         if p["stages"] > 1:
             yield "stages", f"{p['stages']}: operands of {p['stages'] - 1} later steps are on their way"
+        if p["copies"] == "bulk":
+            yield "operands", "brought by the copy engine; a warp beside the threads asks for them"
         if p["instructions"]:
             yield "products by", p["instructions"]
         if p["shared_bytes"]:

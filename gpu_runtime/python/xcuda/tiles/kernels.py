@@ -43,8 +43,10 @@ def tile_kernel(
     tile_size: the unit of the result for `store(result, tile)`: lengths along its last axes. The compiler works in
         whatever tiles the machine likes. Left out, each `load` and `store` states its own.
     plan: what the compiler is to take in place of its own choice, on a GPU: a dict of unit (lengths of the hardware's
-        tile), depth (of a product's inner loop), threads (of a block), stages (operands on their way) and products
-        ("fma", "mma", "wgmma"). `explain` shows the whole plan. wgmma is for sm_90, and has not run on one yet.
+        tile), depth (of a product's inner loop), threads (of a block), stages (operands on their way), products
+        ("fma", "mma", "wgmma") and copies ("threads", or "bulk": by the copy engine, for wgmma). `explain` shows the
+        whole plan. wgmma and bulk are for sm_90, and have not run on one yet; what a kernel can't have of them is
+        made without.
     tf32: products of float32 may round their factors to TF32, 10 bits of fraction (GPU).
     checked: shapes that don't go together, and what you assert, raise. fastmath, fma: as for `cuda.kernel`.
     opt_level: 0 compiles without optimisation.

@@ -1,0 +1,360 @@
+"""Which plan of a plain product is right and fastest on this GPU: each candidate beside the vendor's library.
+
+    python tests/gpu/tiles_plans.py [--seconds 140] [--write gpu_runtime/tiles/measured.hpp] [--only float16]
+
+Each plan runs in a process of its own, which is ended after its share of the time: a plan that hangs costs its own rows
+alone. Results are checked against torch in float32 (integers exactly) before anything is timed, over ragged shapes too.
+Prints a table in TFLOP/s, plan by shape, and the fastest right plan of each type and size; --write puts these where the
+planner reads them. Needs torch with CUDA. Ends with 1 where a plan gave a wrong result or did not end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+# name: what is asked of the plan. "own": what the compiler takes without being asked.
+PLANS = {
+    "own": {},
+    "mma 128x128 s3": {"unit": [128, 128], "threads": 256, "stages": 3, "products": "mma"},
+    "mma 128x128 s4": {"unit": [128, 128], "threads": 256, "stages": 4, "products": "mma"},
+    "mma 128x256 s3": {"unit": [128, 256], "threads": 256, "stages": 3, "products": "mma"},
+    "wgmma 128x128 s3": {"unit": [128, 128], "threads": 256, "stages": 3, "products": "wgmma"},
+    "wgmma 64x128 s4": {"unit": [64, 128], "threads": 128, "stages": 4, "products": "wgmma"},
+    "bulk 128x256 s4": {
+        "unit": [128, 256],
+        "threads": 256,
+        "stages": 4,
+        "products": "wgmma",
+        "copies": "bulk",
+    },
+    "bulk 128x128 s6": {
+        "unit": [128, 128],
+        "threads": 256,
+        "stages": 6,
+        "products": "wgmma",
+        "copies": "bulk",
+    },
+    "bulk 256x128 s4": {
+        "unit": [256, 128],
+        "threads": 512,
+        "stages": 4,
+        "products": "wgmma",
+        "copies": "bulk",
+    },
+    "bulk 64x256 s5": {"unit": [64, 256], "threads": 128, "stages": 5, "products": "wgmma", "copies": "bulk"},
+    "bulk 64x128 s8": {"unit": [64, 128], "threads": 128, "stages": 8, "products": "wgmma", "copies": "bulk"},
+    "bulk 128x64 s8": {"unit": [128, 64], "threads": 256, "stages": 8, "products": "wgmma", "copies": "bulk"},
+}
+# type: (what it is summed in, depth of a step, whether instructions of four warps need the second matrix by columns, options)
+TYPES = {
+    "float16": ("float16", 64, False, {}),
+    "bfloat16": ("bfloat16", 64, False, {}),
+    "int8": ("int32", 128, True, {}),
+    "float8_e4m3fn": ("float32", 128, True, {}),
+    "float32": ("float32", 32, True, {"tf32": True}),
+}
+TIMED = [(512, 512, 512), (1024, 1024, 1024), (4096, 4096, 4096), (8192, 8192, 8192)]
+TALL = [(16384, 1024, 1024), (1024, 16384, 1024), (1024, 1024, 16384)]
+RAGGED = [(1000, 776, 1304), (130, 64, 72), (16, 8, 2048), (257, 1040, 16)]
+
+
+def size_class(m, k, n):
+    """As gpu_runtime/tiles/choose.cpp has it, of the largest of the three arrays."""
+    largest = max(m * k, k * n, m * n)
+    return sum(largest >= limit for limit in (128 * 128, 1024 * 1024, 2048 * 2048))
+
+
+def child(dtype, name):
+    """Checks and times one plan; a line of JSON for each shape, as soon as it is known."""
+    import torch
+    from xcuda import core, tiles
+
+    torch.backends.cuda.matmul.allow_tf32 = False
+    into, depth, by_columns, options = TYPES[dtype]
+    asked = dict(PLANS[name])
+    if asked and "unit" in asked:
+        asked["depth"] = depth
+
+    def plain(A, B, C):
+        tiles.store(C, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B)))
+
+    def turned(A, B, C):
+        tiles.store(C, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B).T))
+
+    def fused(A, B, bias, C):
+        whole = tiles.load_shared(A) @ tiles.load_shared(B) + tiles.load_shared(bias)
+        tiles.store(C, tiles.compute(tiles.maximum(whole, 0)))
+
+    function = turned if by_columns else plain
+    kernel = tiles.tile_kernel(function, tile_size=(16, 16), plan=asked, **options)
+    layer = tiles.tile_kernel(fused, tile_size=(16, 16), plan=asked, **options)
+    other = tiles.tile_kernel(turned, tile_size=(16, 16), plan=asked, **options)
+    real, result = getattr(torch, dtype), getattr(torch, into)
+    chance = torch.Generator(device="cuda").manual_seed(1)
+
+    def numbers(*shape):
+        whole = torch.randint(-4, 5, shape, generator=chance, device="cuda", dtype=torch.int32)
+        return whole.to(torch.float32).to(real)
+
+    def tell(**row):
+        print(json.dumps({"dtype": dtype, "plan": name, **row}), flush=True)
+
+    def off(found, wanted):
+        scale = max(1.0, float(wanted.abs().max()))
+        return float((found.to(torch.float32) - wanted).abs().max()) / scale
+
+    tolerance = {"float16": 2e-3, "bfloat16": 1e-2}.get(into, 0.0)
+    tell(begun=True)
+    for m, k, n in RAGGED:
+        A, B = numbers(m, k), numbers(n, k) if by_columns else numbers(k, n)
+        wanted = A.float() @ (B.float().T if by_columns else B.float())
+        C = torch.full((m, n), 77, device="cuda", dtype=result)
+        kernel(A, B, C)
+        core.synchronize()
+        tell(shape=[m, k, n], kind="ragged", off=off(C, wanted), tolerance=tolerance)
+        if not by_columns:
+            bias = torch.randn(n, generator=chance, device="cuda")
+            layer(A, B, bias, C)
+            core.synchronize()
+            tell(
+                shape=[m, k, n],
+                kind="epilogue",
+                tolerance=tolerance,
+                off=off(C, (wanted + bias).clamp(min=0)),
+            )
+            other(A, B.T.contiguous(), C)
+            core.synchronize()
+            tell(shape=[m, k, n], kind="turned", off=off(C, wanted), tolerance=tolerance)
+    for m, k, n in TIMED + (TALL if into in ("float16", "bfloat16") else []):
+        A, B = numbers(m, k), numbers(n, k) if by_columns else numbers(k, n)
+        C = torch.full((m, n), 77, device="cuda", dtype=result)
+        kernel(A, B, C)
+        core.synchronize()
+        wanted = A.float() @ (B.float().T if by_columns else B.float())
+        row = {"shape": [m, k, n], "kind": "timed", "off": off(C, wanted), "tolerance": tolerance}
+        del wanted
+        row["seconds"] = seconds_of(lambda A=A, B=B, C=C: kernel(A, B, C), core.synchronize)
+        if name == "own":
+            library = library_product(torch, dtype, A, B)
+            try:
+                library()
+                row["library"] = seconds_of(library, torch.cuda.synchronize)
+            except Exception as error:
+                row["library_error"] = str(error).splitlines()[0]
+        tell(**row)
+    A = numbers(256, 256)
+    C = torch.empty((256, 256), device="cuda", dtype=result)
+    tell(explained=str(kernel.explain(A, A, C)))
+
+
+def library_product(torch, dtype, A, B):
+    """The vendor's product for this type."""
+    if dtype == "int8":
+        return lambda: torch._int_mm(A, B.T)
+    if dtype == "float8_e4m3fn":
+        one = torch.ones((), device="cuda")
+        return lambda: torch._scaled_mm(A, B.T, scale_a=one, scale_b=one, out_dtype=torch.bfloat16)
+    if dtype == "float32":
+        torch.backends.cuda.matmul.allow_tf32 = True
+        return lambda: A @ B.T
+    return lambda: A @ B
+
+
+def seconds_of(call, wait):
+    """The median of five rounds of as many calls as take some milliseconds."""
+    call()
+    wait()
+    begin = time.perf_counter()
+    call()
+    wait()
+    repeats = max(1, min(200, int(0.008 / max(time.perf_counter() - begin, 1e-6))))
+    rounds = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        for _ in range(repeats):
+            call()
+        wait()
+        rounds.append((time.perf_counter() - begin) / repeats)
+    return sorted(rounds)[2]
+
+
+def rows_of(dtype, name, limit):
+    """What a child told until it ended or its time was over, and why it ended."""
+    started = time.monotonic()
+    process = subprocess.Popen(
+        [sys.executable, __file__, "--child", dtype, name],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "CUDA_MODULE_LOADING": "LAZY"},
+    )
+    text, ended = b"", "hung"
+    while (left := limit - (time.monotonic() - started)) > 0:
+        if not select.select([process.stdout], [], [], left)[0]:
+            break
+        more = os.read(process.stdout.fileno(), 1 << 16)
+        if not more:
+            ended = "" if process.wait() == 0 else "failed"
+            break
+        text += more
+    if ended == "hung":
+        process.kill()
+    errors = process.stderr.read().decode(errors="replace") if ended == "failed" else ""
+    process.wait()
+    if ended == "failed":
+        ended = "failed: " + (errors.strip().splitlines() or ["no words"])[-1]
+    rows = [
+        json.loads(line) for line in text.decode().splitlines() if line.startswith("{") and line.endswith("}")
+    ]
+    return rows, ended
+
+
+def is_right(rows, ended):
+    checked = [row for row in rows if "off" in row]
+    return not ended and bool(checked) and all(row["off"] <= row["tolerance"] for row in checked)
+
+
+def fastest(results):
+    """{(type, size class): (plan, share of the library's speed)} among plans that were right everywhere."""
+    shares = {}
+    for (dtype, name), (rows, ended) in results.items():
+        if not is_right(rows, ended) or name == "own":
+            continue
+        for row in rows:
+            own = results.get((dtype, "own"), ([], ""))[0]
+            base = next(
+                (r for r in own if r.get("shape") == row.get("shape") and r.get("kind") == "timed"), None
+            )
+            if row.get("kind") != "timed" or base is None:
+                continue
+            gain = base["seconds"] / row["seconds"]
+            shares.setdefault((dtype, size_class(*row["shape"])), {}).setdefault(name, []).append(gain)
+    best = {}
+    for key, plans in shares.items():
+        means = {name: float(len(g)) / sum(1 / each for each in g) for name, g in plans.items()}
+        best[key] = max(means.items(), key=lambda pair: pair[1])
+    return best
+
+
+DTYPES = {"float16": "f16", "bfloat16": "bf16", "int8": "i8", "float8_e4m3fn": "f8e4m3"}
+
+
+def written(text, best, target):
+    """The header's text with the target's rows anew. float32's are left out: TF32 is asked for by name."""
+    kept = [line for line in text.splitlines() if line.startswith('    {"') and f'"{target}"' not in line]
+    lines = list(kept)
+    for (dtype, size), (name, gain) in sorted(best.items()):
+        if dtype not in DTYPES or gain < 1.02:
+            continue
+        plan = PLANS[name]
+        lines.append(
+            f'    {{"{target}", DType::{DTYPES[dtype]}, {size}, {plan["unit"][0]}, {plan["unit"][1]}, '
+            f"{TYPES[dtype][1]}, {plan['threads']}, {plan['stages']}, Instructions::{plan['products']}, "
+            f"{'true' if plan.get('copies') == 'bulk' else 'false'}}},"
+        )
+    head, rest = re.split(r"inline constexpr std::array<Measured, \d+> measured_plans\{\{\n", text)
+    tail = rest[rest.index("}};") :]
+    return (
+        f"{head}inline constexpr std::array<Measured, {len(lines)}> measured_plans{{{{\n"
+        + "".join(line + "\n" for line in lines)
+        + tail
+    )
+
+
+def table(results):
+    shapes = sorted(
+        {tuple(r["shape"]) for rows, _ in results.values() for r in rows if r.get("kind") == "timed"}
+    )
+    for dtype in dict.fromkeys(d for d, _ in results):
+        print(f"\n{dtype}, TFLOP/s (share of the library)")
+        print("| plan | " + " | ".join("x".join(map(str, s)) for s in shapes) + " | right |")
+        print("|" + " --- |" * (len(shapes) + 2))
+        own = {
+            tuple(r["shape"]): r for r in results.get((dtype, "own"), ([], ""))[0] if r.get("kind") == "timed"
+        }
+
+        def cell(shape, seconds, own=own):
+            if not seconds:
+                return ""
+            m, k, n = shape
+            library = own.get(shape, {}).get("library")
+            share = f" ({library / seconds:.2f})" if library else ""
+            return f"{2 * m * k * n / seconds / 1e12:.1f}{share}"
+
+        print("| library | " + " | ".join(cell(s, own.get(s, {}).get("library")) for s in shapes) + " | |")
+        for (d, name), (rows, ended) in results.items():
+            if d != dtype:
+                continue
+            timed = {tuple(r["shape"]): r["seconds"] for r in rows if r.get("kind") == "timed"}
+            wrong = [
+                f"{r['kind']} {r['shape']} off by {r['off']:.2g}"
+                for r in rows
+                if r.get("off", 0) > r.get("tolerance", 0)
+            ]
+            verdict = ended or (
+                "; ".join(wrong[:2]) if wrong else "yes" if is_right(rows, ended) else "nothing ran"
+            )
+            print(f"| {name} | " + " | ".join(cell(s, timed.get(s)) for s in shapes) + f" | {verdict} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=140)
+    parser.add_argument("--write", type=Path)
+    parser.add_argument("--only", action="append", choices=sorted(TYPES))
+    parser.add_argument("--child", nargs=2)
+    asked = parser.parse_args()
+    if asked.child:
+        return child(*asked.child)
+    from xcuda import _runtime
+
+    target = (
+        next((i.architecture for i in _runtime.devices() if i.kind == "cuda"), None)
+        if hasattr(_runtime, "devices")
+        else None
+    )
+    wanted = asked.only or list(TYPES)
+    # float16 first and whole: if the time is over, the other types' rows are missing.
+    pairs = [
+        (dtype, name) for dtype in wanted for name in PLANS if dtype == "float16" or not skipped(dtype, name)
+    ]
+    results, end = {}, time.monotonic() + asked.seconds
+    for at, (dtype, name) in enumerate(pairs):
+        left = end - time.monotonic()
+        if left < 4:
+            print(f"the time is over: {len(pairs) - at} of {len(pairs)} plans were not tried")
+            break
+        results[dtype, name] = rows_of(dtype, name, min(left, 25.0))
+        rows, ended = results[dtype, name]
+        print(f"{dtype} {name}: {len(rows)} rows{', ' + ended if ended else ''}", flush=True)
+        explained = next((r["explained"] for r in rows if "explained" in r), "")
+        print(*("    " + line for line in explained.splitlines() if line.startswith("products by")), sep="\n")
+    table(results)
+    best = fastest(results)
+    print("\nfastest, beside what the compiler takes unasked:")
+    for (dtype, size), (name, gain) in sorted(best.items()):
+        print(f"    {dtype} size {size}: {name}, {gain:.2f}x")
+    if asked.write:
+        asked.write.write_text(written(asked.write.read_text(), best, target or "sm_90"))
+    wrong = [pair for pair, (rows, ended) in results.items() if not is_right(rows, ended)]
+    return 1 if wrong else 0
+
+
+def skipped(dtype, name):
+    """Of the other types fewer plans: bfloat16 runs as float16 does."""
+    if dtype == "bfloat16":
+        return name not in ("own", "wgmma 128x128 s3", "bulk 128x256 s4", "bulk 128x128 s6")
+    return name not in ("own", "bulk 128x256 s4", "bulk 128x128 s6")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
