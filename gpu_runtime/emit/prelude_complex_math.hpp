@@ -313,7 +313,7 @@ XC_Z xc_complex<T> xc_z_atan(xc_complex<T> z) { return xc_turn_back(xc_z_atanh(x
 XC_Z xc_complex<T> xc_z_pow(xc_complex<T> a, xc_complex<T> b) {
     if (b.re == 0 && b.im == 0) return {1, 0};
     if (a.re == 0 && a.im == 0) {
-        if (b.re > 0 && b.im == 0) return {0, 0};
+        if (b.re > 0) return {0, 0};
         return {xc_nan<T>(), xc_nan<T>()};
     }
     if (b.im == 0 && b.re > -100 && b.re < 100 && b.re == (T)(i32)b.re) {

@@ -42,6 +42,24 @@ KINDS = {
         "x = np.zeros((2, 3))\nnp.divmod(np.arange(6.0).reshape(2, 3), 4, np.zeros((2, 3)), x)\nx",
         "np.frexp(np.array([8.0, 3.0]), np.zeros(2), np.zeros(2, 'i4'))",
     ],
+    "powers of complex zeros": [
+        "np.power(np.zeros(9, complex), np.array([1 + 4j, 2 - 3j, 1, 1 + 1j, 0, -1 + 1j, -7, 1j, -1j]))",
+        "np.zeros(3, 'c8') ** np.array([1 - 1j, -2 - 3j, 0.5j], 'c8')",
+    ],
+    "assigned elements in C order": [
+        "x = np.zeros((2, 3))\nx.flat = [1, 2, 3, 4]\nx",
+        "x = np.zeros((2, 3)).T\nx.flat = np.arange(9)\nx",
+        "x = np.ones((2, 3))\nx.flat = 5\nx",
+        "x = np.ones((2, 3))\nx.flat = []\nx",
+        "x = np.zeros((0, 3))\nx.flat = [5]\nx",
+        "x = np.zeros((2, 3))\nx.flat[1:4] = [7, 8]\nx",
+        "x = np.zeros((2, 3))\nx.flat[2] = 7\nx",
+    ],
+    "another shape in place": [
+        "x = np.arange(4)\nx.resize(2, 2)\nx",
+        "x = np.arange(4)\nx.resize((4, 1))\nx",
+    ],
+    "numbers beside text": ["np.array([1, 2]) == 'a'", "np.array([1, 2]) != 'a'", "np.arange(3.0) == None"],
     "functions made of Python's have methods": [
         "int(np.frompyfunc(lambda a, b: a + b, 2, 1, identity=0).reduce(np.arange(5)))",
         "np.frompyfunc(lambda a, b: a + b, 2, 1, identity=3).identity",

@@ -229,6 +229,10 @@ class ndarray(_runtime.NumericBase):
 
         return Flat(self)
 
+    @flat.setter
+    def flat(self, values):
+        self.flat[:] = values
+
     @property
     def real(self):
         """The real part, sharing memory."""

@@ -108,12 +108,30 @@ class Flat:
     def __iter__(self):
         return iter(self._array.reshape(-1))
 
+    def _again_and_again(self, key, values):
+        """The values, again and again, one for each element of the key; None where there are none."""
+        from ._array import asarray
+        from ._registry import TABLE
+        from ._shapes import is_integer
+
+        values = asarray(values)
+        if is_integer(key):
+            return values
+        n = TABLE["arange"].function(self._array.size)[key].size
+        if not values.size or not n:
+            return None
+        return TABLE["resize"].function(values, (n,))
+
     def __getitem__(self, key):
         made = self._array.reshape(-1)[key]
         return made.copy() if hasattr(made, "copy") else made
 
     def __setitem__(self, key, value):
         view = self._one_axis()
+        if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0):
+            value = self._again_and_again(key, value)
+            if value is None:
+                return
         if view is not None:
             view[key] = value
             return

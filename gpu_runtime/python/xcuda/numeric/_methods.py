@@ -1,5 +1,6 @@
 """ndarray's methods that are functions of the module: one row each, the array is their first argument."""
 
+import math
 import types
 
 import numpy
@@ -54,6 +55,19 @@ def _sort(self, axis=-1, kind=None, order=None, *, stable=None):
     sort_in_place(self, axis, kind, order, stable)
 
 
+def _resize(self, *new_shape, refcheck=True):
+    """Another shape in place. Device arrays keep their size: ValueError where the shape has another one."""
+    from ._shapes import lengths
+
+    shape = lengths(new_shape[0] if len(new_shape) == 1 and new_shape[0] is not None else new_shape)
+    if math.prod(shape) != self.size:
+        raise ValueError(
+            f"cannot resize an array of {self.size} elements to {math.prod(shape)}: device arrays keep their size; "
+            "write x = numeric.resize(x, shape)"
+        )
+    self.shape = tuple(shape)
+
+
 def _partition(self, kth, axis=-1, kind="introselect", order=None):
     """Partitions in place."""
     from ._sorting import partition_in_place
@@ -69,6 +83,7 @@ def _flatten(self, order="C"):
 
 ndarray.sort = _sort
 ndarray.partition = _partition
+ndarray.resize = _resize
 ndarray.flatten = _flatten
 
 

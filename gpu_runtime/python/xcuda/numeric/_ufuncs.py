@@ -1,5 +1,6 @@
 """ufuncs: NumPy's functions of elements with `out`, `where`, `dtype`, `casting` and their methods."""
 
+import operator
 import warnings
 
 import numpy
@@ -392,6 +393,9 @@ def _shape(array):
     return str(array.shape).replace(" ", "")
 
 
+_COMPARE = {"equal": operator.eq, "not_equal": operator.ne}  # all False or True where NumPy has no loop
+
+
 def slow(name, *operands, out=None):
     """An operator with operands that the runtime does not read by itself."""
     function = TABLE[name].function
@@ -401,7 +405,7 @@ def slow(name, *operands, out=None):
             return NotImplemented
     if any(isinstance(o, (str, bytes, dict, set)) or o is None for o in operands):
         if name in ("equal", "not_equal"):
-            return on_host(name, TABLE[name].function._numpy, operands, {})
+            return on_host(name, _COMPARE[name], operands, {})
         return NotImplemented
     return function(*operands) if out is None else function(*operands, out=out)
 
