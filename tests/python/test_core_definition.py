@@ -96,7 +96,22 @@ def warps_apart(x):
     x[0] = warp
 
 
-@pytest.mark.parametrize("function", [summed_in_place, handed_on, guarded_rows, warps_apart])
+def stub(x, y):
+    pass
+
+
+def stub_of_dots(x, *, y=2): ...
+
+
+def documented_stub(x, y):
+    """Adds, one day."""
+    ...
+
+
+STUBS = [stub, stub_of_dots, documented_stub]
+
+
+@pytest.mark.parametrize("function", [summed_in_place, handed_on, guarded_rows, warps_apart, *STUBS])
 def test_what_may_be_meant_is_left_in_peace(function):
     assert told(function) == []
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from frontend_source import make
 from xcuda import core
+from xcuda.core import signatures
 from xcuda.core.errors import KernelSyntaxError
 
 
@@ -306,3 +307,25 @@ def test_what_no_kernel_takes():
         once(make("def f(a):\n    pass\n"), {})
     with pytest.raises(TypeError, match=r"'a' is a list.*numpy.asarray"):
         once(make("def f(a):\n    pass\n"), [1])
+
+
+@core.kernel
+def permuted(x, order=None, change=None):
+    i = core.grid(1)
+    if i < x.shape[0]:
+        y = x[i] if order is None else x[order[i]]
+        x[i] = y if change is None else change(y)
+
+
+def test_versions_are_compiled_for_arguments_that_are_none():
+    for x in (np.zeros(8, np.float32), "float32[::1]", core.float32[::1]):
+        made = permuted.compile((x, None, None))
+        assert "order" not in made["text"] and made["signature"] == "(float32[::1])"
+        assert "order" in permuted.compile((x, "int64[::1]", None))["text"]
+        assert permuted.compile((x, None, lambda y: y * 3))["text"] != made["text"]
+    assert len(permuted.about.variants) == 2 + 3  # each lambda is a function of its own
+
+
+def test_none_alone_is_no_type():
+    with pytest.raises(TypeError, match=r"None is no argument type; k.compile\(\(x, None\)\)"):
+        signatures.types_from(("float32[::1]", None))

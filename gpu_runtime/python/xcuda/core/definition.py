@@ -20,6 +20,8 @@ def warn(tree: ast.FunctionDef, file: str) -> None:
 
 
 def _unused_arguments(tree):
+    if all(map(_is_blank, tree.body)):
+        return  # a stub, yet to be written
     read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
     for argument in [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]:
         if argument.arg not in read and not argument.arg.startswith("_"):
@@ -27,6 +29,13 @@ def _unused_arguments(tree):
                 argument.lineno,
                 f"the argument {argument.arg} is never used: take it out, or begin its name with _",
             )
+
+
+def _is_blank(statement):
+    """`pass`, `...`, a docstring."""
+    return isinstance(statement, ast.Pass) or (
+        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    )
 
 
 def _unread_shared(tree):

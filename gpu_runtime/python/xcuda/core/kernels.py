@@ -258,11 +258,14 @@ class About(NumbaNames):
         """What a variant for such arguments answers."""
         return About(self.py_func, forms)
 
-    def variant(self, values):
-        """The kernel for a call with tuples, structs or constants, and the arguments it takes in their place."""
+    def variant(self, values, typed=False):
+        """The kernel for a call with tuples, structs or constants, and the arguments it takes in their place.
+
+        typed: the values are a signature's items: texts and dtypes among them are types.
+        """
         from xcuda.core.structured import MOST_VARIANTS, Flat, flatten
 
-        flat = flatten(tuple(self.kernel.__signature__.parameters), values, self.constants)
+        flat = flatten(tuple(self.kernel.__signature__.parameters), values, self.constants, typed)
         carried = self._arrays_outside()
         if carried is not None:
             names, arrays = zip(*carried.arrays, strict=True)
@@ -328,16 +331,17 @@ class About(NumbaNames):
     def compile(self, signature, block=None, *, target=None):
         """Compiles for argument types without launching; gives the compiled version's figures as a dict.
 
-        signature: "float32[:, ::1], int64", or the arguments of a call as a tuple (structs and records too). block:
+        signature: "float32[:, ::1], int64", or a tuple of such types or of a call's arguments (structs and records
+        too; None, functions and members of an Enum are constants of the version, as in a call). block:
         (x, y, z), needed on the CPU device where the kernel has barriers; None is given back where it is missing.
         target: "sm_90" and the like compiles for a GPU that need not be here, and tells registers, local_bytes,
         shared_bytes and, for blocks of `block` (256 threads where left out), the occupancy.
         """
-        from xcuda.core.structured import comes_apart
+        from xcuda.core.structured import comes_apart, is_fixed
 
         target = self.architecture if target is None else target
-        if isinstance(signature, tuple) and any(comes_apart(item) for item in signature):
-            made, leaves, _ = self.variant(signature)
+        if isinstance(signature, tuple) and any(comes_apart(item) or is_fixed(item) for item in signature):
+            made, leaves, _ = self.variant(signature, typed=True)
             return made.compile(leaves, block, target=target)
         if target is not None:
             return _runtime.compile_for(self.kernel, types_from(signature), target, block)

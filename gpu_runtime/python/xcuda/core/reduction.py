@@ -75,7 +75,7 @@ class Reduce:
         dtype = np.dtype(arr.dtype)
         n = arr.shape[0] if n is None else n
         blocks = min(-(-n // _BLOCK), _MOST_BLOCKS)
-        kernel = self._kernel(dtype)
+        kernel = self.kernel(dtype)
         more = (stream,) if stream else ()
         parts = arrays.device_array(blocks, dtype)
         kernel[(blocks, _BLOCK, *more)](parts, arr, n)
@@ -91,7 +91,9 @@ class Reduce:
         with np.errstate(all="ignore"):
             return total.dtype.type(self.py_func(total.dtype.type(init), total))
 
-    def _kernel(self, dtype):
+    def kernel(self, dtype):
+        """The kernel that folds arrays of this dtype: `r.kernel("float32").compile(types, target="sm_90")`."""
+        dtype = np.dtype(dtype)
         if dtype not in self._kernels:
             from xcuda import core
 

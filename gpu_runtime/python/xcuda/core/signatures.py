@@ -119,6 +119,10 @@ def _from_type(given):
 
 
 def _from_value(value):
+    if value is None:
+        raise TypeError(
+            "None is no argument type; k.compile((x, None)) compiles for an argument that is None"
+        )
     if isinstance(value, bool):
         return ("scalar", "bool", True)
     for plain, dtype in (

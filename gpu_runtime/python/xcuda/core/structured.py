@@ -44,15 +44,21 @@ class _Leaves(NamedTuple):
         self.owners.append(owner)
 
 
-def flatten(parameters: tuple[str, ...], values: tuple[Any, ...], constants: tuple[bool, ...] = ()) -> Flat:
+def flatten(
+    parameters: tuple[str, ...],
+    values: tuple[Any, ...],
+    constants: tuple[bool, ...] = (),
+    typed: bool = False,
+) -> Flat:
     """Takes the values of a call apart. Raises TypeError naming the argument that no kernel takes.
 
-    constants: by parameter, whether its value is a constant of the variant whatever it is.
+    constants: by parameter, whether its value is a constant of the variant whatever it is. typed: the values are a
+    signature's items, where a text or a dtype stands for a number or an array.
     """
     leaves = _Leaves([], [], [])
     constants = constants or (False,) * len(parameters)
     forms = [
-        ("constant", value) if fixed else _form(name, value, leaves)
+        ("constant", value) if fixed else _form(name, value, leaves, typed)
         for name, value, fixed in zip(parameters, values, constants, strict=True)
     ]
     names, arrays, owners = map(tuple, leaves)
@@ -77,7 +83,16 @@ def comes_apart(value: Any) -> bool:
     return isinstance(value, tuple) or struct or is_records(value)
 
 
-def _form(name: str, value: Any, leaves: _Leaves) -> tuple:
+def is_fixed(item: Any) -> bool:
+    """Whether an item of a signature is a constant of the version it compiles: texts and dtypes are types there."""
+    function = isinstance(item, (types.FunctionType, types.BuiltinFunctionType))
+    return item is None or function or isinstance(item, enum.Enum) and not isinstance(item, (int, float, str))
+
+
+def _form(name: str, value: Any, leaves: _Leaves, typed: bool = False) -> tuple:
+    if typed and is_constant(value) and not is_fixed(value):
+        leaves.add(name, value, value)
+        return ("leaf",)
     if is_constant(value):
         return ("constant", value)
     if is_records(value):
@@ -100,7 +115,7 @@ def _form(name: str, value: Any, leaves: _Leaves) -> tuple:
         leaves.add(name, value, value)
         return ("leaf",)
     parts = [f"{name}.{f}" for f in fields] if fields else [f"{name}[{i}]" for i in range(len(items))]
-    inner = tuple(_form(part, item, leaves) for part, item in zip(parts, items, strict=True))
+    inner = tuple(_form(part, item, leaves, typed) for part, item in zip(parts, items, strict=True))
     return ("tuple", type(value).__name__, fields or (), not isinstance(value, tuple), inner)
 
 

@@ -140,7 +140,7 @@ class Loaded(About):
         """What was captured when it was saved."""
         return self.captured
 
-    def variant(self, values):
+    def variant(self, values, typed=False):
         """A file has a kernel's versions for arrays and numbers only."""
         raise TypeError(
             f"{self.py_func.__name__} was loaded from a file and takes arrays and numbers; tuples, structs and"

@@ -143,9 +143,9 @@ class TileAbout(About):
         """What a variant for such arguments answers."""
         return TileAbout(self.py_func, self.tile_size, self.as_target, forms, self.plan)
 
-    def variant(self, values):
+    def variant(self, values, typed=False):
         """The kernel for a call with constants, and the arguments it takes in their place."""
-        made, leaves, owners = super().variant(values)
+        made, leaves, owners = super().variant(values, typed)
         if not made.about.marked:
             _runtime.make_tile_kernel(made, [], self.as_target, json.dumps(self.plan))
             made.about.marked = True

@@ -29,9 +29,9 @@ class Optimized(About):
             return kernel_of(self.given)
         return self.chosen if all(map(_passes, self._tests, values)) else self.given
 
-    def variant(self, values):
+    def variant(self, values, typed=False):
         """Calls with tuples and constants go the given kernel's way."""
-        return kernel_of(self.given).about.variant(values)
+        return kernel_of(self.given).about.variant(values, typed)
 
     def compile(self, signature, block=None, *, target=None):
         """Compiles the chosen variant, as a kernel's `compile` does."""
