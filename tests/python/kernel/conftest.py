@@ -85,9 +85,12 @@ class Session:
     def close(self) -> int:
         """Shut down as Jupyter does. Returns the process's exit code."""
         process = self.process
+        self.manager.shutdown_wait_time = (
+            60  # by its own 5 s it sends SIGTERM after half, which a loaded machine may take
+        )
         self.client.stop_channels()
         self.manager.shutdown_kernel()
-        return process.wait(timeout=10)
+        return process.wait(timeout=60)
 
 
 @pytest.fixture(scope="module")
