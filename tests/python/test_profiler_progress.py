@@ -16,9 +16,9 @@ from xcuda.profiler.progress import Teller, last_line, line
         (("compile", "k for sm_90", 2.2, None), "compiling k for sm_90, 2 s"),
         (("copy", "to the device", 3.0, None), "copying to the device, 3 s"),
         (("launch", "k", 4.0, None), "k: running, 4 s"),
-        (("launch", "k", 3.0, 0.375), "k: 38 % of its blocks, 3 s, about 5 s left"),
-        (("launch", "k", 3.0, 1.0), "k: 100 % of its blocks, 3 s"),
-        (("launch", "", 3.0, 0.0), "a kernel: 0 % of its blocks, 3 s"),
+        (("launch", "k", 3.0, 0.375), "k: 38 % of its blocks begun, 3 s, about 5 s left"),
+        (("launch", "k", 3.0, 1.0), "k: 100 % of its blocks begun, 3 s"),
+        (("launch", "", 3.0, 0.0), "a kernel: 0 % of its blocks begun, 3 s"),
     ],
 )
 def test_words(seen, told):
@@ -57,7 +57,7 @@ def test_a_line_is_renewed_and_ends_with_what_took_longest():
     told.end()
     assert told.lines == [
         ("first", "compiling k for sm_90, 2 s"),
-        ("next", "k: 50 % of its blocks, 7 s, about 7 s left"),
+        ("next", "k: 50 % of its blocks begun, 7 s, about 7 s left"),
         ("last", "k ran for 7.0 s"),
     ]
     assert not told.tell(1, 1.0), "a cell that is over is told of no more"

@@ -41,13 +41,13 @@ VERBS = {
 
 
 def line(what: str, name: str, seconds: float, share: float | None) -> str:
-    """ "compiling k for sm_90, 2 s"; "k: 37 % of its blocks, 3 s, about 5 s left"."""
+    """ "compiling k for sm_90, 2 s"; "k: 37 % of its blocks begun, 3 s, about 5 s left"."""
     told = VERBS[what][0].format(name or "a kernel")
     spent = f"{seconds:.0f} s"
     if share is None:
         return f"{told}, {spent}" if what != "launch" else f"{told}: running, {spent}"
     left = f", about {seconds * (1 - share) / share:.0f} s left" if 0 < share < 1 else ""
-    return f"{told}: {100 * share:.0f} % of its blocks, {spent}{left}"
+    return f"{told}: {100 * share:.0f} % of its blocks begun, {spent}{left}"
 
 
 def last_line(what: str, name: str, seconds: float) -> str:
