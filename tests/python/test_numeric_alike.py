@@ -46,6 +46,15 @@ KINDS = {
         "np.power(np.zeros(9, complex), np.array([1 + 4j, 2 - 3j, 1, 1 + 1j, 0, -1 + 1j, -7, 1j, -1j]))",
         "np.zeros(3, 'c8') ** np.array([1 - 1j, -2 - 3j, 0.5j], 'c8')",
     ],
+    "copies that can't be done without": [
+        "np.asarray([1], copy=False)",
+        "np.array([1], copy=False)",
+        "np.asarray(np.arange(2), dtype='f4', copy=False)",
+        "np.array(np.arange(2), dtype='f4', copy=False)",
+        "np.array(np.arange(2), copy=False)",
+        "np.asarray(np.arange(2), copy=None)",
+        "np.array([1, 2], copy=None)",
+    ],
     "assigned elements in C order": [
         "x = np.zeros((2, 3))\nx.flat = [1, 2, 3, 4]\nx",
         "x = np.zeros((2, 3)).T\nx.flat = np.arange(9)\nx",

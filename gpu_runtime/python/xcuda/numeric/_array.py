@@ -426,12 +426,17 @@ def _from_host(host):
     return made.T if fortran else made
 
 
+_NO_COPY = "Unable to avoid copy while creating an array as requested."
+
+
 @native("array")
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
     """numpy.array on the device. What device arrays can't hold (text, objects, dates) stays NumPy's array."""
     if isinstance(object, ndarray):
         made = object
         if dtype is not None and _dtypes.as_dtype(dtype) != made.dtype:
+            if copy is False:
+                raise ValueError(_NO_COPY)
             made = made.astype(dtype, order=order)
         elif copy:
             made = made.copy(order)
@@ -452,6 +457,8 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
     host = numpy.array(object, dtype=dtype, copy=None, order=order, ndmin=ndmin)
     if not host.dtype.isnative:
         host = host.astype(host.dtype.newbyteorder("="))
+    if copy is False and (host is not object or _dtypes.held(host.dtype)):
+        raise ValueError(_NO_COPY)  # what lies on the host goes to the device
     if not _dtypes.held(host.dtype):
         return host if host is not object or not copy else host.copy()
     own = host is not object and not isinstance(object, (numpy.ndarray, numpy.generic)) and host.base is None
@@ -477,8 +484,8 @@ def asarray_or_host(a, dtype=None, order=None, *, copy=None, like=None):
         if same and order in (None, "K", "A"):
             return a
         if copy is False:
-            raise ValueError("Unable to avoid copy while creating an array as requested.")
-    return array(a, dtype, copy=bool(copy), order=order or "K")
+            raise ValueError(_NO_COPY)
+    return array(a, dtype, copy=copy, order=order or "K")
 
 
 def asarray(a, dtype=None, order=None):

@@ -39,7 +39,7 @@ class NamespaceInfo:
 
     def capabilities(self):
         """What the standard lets a namespace leave out."""
-        return {**self._numpy.capabilities(), "max dimensions": 16}
+        return {**self._numpy.capabilities(), "max dimensions": 64}
 
     def default_device(self):
         """The current device, where new arrays go."""

@@ -31,7 +31,7 @@ def require(a, dtype=None, requirements=None, *, like=None):
     if {"C", "F"} <= wanted:
         raise ValueError('Cannot specify both "C" and "F" order')
     order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
-    made = array(a, dtype, order=order, copy=False)
+    made = array(a, dtype, order=order, copy=None)
     if isinstance(made, numpy.ndarray):
         return numpy.require(made, requirements=requirements)
     lacks = "W" in wanted and not made.flags.writeable or "O" in wanted and not made.flags.owndata

@@ -167,7 +167,7 @@ def adopted(host):
 
 def held_array(value):
     """The value as numeric's array; ByNumpy where it can't be one."""
-    made = value if isinstance(value, ndarray) else array(value, copy=False)
+    made = value if isinstance(value, ndarray) else array(value, copy=None)
     if not isinstance(made, ndarray):
         raise ByNumpy
     return made
