@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import random
 import threading
 
@@ -32,8 +33,8 @@ def clients(count: int, cells: int, seed: int) -> tuple[int, list[str]]:
                     if problem := client.run(Cell("own", str(own), str(own))):
                         wrong.append(f"client {number}, cell {turn}: {problem}")
                     ran.append(2)
-            except Hang as hang:
-                wrong.append(f"client {number}: {hang}")
+            except (Hang, queue.Empty) as error:
+                wrong.append(f"client {number} got no answer: {error!r}")
 
         threads = [
             threading.Thread(target=work, args=(number, client))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import random
 import subprocess
@@ -14,7 +13,6 @@ import jupyter_client
 from soak.cells import SETUP, Cell, cell
 
 FLAT = 1.02
-PAGE = os.sysconf("SC_PAGE_SIZE")
 MEMORY = "import gc; gc.collect(); cuda.synchronize(); cuda.Device().memory()['used']"
 
 
@@ -26,6 +24,7 @@ class Outcome:
     kinds: dict[str, int] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
     resident: list[int] = field(default_factory=list)  # bytes, at each sample
+    own: list[int] = field(default_factory=list)  # of these, without the pages of files
     device: list[int] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -58,7 +57,9 @@ class Session:
     def another(self) -> Session:
         """A further client of the same kernel; `leave` it before the kernel is closed."""
         made = object.__new__(Session)
-        made.manager, made.client = self.manager, self.manager.client()
+        # Not manager.client(): that has the manager's own identity, and a kernel answers each identity once.
+        made.manager, made.client = self.manager, jupyter_client.BlockingKernelClient()
+        made.client.load_connection_file(self.manager.connection_file)
         made.client.start_channels()
         made.client.wait_for_ready(timeout=60)
         return made
@@ -111,10 +112,12 @@ class Session:
         )
         return int(found[0])
 
-    def resident(self) -> int:
+    def resident(self, what: str = "VmRSS") -> int:
+        """Bytes of the process in memory; RssAnon: without the pages of files, its libraries' code among them."""
         pid = self.manager.provisioner.process.pid
-        with open(f"/proc/{pid}/statm") as statm:
-            return int(statm.read().split()[1]) * PAGE
+        with open(f"/proc/{pid}/status") as status:
+            [line] = [line for line in status if line.startswith(f"{what}:")]
+        return int(line.split()[1]) * 1024
 
     def close(self) -> None:
         self.leave()
@@ -145,6 +148,7 @@ def soak(cells: int, seed: int, seconds: float = float("inf"), samples: int = 20
                 session.run(Cell("setup", SETUP))
                 outcome.device.append(session.number(MEMORY))
                 outcome.resident.append(session.resident())
+                outcome.own.append(session.resident("RssAnon"))
                 if progress:
                     progress(outcome)
             if late:
