@@ -125,6 +125,21 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return d[a.size()][b.size()];
 }
 
+/// What makes a name known that is everybody's elsewhere; "" for a name that is nobody's.
+std::string advice_import(const std::string& written) {
+    constexpr std::pair<std::string_view, std::string_view> modules[] = {
+        {"np", "import numpy as np"},
+        {"numpy", "import numpy"},
+        {"math", "import math"},
+        {"cuda", "import xcuda.core as cuda"},
+    };
+    for (const auto& [name, statement] : modules)
+        if (written == name) return "write " + std::string(statement) + " above the kernel";
+    if (find_function("math." + written))
+        return "write math." + written + ", and import math above the kernel";
+    return "";
+}
+
 }  // namespace
 
 std::string nearest(std::string_view name, const std::vector<std::string_view>& known) {
@@ -183,7 +198,9 @@ void refuse_meaning(const Meaning& m, const std::string& written, const Place& p
             !advice.empty())
             close = advice;
     switch (m.kind) {
-        case Meaning::Kind::undefined: throw refused(place, "name '" + written + "' is not defined", close);
+        case Meaning::Kind::undefined:
+            if (const std::string advice = advice_import(written); !advice.empty()) close = advice;
+            throw refused(place, "name '" + written + "' is not defined", close);
         case Meaning::Kind::missing: throw refused(place, m.of + " has no '" + m.text + "'", close);
         case Meaning::Kind::captured:
         case Meaning::Kind::host:

@@ -85,6 +85,13 @@ STATEMENTS = [
 NAMES = [
     ("b[0] = fooo", "name 'fooo' is not defined", "did you mean 'foo'", "fooo"),
     ("b[0] = zzzz", "name 'zzzz' is not defined", "", "zzzz"),
+    ("b[0] = sqrt(b[1])", "name 'sqrt' is not defined", "write math.sqrt, and import math above the", "sqrt"),
+    (
+        "b[0] = numpy.sqrt(b[1])",
+        "name 'numpy' is not defined",
+        "write import numpy above the kernel",
+        "numpy",
+    ),
     ("b[0] = np.sinn(b[1])", "module numpy has no 'sinn'", "did you mean numpy.sin?", "np.sinn"),
     ("b[0] = math.sqtr(b[1])", "module math has no 'sqtr'", "did you mean math.sqrt?", "math.sqtr"),
     ("b[0] = np.cumsum(b)", "np.cumsum() is not part of the kernel language", "add up", "np.cumsum(b)"),
