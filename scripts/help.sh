@@ -13,5 +13,5 @@ cat <<'TEXT'
 ./run format        clang-format and ruff over the tree
 ./run lint          clang-format and ruff in check mode, clang-tidy on the C++ files that changed (or: --all)
 
-Settings, by environment: XCUDA_PRESET (release, ci, dev, asan), XCUDA_JOBS (compile jobs), XCUDA_VENV, XCUDA_BUILD.
+Settings, by environment: XCUDA_PRESET (release, ci, dev, asan, tsan), XCUDA_JOBS (compile jobs), XCUDA_VENV, XCUDA_BUILD.
 TEXT

@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from robust import front_end, reports
+from robust import front_end, reports, threads
 
 
 def test_the_front_end_compiles_or_refuses_mutated_kernels():
@@ -22,6 +22,11 @@ def test_the_front_end_compiles_or_refuses_mutated_kernels():
 def test_hostile_names_stay_text():
     made, wrong = reports.fuzz(seed=5, count=120)
     assert wrong == [] and set(made) == set(reports.PAGES)
+
+
+def test_threads_get_what_they_would_get_alone():
+    done, wrong = threads.fuzz(seed=5, count=80)
+    assert wrong == [] and set(done) == set(threads.WORK)
 
 
 @pytest.mark.parametrize("page", reports.PAGES)
