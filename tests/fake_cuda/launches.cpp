@@ -110,21 +110,24 @@ namespace fake {
 
 void on_launch(LaunchCall call) { launch_call = call; }
 
+// Of the parameters themselves: their bank has a gap before one that is aligned to more than it is.
 std::size_t parameter_bytes(const std::string& image, const std::string& kernel) {
-    constexpr unsigned char sized = 4, parameter_bank = 0x0a;  // (symbol, offset and size)
+    constexpr unsigned char sized = 4, parameter = 0x17;  // (index, ordinal, offset, flags and size)
     const std::string info = section(image, ".nv.info." + kernel);
+    std::size_t bytes = 0;
     for (std::size_t at = 0; at + 4 <= info.size();) {
         std::uint16_t length = 0;
         std::memcpy(&length, info.data() + at + 2, sizeof length);
         if (static_cast<unsigned char>(info[at]) != sized) length = 0;
-        if (static_cast<unsigned char>(info[at + 1]) == parameter_bank && length >= 8) {
-            std::uint16_t size = 0;
-            std::memcpy(&size, info.data() + at + 10, sizeof size);
-            return size;
+        if (static_cast<unsigned char>(info[at + 1]) == parameter && length >= 12 &&
+            at + 4u + length <= info.size()) {
+            std::uint32_t figures = 0;
+            std::memcpy(&figures, info.data() + at + 4 + 8, sizeof figures);
+            bytes += figures >> 18;
         }
         at += 4u + length;
     }
-    return 0;
+    return bytes;
 }
 
 bool has_kernel(const std::string& image, const std::string& kernel) {

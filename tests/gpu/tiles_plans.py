@@ -248,24 +248,19 @@ DTYPES = {"float16": "f16", "bfloat16": "bf16", "int8": "i8", "float8_e4m3fn": "
 
 def written(text, best, target):
     """The header's text with the target's rows anew. float32's are left out: TF32 is asked for by name."""
-    kept = [line for line in text.splitlines() if line.startswith('    {"') and f'"{target}"' not in line]
-    lines = list(kept)
+    declared = re.compile(r"std::array<Measured, \d+> measured_plans\{\{(.*?)\}\};", re.DOTALL)
+    lines = [row for row in re.findall(r"\{\".*?\}", declared.search(text)[1]) if f'"{target}"' not in row]
     for (dtype, size), (name, gain) in sorted(best.items()):
         if dtype not in DTYPES or gain < 1.02:
             continue
         plan = PLANS[name]
         lines.append(
-            f'    {{"{target}", DType::{DTYPES[dtype]}, {size}, {plan["unit"][0]}, {plan["unit"][1]}, '
+            f'{{"{target}", DType::{DTYPES[dtype]}, {size}, {plan["unit"][0]}, {plan["unit"][1]}, '
             f"{TYPES[dtype][1]}, {plan['threads']}, {plan['stages']}, Instructions::{plan['products']}, "
-            f"{'true' if plan.get('copies') == 'bulk' else 'false'}}},"
+            f"{'true' if plan.get('copies') == 'bulk' else 'false'}}}"
         )
-    head, rest = re.split(r"inline constexpr std::array<Measured, \d+> measured_plans\{\{\n", text)
-    tail = rest[rest.index("}};") :]
-    return (
-        f"{head}inline constexpr std::array<Measured, {len(lines)}> measured_plans{{{{\n"
-        + "".join(line + "\n" for line in lines)
-        + tail
-    )
+    rows = "".join(f"\n    {line}," for line in lines) + ("\n" if lines else "")
+    return declared.sub(lambda _: f"std::array<Measured, {len(lines)}> measured_plans{{{{{rows}}}}};", text)
 
 
 def table(results):
@@ -310,18 +305,14 @@ def main():
     )
     parser.add_argument("--seconds", type=float, default=140)
     parser.add_argument("--write", type=Path)
+    parser.add_argument(
+        "--target", default="sm_90", help="the GPU's architecture, as the table is to name it"
+    )
     parser.add_argument("--only", action="append", choices=sorted(TYPES))
     parser.add_argument("--child", nargs=2)
     asked = parser.parse_args()
     if asked.child:
         return child(*asked.child)
-    from xcuda import _runtime
-
-    target = (
-        next((i.architecture for i in _runtime.devices() if i.kind == "cuda"), None)
-        if hasattr(_runtime, "devices")
-        else None
-    )
     wanted = asked.only or list(TYPES)
     # float16 first and whole: if the time is over, the other types' rows are missing.
     pairs = [
@@ -344,7 +335,7 @@ def main():
     for (dtype, size), (name, gain) in sorted(best.items()):
         print(f"    {dtype} size {size}: {name}, {gain:.2f}x")
     if asked.write:
-        asked.write.write_text(written(asked.write.read_text(), best, target or "sm_90"))
+        asked.write.write_text(written(asked.write.read_text(), best, asked.target))
     wrong = [pair for pair, (rows, ended) in results.items() if not is_right(rows, ended)]
     return 1 if wrong else 0
 
