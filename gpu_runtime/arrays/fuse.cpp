@@ -28,10 +28,12 @@ int Fuser::slot(const Slot& slot, const Memory& memory) {
     return ~static_cast<int>(slots.size() - 1);
 }
 
-int Fuser::step(const Loop& loop, std::vector<int> args) {
+int Fuser::step(const Loop& loop, std::vector<int> args, bool fold) {
     for (std::size_t i = structure.steps.size(); i-- > 0;)
-        if (structure.steps[i].loop == loop.id && structure.steps[i].args == args) return static_cast<int>(i);
-    structure.steps.push_back({loop.id, std::move(args)});
+        if (structure.steps[i].loop == loop.id && structure.steps[i].args == args &&
+            structure.steps[i].fold == fold)
+            return static_cast<int>(i);
+    structure.steps.push_back({loop.id, std::move(args), fold});
     return static_cast<int>(structure.steps.size()) - 1;
 }
 

@@ -29,14 +29,14 @@ public:
 
     void output(int from, DType dtype, char* address, const View& view);
 
+    int slot(const Slot& slot, const Memory& memory);
+    int step(const Loop& loop, std::vector<int> args, bool fold = false);
+
     Structure structure;
     std::vector<Memory> slots, outputs;
     std::vector<std::shared_ptr<launch::Buffer>> buffers;  // that it reads
 
 private:
-    int slot(const Slot& slot, const Memory& memory);
-    int step(const Loop& loop, std::vector<int> args);
-
     std::vector<std::int64_t> shape_;
     std::unordered_map<const Value*, int> known_[3];  // by Seen
 };

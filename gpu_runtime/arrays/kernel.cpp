@@ -105,7 +105,8 @@ Entry& entry_of(const Structure& s, const Queue& queue) {
     options.checked = false;
     options.fma = queue.fast;  // else every operation is rounded, as NumPy rounds
     options.fastmath = queue.fast;
-    options.tuning.block = block_of(queue.threads, s.axes - (s.folding.empty() ? 0 : s.folding[0].axes));
+    options.tuning.block = block_of(queue.threads, s.axes - (s.folding.empty() ? 0 : s.folding[0].axes) -
+                                                       (s.rows.empty() ? 0 : s.rows[0].axes));
     if (queue.elements) options.tuning.elements = queue.elements;
     entry.program = std::make_unique<launch::Program>(
         s.text(), [s](const std::vector<ir::Type>& parameters) { return lowered(s, parameters); }, options);
@@ -149,7 +150,7 @@ Launched described(const Kernel& k) {
     }
     out.arrays_written = static_cast<int>(s.outputs.size());
     out.operations = static_cast<int>(s.steps.size()) + static_cast<int>(s.folding.size());
-    out.folds = !s.folding.empty();
+    out.folds = !s.folding.empty() || !s.rows.empty();
     return out;
 }
 
@@ -193,7 +194,9 @@ void start(const Kernel& kernel, const Site& site, const Queue& queue) {
         entry.specialised = nullptr;
     }
     const device::Info& info = queue.device->info();
-    const device::Shape shape = launch::shape_for(*entry.lowered, arguments, info, entry.program->name());
+    const device::Shape shape =
+        kernel.shape ? *kernel.shape
+                     : launch::shape_for(*entry.lowered, arguments, info, entry.program->name());
     const bool long_grid = info.kind != "cpu" && launch::is_long(shape);
     if (!entry.specialised || entry.specialised->device != queue.device ||
         entry.specialised->long_grid != long_grid ||

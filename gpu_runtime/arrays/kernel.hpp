@@ -26,6 +26,7 @@ struct Kernel {
     std::vector<Memory> outputs, slots;
     std::vector<std::int64_t> figures;  // integers after the slots, the identity aside
     std::uint64_t identity = 0, more_identity = 0;
+    std::optional<device::Shape> shape;  // of the launch, where it is not the compiler's choice
 };
 
 /// The axes of a view that its elements differ along (`all`: every one), slowest in memory first.

@@ -2,9 +2,7 @@
 #include <array>
 
 #include "arrays/loop_rules.hpp"
-#include "arrays/structure.hpp"
-#include "base/error.hpp"
-#include "passes/build.hpp"
+#include "arrays/lowerer.hpp"
 
 namespace xcuda::arrays {
 namespace {
@@ -13,62 +11,16 @@ using namespace ir;
 
 constexpr int unrolled = 4;  // turns of a fold side by side: each has an accumulator of its own
 
-Type integer() { return scalar(DType::i64, true); }
-
-struct Lowerer {
-    const Structure& s;
-    const std::vector<Type>& types;
-    Module module;
-    Function& f;
-    std::vector<VarId> axis;   // the index along each axis of the kernel
+struct Plain : Lowerer {
     std::vector<ExprP> known;  // by step
     std::vector<int> uses;
 
-    explicit Lowerer(const Structure& structure, const std::vector<Type>& parameters)
-        : s(structure),
-          types(parameters),
-          f(module.functions.emplace_back()),
+    Plain(const Structure& structure, const std::vector<Type>& parameters)
+        : Lowerer(structure, parameters),
           uses(structure.steps.size()) {
-        f.name = "fused";
-        module.sites.push_back({});
         for (const Step& step : s.steps)
             for (const int a : step.args)
                 if (a >= 0) ++uses[static_cast<std::size_t>(a)];
-    }
-
-    VarId local(const std::string& name, Type type) {
-        return f.add({name, std::move(type), Var::Role::local, {}});
-    }
-    ExprP read(VarId id) const { return var(id, f.vars[static_cast<std::size_t>(id)].type); }
-    ExprP parameter(std::size_t i) const { return read(f.params[i]); }
-
-    void parameters() {
-        for (std::size_t i = 0; i < types.size(); ++i) {
-            const std::size_t slot = i - s.outputs.size();
-            std::string name = i < s.outputs.size()    ? "out" + (i ? std::to_string(i) : "")
-                               : slot < s.slots.size() ? std::string(1, static_cast<char>('a' + slot % 26)) +
-                                                             (slot < 26 ? "" : std::to_string(slot / 26))
-                                                       : "n" + std::to_string(slot - s.slots.size());
-            f.params.push_back(f.add({std::move(name), types[i], Var::Role::parameter, {}}));
-        }
-    }
-
-    std::vector<ExprP> indices(const Axes& axes) const {
-        std::vector<ExprP> out;
-        for (int i = 0; i < axes.count; ++i) out.push_back(read(axis[static_cast<std::size_t>(axes[i])]));
-        if (out.empty()) out.push_back(int_constant(0));
-        return out;
-    }
-
-    ExprP slot(int i) const {
-        const Slot& slot = s.slots[static_cast<std::size_t>(i)];
-        const ExprP parameter = this->parameter(s.outputs.size() + static_cast<std::size_t>(i));
-        if (slot.number) return cast(parameter, scalar(slot.dtype));
-        std::vector<ExprP> args{parameter};
-        for (ExprP& index : indices(slot.axes)) args.push_back(std::move(index));
-        auto node = std::make_shared<Expr>(*make(Op::load, scalar(slot.dtype), std::move(args)));
-        node->payload = Access{0, 0, 0};
-        return node;
     }
 
     // Slots are read once, and what is used twice has a variable.
@@ -112,56 +64,6 @@ struct Lowerer {
             if (o.from >= 0) --uses[static_cast<std::size_t>(o.from)];
     }
     std::vector<ExprP> results;  // of compute
-
-    Stmt put(std::size_t output, ExprP value) const {
-        const Output& o = s.outputs[output];
-        return store(parameter(output), indices(o.axes), std::move(value), Access{0, 0, 0});
-    }
-
-    int threads() const { return s.axes - (s.folding.empty() ? 0 : s.folding[0].axes); }
-    std::size_t first_integer() const { return s.outputs.size() + s.slots.size(); }
-    ExprP figure(std::size_t i) const { return cast(parameter(first_integer() + i), integer()); }
-
-    // The threads' indices and the guard around the body.
-    Body guarded(Body inner, std::size_t lengths_at) {
-        Body body;
-        const int n = threads();
-        const int shared = folds_axes(n) ? n - thread_axes + 1 : 1;  // axes in the grid's first one
-        ExprP guard;
-        for (int g = 0; g < std::min(n, thread_axes); ++g) {
-            const int first = g == 0 ? 0 : g + shared - 1;
-            const bool folded = g == 0 && shared > 1;
-            const VarId at = folded ? local("at", integer()) : axis[static_cast<std::size_t>(first)];
-            body.push_back(assign(at, coord(Coord::Kind::global, g)));
-            ExprP length;
-            if (folded) {
-                for (int d = 0; d < shared; ++d)
-                    length = length ? passes::mul(length, figure(lengths_at + static_cast<std::size_t>(d)))
-                                    : figure(lengths_at + static_cast<std::size_t>(d));
-                ExprP rest = read(at);
-                for (int d = shared - 1; d >= 0; --d) {
-                    const ExprP here = figure(lengths_at + static_cast<std::size_t>(d));
-                    inner.insert(inner.begin(),
-                                 assign(axis[static_cast<std::size_t>(d)],
-                                        d == 0 ? rest : make(Op::mod, integer(), {rest, here})));
-                    rest = make(Op::floordiv, integer(), {rest, here});
-                }
-            } else {
-                length = dim(parameter(0), output_axis(first));
-            }
-            guard = passes::both(guard, passes::compare(Op::lt, read(at), length));
-        }
-        body.push_back(branch(guard, std::move(inner)));
-        return body;
-    }
-
-    // Which axis of the first output an axis of the kernel is.
-    int output_axis(int kernel_axis) const {
-        const Axes& axes = s.outputs[0].axes;
-        for (int i = 0; i < axes.count; ++i)
-            if (axes[i] == kernel_axis) return i;
-        throw bug("an output lacks an axis of its kernel");
-    }
 
     void elementwise() {
         Body inner;
@@ -256,10 +158,12 @@ struct Lowerer {
 }  // namespace
 
 Module lowered(const Structure& structure, const std::vector<Type>& parameters) {
-    Lowerer l(structure, parameters);
+    Plain l(structure, parameters);
     l.parameters();
     for (int d = 0; d < structure.axes; ++d) l.axis.push_back(l.local("i" + std::to_string(d), integer()));
-    if (structure.folding.empty())
+    if (!structure.rows.empty())
+        lower_rows(l);
+    else if (structure.folding.empty())
         l.elementwise();
     else
         l.fold();

@@ -6,6 +6,7 @@
 
 #include "arrays/fold.hpp"
 #include "arrays/fuse.hpp"
+#include "arrays/rows.hpp"
 #include "arrays/small.hpp"
 
 namespace xcuda::arrays {
@@ -188,15 +189,28 @@ bool reads_elsewhere(const Operand& o, const Value& target, const View& view, bo
 }  // namespace
 
 void compute(std::span<const ValueP> wanted, const Queue& queue) {
-    Plan plan;
-    for (const ValueP& v : wanted)
-        if (v->pending() && !compute_small(v, queue)) plan.collect(v);
-    if (plan.items.empty()) return;
-    for (const ValueP& v : wanted)
-        if (const auto at = plan.place.find(v.get()); at != plan.place.end())
-            plan.items[at->second].memory = true;
-    plan.arrange();
-    Runner{plan, queue}.run();
+    std::vector<ValueP> refused;  // folds that are better done each by itself
+    for (;;) {
+        Plan plan;
+        for (const ValueP& v : wanted)
+            if (v->pending() && !compute_small(v, queue)) plan.collect(v);
+        if (plan.items.empty()) return;
+        std::vector<ValueP> order;
+        for (const Item& i : plan.items) order.push_back(i.value);
+        if (const auto work = find_rows(order, wanted, refused, queue.device->info())) {
+            if (!work->before.empty()) compute(work->before, queue);
+            if (!run_rows(*work, queue))
+                for (const ValueP& m : work->members)
+                    if (m->reduction) refused.push_back(m);
+            continue;
+        }
+        for (const ValueP& v : wanted)
+            if (const auto at = plan.place.find(v.get()); at != plan.place.end())
+                plan.items[at->second].memory = true;
+        plan.arrange();
+        Runner{plan, queue}.run();
+        return;
+    }
 }
 
 void store(Value& target, const View& view, const Operand& from, const Site& site, const Queue& queue) {

@@ -20,6 +20,16 @@ std::string letter(int slot) {
     return slot < 26 ? name : name + std::to_string(slot / 26);
 }
 
+std::string fold_name(const Loop& loop) {
+    if (loop.name == "add") return "sum";
+    if (loop.name == "multiply") return "prod";
+    if (loop.name == "maximum") return "max";
+    if (loop.name == "minimum") return "min";
+    if (loop.name == "logical_and") return "all";
+    if (loop.name == "logical_or") return "any";
+    return loop.name + ".reduce";
+}
+
 // Appends until the text is long enough: a value used twice stands in it twice, so all of it may be endless.
 void words(const Structure& s, int at, bool inner, std::size_t longest, std::string& text) {
     if (text.size() > longest) return;
@@ -29,7 +39,11 @@ void words(const Structure& s, int at, bool inner, std::size_t longest, std::str
     }
     const Step& step = s.steps[static_cast<std::size_t>(at)];
     const Loop& loop = loop_of(step.loop);
-    if (loop.name == "copy" || (loop.name == "astype" && inner)) {
+    if (step.fold) {
+        text += fold_name(loop) + "(";
+        words(s, step.args[0], false, longest, text);
+        text += ")";
+    } else if (loop.name == "copy" || (loop.name == "astype" && inner)) {
         words(s, step.args[0], inner, longest, text);
     } else if (loop.name == "astype") {
         words(s, step.args[0], true, longest, text);
@@ -53,16 +67,6 @@ void words(const Structure& s, int at, bool inner, std::size_t longest, std::str
     }
 }
 
-std::string fold_name(const Loop& loop) {
-    if (loop.name == "add") return "sum";
-    if (loop.name == "multiply") return "prod";
-    if (loop.name == "maximum") return "max";
-    if (loop.name == "minimum") return "min";
-    if (loop.name == "logical_and") return "all";
-    if (loop.name == "logical_or") return "any";
-    return loop.name + ".reduce";
-}
-
 }  // namespace
 
 std::string Structure::key() const {
@@ -73,7 +77,7 @@ std::string Structure::key() const {
     for (const Slot& s : slots)
         put(key, static_cast<std::uint32_t>(s.dtype) | (s.number ? 0x80u : 0u), s.axes);
     for (const Step& s : steps) {
-        put(key, static_cast<std::uint32_t>(s.loop));
+        put(key, static_cast<std::uint32_t>(s.loop) | (s.fold ? 0x80000000u : 0u));
         for (const int a : s.args) put(key, static_cast<std::uint32_t>(a));
     }
     for (const Output& o : outputs) {
@@ -83,6 +87,12 @@ std::string Structure::key() const {
     for (const Folding& f : folding)
         put(key, 0x80000000u | static_cast<std::uint32_t>(f.loop) << 8 |
                      static_cast<std::uint32_t>(f.axes) << 1 | (f.chunked ? 1u : 0u));
+    for (const Rows& r : rows) {
+        put(key, 0xc0000000u | static_cast<std::uint32_t>(r.axes));
+        put(key, static_cast<std::uint32_t>(r.threads) << 16 | static_cast<std::uint32_t>(r.rows));
+        for (const Rows::Kept& k : r.kept)
+            put(key, static_cast<std::uint32_t>(k.step) << 8 | static_cast<std::uint32_t>(k.output));
+    }
     return key;
 }
 

@@ -31,6 +31,7 @@ struct Slot {
 struct Step {
     int loop;
     std::vector<int> args;
+    bool fold = false;  // of its first argument along each row, from the second one, a number; see Rows
 };
 
 struct Output {
@@ -46,12 +47,25 @@ struct Folding {
     bool chunked = false;  // the last axis but the loops' is a chunk of the first loop's turns
 };
 
+/// Of a kernel that keeps each row with one block, or one thread: the last axes of the kernel are a row's.
+struct Rows {
+    int axes = 0;
+    int threads = 1;  // of a row
+    int rows = 1;     // of a block; more than 1 only where a row has several threads
+    // Steps that are kept in an output's memory, at the same places, until the row's last pass.
+    struct Kept {
+        int step, output;
+    };
+    std::vector<Kept> kept{};
+};
+
 struct Structure {
     int axes = 0;  // of threads and, after them, of loops
     std::vector<Slot> slots;
     std::vector<Step> steps;
     std::vector<Output> outputs;
     std::vector<Folding> folding;  // none or one
+    std::vector<Rows> rows;        // none or one; then no folding
 
     /// The same for kernels of the same structure.
     std::string key() const;
@@ -61,7 +75,8 @@ struct Structure {
 };
 
 /// The order of the kernel's parameters: outputs, slots, then integers: of a folding the length of each loop, the
-/// identity, and the turns of a chunk; of more than three thread axes the length of each.
+/// identity, and the turns of a chunk; of more than three thread axes the length of each. Of rows: how many there are,
+/// and the length of each axis; where a row has one thread, only those of the row's axes before.
 XCUDA_API ir::Module lowered(const Structure& structure, const std::vector<ir::Type>& parameters);
 
 constexpr int thread_axes = 3;

@@ -57,9 +57,22 @@ def rotary(np, x, angle):
     )
 
 
-def cross_entropy(np, x, target):
+def log_softmax(np, x):
+    away = x - x.max(axis=-1, keepdims=True)
+    return away - np.log(np.exp(away).sum(axis=-1, keepdims=True))
+
+
+def standardised(np, x):
+    return (x - x.mean(axis=-1, keepdims=True)) / x.std(axis=-1, keepdims=True)
+
+
+def losses(np, x, target):
     top = x.max(axis=-1, keepdims=True)
-    return (np.log(np.exp(x - top).sum(axis=-1)) + top[:, 0] - (x * target).sum(axis=-1)).mean()
+    return np.log(np.exp(x - top).sum(axis=-1)) + top[:, 0] - (x * target).sum(axis=-1)
+
+
+def cross_entropy(np, x, target):
+    return losses(np, x, target).mean()
 
 
 # name: (function, arguments, fused kernels, library calls, bytes that the kernels and calls move)
@@ -127,13 +140,27 @@ TABLE = {
     "count": (lambda np, x: (x > 0).sum(axis=0), (A,), 1, 0, FULL + LINE),
     "any": (lambda np, x: (x > 3).any(axis=1), (A,), 1, 0, FULL + M),
     "largest": (lambda np, x: np.abs(x).max(axis=1), (A,), 1, 0, FULL + EDGE),
-    "norm of rows": (lambda np, x: np.sqrt((x * x).sum(axis=1)), (A,), 2, 0, FULL + 3 * EDGE),
-    "mean away": (lambda np, x: x - x.mean(axis=1, keepdims=True), (A,), 2, 0, 3 * FULL + 2 * EDGE),
-    "two folds": (lambda np, x: (x.sum(axis=1), (x * x).sum(axis=1)), (A,), 2, 0, 2 * FULL + 2 * EDGE),
-    "rms norm": (rms_norm, (A, ROW), 2, 0, 3 * FULL + 2 * EDGE + LINE),
-    "softmax": (softmax, (A,), None, 0, None),
-    "layer norm": (layer_norm, (A, ROW, ROW), None, 0, None),
-    "cross entropy": (cross_entropy, (A, (A > 1).astype(float)), None, 0, None),
+    "norm of rows": (lambda np, x: np.sqrt((x * x).sum(axis=1)), (A,), 1, 0, FULL + EDGE),
+    "mean away": (lambda np, x: x - x.mean(axis=1, keepdims=True), (A,), 1, 0, 2 * FULL),
+    "two folds": (lambda np, x: (x.sum(axis=1), (x * x).sum(axis=1)), (A,), 1, 0, FULL + 2 * EDGE),
+    "rms norm": (rms_norm, (A, ROW), 1, 0, 2 * FULL + LINE),
+    "softmax": (softmax, (A,), 1, 0, 2 * FULL),
+    "softmax of columns": (lambda np, x: softmax(np, x.T), (A,), 1, 0, 2 * FULL),
+    "log softmax": (log_softmax, (A,), 1, 0, 2 * FULL),
+    "variance": (lambda np, x: np.var(x, axis=1), (A,), 1, 0, FULL + EDGE),
+    "deviation": (lambda np, x: np.std(x, axis=1), (A,), 1, 0, FULL + EDGE),
+    "standardised": (standardised, (A,), 1, 0, 2 * FULL),
+    "extremes and sum": (
+        lambda np, x: (x.max(axis=1), x.min(axis=1), x.sum(axis=1)),
+        (A,),
+        1,
+        0,
+        FULL + 3 * EDGE,
+    ),
+    "batch norm": (lambda np, x: (x - x.mean(axis=0)) / np.sqrt(x.var(axis=0) + 1e-5), (A,), 1, 0, 2 * FULL),
+    "layer norm": (layer_norm, (A, ROW, ROW), 1, 0, 2 * FULL + LINE),
+    "cross entropy of rows": (losses, (A, (A > 1).astype(float)), 1, 0, 2 * FULL + EDGE),
+    "cross entropy": (cross_entropy, (A, (A > 1).astype(float)), 2, 0, 2 * FULL + 2 * EDGE + 8),
     "rotary": (rotary, (A, P[:, : N // 2]), None, 0, None),
     "linear": (lambda np, x, w, b: x @ w + b, (A, W, BIAS), 1, 1, None),
     "linear, relu, residual": (

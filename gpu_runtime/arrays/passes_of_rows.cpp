@@ -1,0 +1,110 @@
+#include "arrays/passes_of_rows.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace xcuda::arrays {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+Passes::Passes(const Structure& structure)
+    : needed(structure.steps.size()),
+      needed_slot(structure.slots.size()),
+      s_(structure),
+      level_(structure.steps.size()),
+      once_(structure.steps.size()) {
+    for (std::size_t i = 0; i < s_.steps.size(); ++i) {
+        const Step& step = s_.steps[i];
+        bool same = true;
+        for (const int a : step.args) {
+            level_[i] = std::max(level_[i], pass_of(a));
+            same &= once(a);
+        }
+        once_[i] = step.fold || same;
+        if (step.fold) ++level_[i];
+    }
+    const std::function<void(int)> need = [&](int from) {
+        if (from < 0) {
+            needed_slot[at(~from)] = true;
+        } else if (!needed[at(from)]) {
+            needed[at(from)] = true;
+            for (const int a : s_.steps[at(from)].args) need(a);
+        }
+    };
+    for (const Output& o : s_.outputs) need(o.from);
+    int last = 0;
+    for (std::size_t i = 0; i < s_.steps.size(); ++i)
+        if (needed[i]) last = std::max(last, level_[i]);
+    for (int p = 0; p <= last; ++p) {
+        PassOver pass;
+        pass.number = p;
+        for (std::size_t i = 0; i < s_.steps.size(); ++i)
+            if (needed[i] && s_.steps[i].fold && level_[i] == p + 1)
+                pass.folds.push_back(static_cast<int>(i));
+        for (const Rows::Kept& k : s_.rows[0].kept)
+            if (level_[at(k.step)] == p) pass.keeps.push_back(k);
+        for (int o = 0; o < static_cast<int>(s_.outputs.size()); ++o) {
+            // An output that is there to keep a step is written when that is.
+            const bool keeps =
+                std::any_of(s_.rows[0].kept.begin(), s_.rows[0].kept.end(),
+                            [&](const auto& k) { return k.output == o && k.step == s_.outputs[at(o)].from; });
+            if (!of_rows(o) && !keeps && pass_of(s_.outputs[at(o)].from) == p) pass.outputs.push_back(o);
+        }
+        all.push_back(std::move(pass));
+    }
+}
+
+bool Passes::once(int from) const {
+    if (from >= 0) return once_[at(from)];
+    const Slot& slot = s_.slots[at(~from)];
+    if (slot.number) return true;
+    const int kept = s_.axes - s_.rows[0].axes;
+    for (int i = 0; i < slot.axes.count; ++i)
+        if (slot.axes[i] >= kept) return false;
+    return true;
+}
+
+bool Passes::of_rows(int output) const {
+    const Axes& axes = s_.outputs[at(output)].axes;
+    for (int i = 0; i < axes.count; ++i)
+        if (axes[i] >= s_.axes - s_.rows[0].axes) return false;
+    return true;
+}
+
+bool Passes::kept(int step, int pass) const {
+    return step >= 0 && level_[at(step)] < pass &&
+           std::any_of(
+               s_.rows[0].kept.begin(), s_.rows[0].kept.end(),
+               [&](const Rows::Kept& k) { return k.step == step; });
+}
+
+std::vector<bool> Passes::computed(const PassOver& pass) const {
+    std::vector<bool> seen(s_.steps.size());
+    const std::function<void(int)> visit = [&](int from) {
+        if (from < 0 || once(from) || seen[at(from)] || kept(from, pass.number)) return;
+        seen[at(from)] = true;
+        for (const int a : s_.steps[at(from)].args) visit(a);
+    };
+    for (const int f : pass.folds) visit(s_.steps[at(f)].args[0]);
+    for (const int o : pass.outputs) visit(s_.outputs[at(o)].from);
+    return seen;
+}
+
+std::vector<int> weights_of(const Structure& s, const Passes& passes) {
+    std::vector<int> weights;
+    for (std::size_t i = 0; i < s.steps.size(); ++i) {
+        int weight = 0;
+        if (!passes.once(static_cast<int>(i))) {
+            weight = loop_of(s.steps[i].loop).weight;
+            for (const int a : s.steps[i].args) weight += a < 0 ? 0 : weights[at(a)];
+        }
+        weights.push_back(std::min(weight, 1000));
+    }
+    return weights;
+}
+
+}  // namespace xcuda::arrays

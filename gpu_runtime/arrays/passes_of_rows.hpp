@@ -1,0 +1,43 @@
+// In which pass over its row each step of a kernel of rows is computed, and what each pass folds, writes and keeps.
+#pragma once
+
+#include <vector>
+
+#include "arrays/structure.hpp"
+
+namespace xcuda::arrays {
+
+struct PassOver {
+    int number = 0;
+    std::vector<int> folds;    // steps
+    std::vector<int> outputs;  // of whole rows
+    std::vector<Rows::Kept> keeps;
+};
+
+struct Passes {
+    explicit Passes(const Structure& structure);
+
+    /// One for the whole row: a fold, a number, a column's element, and what is made of such alone.
+    bool once(int from) const;
+    /// The first pass before which (once) or in which it can be computed.
+    int pass_of(int from) const { return from < 0 ? 0 : level_[static_cast<std::size_t>(from)]; }
+    /// The output has one element a row.
+    bool of_rows(int output) const;
+    /// The step is read from where an earlier pass kept it.
+    bool kept(int step, int pass) const;
+    /// The steps that a pass computes, folds and those that are had once aside.
+    std::vector<bool> computed(const PassOver& pass) const;
+
+    std::vector<PassOver> all;
+    std::vector<bool> needed, needed_slot;
+
+private:
+    const Structure& s_;
+    std::vector<int> level_;
+    std::vector<bool> once_;
+};
+
+/// The weight of each step, of what is computed for each element of a row alone.
+std::vector<int> weights_of(const Structure& structure, const Passes& passes);
+
+}  // namespace xcuda::arrays

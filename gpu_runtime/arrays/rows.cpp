@@ -1,0 +1,290 @@
+#include "arrays/rows.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <unordered_map>
+
+#include "arrays/fuse.hpp"
+#include "arrays/passes_of_rows.hpp"
+#include "arrays/rows_grid.hpp"
+
+namespace xcuda::arrays {
+namespace {
+
+constexpr int dear = 12;  // weight above which an element is kept from pass to pass
+constexpr std::size_t most_steps = 160;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+struct Builder {
+    RowGrid grid;
+    Fuser fuser{grid.shape.shape()};
+    std::unordered_map<const Value*, int> known{};
+
+    bool row(const Value& v) const { return v.reduction || grid.is_row(v); }
+
+    int operand(const Operand& o, bool row_user) {
+        if (!o.value) return fuser.operand(o);
+        if (!o.value->pending()) {
+            if (!row_user) return fuser.operand(o);
+            Operand wide = o;
+            wide.view = grid.spread(o.view);
+            return fuser.operand(wide);
+        }
+        const bool own = o.value->reduction || o.view == o.value->layout ||
+                         (grid.is_row(*o.value) && known.contains(o.value.get()));
+        if (own) return value(*o.value);
+        return fuser.operand(o, o.value->size() == 1 ? Seen::single : Seen::aligned);
+    }
+
+    int value(const Value& v) {
+        if (const auto found = known.find(&v); found != known.end()) return found->second;
+        int made;
+        if (v.reduction) {
+            const Loop& given = *v.reduction->fold;
+            // Halves are folded in float32 and rounded once, as NumPy's sums are.
+            const std::array singles{DType::f32, DType::f32};
+            const Loop* single = is_half(given.out) ? find_loop(given.name, singles, DType::f32) : nullptr;
+            const Loop& loop = single ? *single : given;
+            const int element = fuser.cast(fuser.cast(operand(v.operands[0], false), given.out), loop.out);
+            Operand identity;
+            identity.dtype = given.out;
+            identity.bits = v.reduction->identity;
+            identity.more_bits = v.reduction->more_identity;
+            const int from = fuser.cast(fuser.operand(identity), loop.out);
+            made = fuser.cast(fuser.step(loop, {element, from}, true), v.dtype);
+        } else {
+            std::vector<int> args;
+            for (std::size_t i = 0; i < v.operands.size(); ++i)
+                args.push_back(fuser.cast(operand(v.operands[i], row(v)), v.loop->in[i]));
+            made = v.loop->name == "copy" ? args[0] : fuser.step(*v.loop, std::move(args));
+        }
+        known.emplace(&v, made);
+        return made;
+    }
+};
+
+// The kernel's axes: rows first, then a row's, both as they lie in memory, as few as can be, and one of each at least.
+void lay_out(Kernel& k, const RowGrid& grid, std::size_t results) {
+    Structure& s = k.structure;
+    const int ndim = grid.shape.ndim;
+    std::vector<View> views;
+    for (const Memory& m : k.outputs) views.push_back(m.view);
+    for (std::size_t i = 0; i < k.slots.size(); ++i)
+        if (!s.slots[i].number) views.push_back(k.slots[i].view);
+    const View* first = &views[0];
+    for (const View& v : views)  // the first that differs along a row
+        if (std::any_of(v.strides.begin(), v.strides.begin() + ndim, [&](const std::int64_t& stride) {
+                return stride != 0 && grid.folded(static_cast<int>(&stride - v.strides.data()));
+            })) {
+            first = &v;
+            break;
+        }
+    const View lead = *first;
+    std::array<int, max_axes> order, groups;
+    for (int i = 0; i < ndim; ++i) order[at(i)] = i;
+    std::stable_sort(order.begin(), order.begin() + ndim, [&](int a, int b) {
+        if (grid.folded(a) != grid.folded(b)) return grid.folded(b);
+        return std::abs(lead.strides[at(a)]) > std::abs(lead.strides[at(b)]);
+    });
+    for (View& v : views) {
+        const View old = v;
+        for (int d = 0; d < ndim; ++d) {
+            v.lengths[at(d)] = old.lengths[at(order[at(d)])];
+            v.strides[at(d)] = old.strides[at(order[at(d)])];
+        }
+    }
+    for (int d = 0; d < ndim; ++d) groups[at(d)] = grid.folded(order[at(d)]);
+    const Collapsed c = collapse(views, std::span(groups.data(), at(ndim)));
+    const int kept = static_cast<int>(std::count(c.group.begin(), c.group.begin() + c.ndim, 0));
+    std::size_t next = 0;
+    const auto take = [&](Memory& m) {
+        m.view = views[next++];
+        if (kept > 0) return;
+        std::copy_backward(m.view.lengths.begin(), m.view.lengths.begin() + m.view.ndim,
+                           m.view.lengths.begin() + m.view.ndim + 1);
+        std::copy_backward(m.view.strides.begin(), m.view.strides.begin() + m.view.ndim,
+                           m.view.strides.begin() + m.view.ndim + 1);
+        m.view.lengths[0] = 1;
+        m.view.strides[0] = 0;
+        ++m.view.ndim;
+    };
+    s.axes = c.ndim + (kept > 0 ? 0 : 1);
+    s.rows[0].axes = c.ndim - kept;
+    for (std::size_t i = 0; i < k.outputs.size(); ++i) {
+        take(k.outputs[i]);
+        View& v = k.outputs[i].view;
+        const bool whole =
+            i >= results || std::any_of(v.strides.begin() + std::max(kept, 1), v.strides.begin() + v.ndim,
+                                        [](std::int64_t stride) { return stride != 0; });
+        if (!whole) v.ndim = std::max(kept, 1);
+        s.outputs[i].axes = axes_of(v, true);
+    }
+    for (std::size_t i = 0; i < k.slots.size(); ++i) {
+        if (s.slots[i].number) continue;
+        take(k.slots[i]);
+        s.slots[i].axes = axes_of(k.slots[i].view, false);
+    }
+}
+
+struct Figures {
+    int kept = 0;
+    std::int64_t rows = 1, length = 1;
+    bool along = false;  // neighbours in a row lie closer than neighbouring rows
+};
+
+Figures figures_of(const Kernel& k) {
+    Figures out;
+    const int axes = k.structure.axes;
+    out.kept = axes - k.structure.rows[0].axes;
+    const Memory* main = nullptr;
+    const auto look = [&](const Memory& m) {
+        if (main || m.view.ndim < axes) return;
+        if (std::any_of(m.view.strides.begin() + out.kept, m.view.strides.begin() + axes,
+                        [](std::int64_t stride) { return stride != 0; }))
+            main = &m;
+    };
+    for (std::size_t i = 0; i < k.slots.size(); ++i)
+        if (!k.structure.slots[i].number) look(k.slots[i]);
+    for (const Memory& m : k.outputs) look(m);
+    if (!main) return out;
+    std::int64_t inner = INT64_MAX, outer = INT64_MAX;
+    for (int d = 0; d < axes; ++d) {
+        const std::int64_t length = main->view.lengths[at(d)], stride = std::abs(main->view.strides[at(d)]);
+        (d < out.kept ? out.rows : out.length) *= length;
+        if (stride == 0 || length == 1) continue;
+        std::int64_t& nearest = d < out.kept ? outer : inner;
+        nearest = std::min(nearest, stride);
+    }
+    out.along = inner < outer;
+    return out;
+}
+
+// Threads of a row, and rows of a block; 0 threads: not in one kernel.
+void choose_threads(Rows& r, const Figures& f, const device::Info& device, bool wide) {
+    const bool cpu = device.kind == "cpu";
+    const std::int64_t enough = std::int64_t{cpu ? 1024 : 2048} * std::max(device.multiprocessors, 1);
+    if (f.length <= (cpu ? 32 : 8) || (!f.along && (f.length <= 64 || f.rows >= enough))) {
+        r.threads = 1;
+    } else if (!f.along) {
+        r.threads = 0;
+    } else if (cpu) {
+        r.threads = wide ? 16 : 32;
+    } else {
+        const auto wanted = std::bit_ceil(static_cast<std::uint64_t>(f.length) / 4);
+        r.threads = static_cast<int>(std::clamp<std::uint64_t>(wanted, 16, 512));
+        r.rows = std::max(1, 128 / r.threads);
+    }
+}
+
+// Dear steps that a later pass needs again: kept where a result of their dtype will stand, else in memory of their own.
+void keep_dear(Kernel& k, const RowGrid& grid, std::vector<ValueP>& extra, const Queue& queue) {
+    Structure& s = k.structure;
+    Rows& r = s.rows[0];
+    std::vector<bool> taken(s.outputs.size());
+    for (bool changed = true; changed;) {
+        changed = false;
+        const Passes passes(s);
+        const std::vector<int> weights = weights_of(s, passes);
+        std::vector<bool> before(s.steps.size());
+        for (const PassOver& pass : passes.all) {
+            const std::vector<bool> now = passes.computed(pass);
+            for (std::size_t i = s.steps.size(); i-- > 0 && !changed;) {  // what is made of most first
+                const int step = static_cast<int>(i);
+                if (!before[i] || !now[i] || weights[i] <= dear || passes.pass_of(step) >= pass.number)
+                    continue;
+                const DType dtype = loop_of(s.steps[i].loop).out;
+                int to = -1;
+                for (int o = 0; o < static_cast<int>(s.outputs.size()) && to < 0; ++o) {
+                    const Output& out = s.outputs[at(o)];
+                    const bool own = out.from == step;
+                    const bool free = passes.pass_of(out.from) + 1 == static_cast<int>(passes.all.size());
+                    if (!taken[at(o)] && !passes.of_rows(o) && out.dtype == dtype && (own || free)) to = o;
+                }
+                if (to < 0) {
+                    extra.push_back(allocated(queue.device, dtype, dense(grid.shape.shape()), queue.stream));
+                    to = static_cast<int>(s.outputs.size());
+                    s.outputs.push_back({step, dtype, {}});
+                    taken.push_back(false);
+                    r.kept.push_back({step, to});
+                    return;  // the new memory's axes first
+                }
+                taken[at(to)] = true;
+                r.kept.push_back({step, to});
+                changed = true;
+            }
+            for (std::size_t i = 0; i < now.size(); ++i)
+                if (now[i]) before[i] = true;
+            if (changed) break;
+        }
+    }
+}
+
+}  // namespace
+
+bool run_rows(const RowWork& work, const Queue& queue) {
+    const ValueP& fold =
+        *std::ranges::find_if(work.members, [](const ValueP& v) { return bool(v->reduction); });
+    const RowGrid grid(*fold);
+    Builder b{grid};
+    for (const ValueP& v : work.members) b.value(*v);
+    if (b.fuser.structure.steps.size() > most_steps) return false;
+    std::vector<ValueP> memory;
+    for (const ValueP& v : work.results) {
+        const int from = b.value(*v);
+        memory.push_back(allocated(queue.device, v->dtype, v->layout, queue.stream));
+        b.fuser.output(from, v->dtype, memory.back()->address,
+                       grid.is_full(*v) ? v->layout : grid.spread(v->layout));
+    }
+    use(b.fuser, queue);
+    Kernel k;
+    bool wide = false;
+    const auto assemble = [&] {
+        k.structure = b.fuser.structure;
+        k.slots = b.fuser.slots;
+        k.outputs = b.fuser.outputs;
+    };
+    assemble();
+    k.structure.rows.push_back({});
+    lay_out(k, grid, work.results.size());
+    const Figures f = figures_of(k);
+    for (const Step& step : k.structure.steps) wide |= step.fold && info(loop_of(step.loop).out).size >= 8;
+    choose_threads(k.structure.rows[0], f, queue.device->info(), wide);
+    if (k.structure.rows[0].threads == 0) return false;
+    keep_dear(k, grid, memory, queue);
+    if (memory.size() > work.results.size()) {  // a step is kept in memory of its own
+        const Rows rows = k.structure.rows[0];
+        const ValueP& own = memory.back();
+        b.fuser.output(rows.kept.back().step, own->dtype, own->address, own->layout);
+        assemble();
+        k.structure.rows.push_back(rows);
+        lay_out(k, grid, work.results.size());
+    }
+    Structure& s = k.structure;
+    const Rows& r = s.rows[0];
+    const auto full = std::ranges::find_if(k.outputs, [&](const Memory& m) { return m.view.ndim == s.axes; });
+    const View& lengths =
+        full != k.outputs.end() ? full->view : std::ranges::find_if(k.slots, [&](const Memory& m) {
+                                                   return m.view.ndim == s.axes && m.address;
+                                               })->view;
+    const auto length = [&](int axis) { return lengths.lengths[at(axis)]; };
+    const int kept = s.axes - r.axes;
+    if (r.threads > 1) {
+        k.figures.push_back(f.rows);
+        for (int d = 0; d < kept; ++d) k.figures.push_back(length(d));
+    }
+    for (int d = kept; d < s.axes; ++d) k.figures.push_back(length(d));
+    if (r.threads > 1) {
+        k.shape = device::Shape{};
+        k.shape->grid = {(f.rows + r.rows - 1) / r.rows, 1, 1};
+        k.shape->block = {r.threads, r.rows, 1};
+    } else if (folds_axes(kept)) {
+        for (int d = 0; d + thread_axes - 1 < kept; ++d) k.figures.push_back(length(d));
+    }
+    start(k, work.results.front()->site, queue);
+    for (std::size_t i = 0; i < work.results.size(); ++i) work.results[i]->settle(*memory[i]);
+    return true;
+}
+
+}  // namespace xcuda::arrays

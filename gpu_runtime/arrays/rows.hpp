@@ -1,0 +1,25 @@
+// Folds over rows whose results meet the rows again (softmax, normalisation, variance), as one kernel: a block, or a
+// thread, takes a row, folds it in as many passes as follow from each other, and writes all that is asked for.
+#pragma once
+
+#include <span>
+
+#include "arrays/kernel.hpp"
+
+namespace xcuda::arrays {
+
+/// Work over rows of one shape, found in a graph.
+struct RowWork {
+    std::vector<ValueP> members;  // folds and what is made of them, producers first
+    std::vector<ValueP> before;   // pending values that it reads from memory: to be computed first
+    std::vector<ValueP> results;  // what it must leave in memory
+};
+
+/// The first such work among pending values (producers before their users); those whose fold is in `refused` aside.
+std::optional<RowWork> find_rows(std::span<const ValueP> pending, std::span<const ValueP> wanted,
+                                 std::span<const ValueP> refused, const device::Info& device);
+
+/// Computes it, `before` being in memory. False, and nothing done, where it is better done otherwise.
+bool run_rows(const RowWork& work, const Queue& queue);
+
+}  // namespace xcuda::arrays
