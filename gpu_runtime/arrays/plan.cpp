@@ -198,7 +198,10 @@ void compute(std::span<const ValueP> wanted, const Queue& queue) {
         std::vector<ValueP> order;
         for (const Item& i : plan.items) order.push_back(i.value);
         if (const auto work = find_rows(order, wanted, refused, queue.device->info())) {
-            if (!work->before.empty()) compute(work->before, queue);
+            if (!work->before.empty()) {
+                compute(work->before, queue);  // which may compute some of the work as well: found anew
+                continue;
+            }
             if (!run_rows(*work, queue))
                 for (const ValueP& m : work->members)
                     if (m->reduction) refused.push_back(m);

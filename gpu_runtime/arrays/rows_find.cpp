@@ -64,11 +64,10 @@ struct Finder {
     // What a member or something computed on the way reads: computed on the way too, or in memory before.
     void reach(const Value& v, bool row_user) {
         for (const Operand& o : v.operands) {
-            if (!pending(o) || kind_of(o) != Kind::free || inside.contains(o.value.get())) continue;
+            if (!pending(o) || kind_of(o) != Kind::free) continue;
             int budget = cheap;
             if (!o.value->reduction && aligned(o)) {
-                inside.emplace(o.value.get(), row_user);
-                reach(*o.value, row_user);
+                if (inside.emplace(o.value.get(), row_user).second) reach(*o.value, row_user);
             } else if (!(o.value->size() == 1 || (!row_user && is_broadcast(o))) ||
                        !cheap_alone(*o.value, budget)) {
                 if (std::ranges::find(work.before, o.value) == work.before.end())

@@ -1,12 +1,14 @@
 """Folds over rows and what is made of them, as one kernel: values beside NumPy's, over shapes, axes, strides and dtypes."""
 
 import json
+import random
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 import xcuda.math as nvmath
+import xcuda.numeric as numeric
 
 
 def softmax(np, x, axis):
@@ -101,3 +103,35 @@ def test_rows_compile_for_gpus(architecture):
     assert len(rows) >= 6
     assert sum("__shared__" in text or "xc_shared" in text for text, _ in rows) >= 3
     assert all(registers and registers <= 128 for _, registers in rows)
+
+
+def mixed(np, x, seed):
+    """Values that see each other along rows, along columns, reversed and transposed."""
+    values, pick = [x], random.Random(seed)
+    for _ in range(7):
+        a, b = pick.choice(values), pick.choice(values)
+        made = (
+            lambda a, b: a - a.mean(axis=1, keepdims=True),
+            lambda a, b: np.exp(np.tanh(a)) + np.tanh(b),
+            lambda a, b: np.tanh(a) * b.max(axis=-1, keepdims=True),
+            lambda a, b: a / (1 + abs(b).sum(axis=0, keepdims=True)),
+            lambda a, b: (a + b)[::-1],
+            lambda a, b: a - (b * b).mean(axis=1)[:, None],
+            lambda a, b: (a - a.min()) / (1 + a.std()),
+            lambda a, b: a + b.mean(axis=0),
+        )[pick.randrange(8)]
+        values.append(made(a, b))
+    return values
+
+
+def test_rows_and_columns_of_held_values_mix():
+    before, numeric.config.host_elements = numeric.config.host_elements, 0
+    try:
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            x = rng.normal(size=rng.integers(1, 40, 2))
+            got = mixed(numeric, numeric.asarray(x), seed)
+            for one, other in zip(got, mixed(np, x, seed), strict=True):
+                np.testing.assert_allclose(one.get(), other, rtol=1e-9, atol=1e-9)
+    finally:
+        numeric.config.host_elements = before
