@@ -55,7 +55,8 @@ DeviceState cpu(std::optional<Ceilings> ceilings = Ceilings{10e9, 100e9, 50e9}) 
 }
 
 json made(std::vector<Event> events, DeviceState device = cpu()) {
-    const auto r = report({std::move(events), {}, 0}, {std::move(device)}, {"cell", "In [3]", 1.0, 1.5, false});
+    const auto r =
+        report({std::move(events), {}, 0}, {std::move(device)}, {"cell", "In [3]", 1.0, 1.5, false});
     EXPECT_TRUE(r.has_value());
     return r.value_or(json{});
 }
