@@ -66,7 +66,8 @@ struct Builder {
 };
 
 // The kernel's axes: rows first, then a row's, both as they lie in memory, as few as can be, and one of each at least.
-void lay_out(Kernel& k, const RowGrid& grid, std::size_t results) {
+// False where they are more than kernels have.
+bool lay_out(Kernel& k, const RowGrid& grid, std::size_t results) {
     Structure& s = k.structure;
     const int ndim = grid.shape.ndim;
     std::vector<View> views;
@@ -97,6 +98,7 @@ void lay_out(Kernel& k, const RowGrid& grid, std::size_t results) {
     }
     for (int d = 0; d < ndim; ++d) groups[at(d)] = grid.folded(order[at(d)]);
     const Collapsed c = collapse(views, std::span(groups.data(), at(ndim)));
+    if (c.ndim >= launch::max_ndim) return false;
     const int kept = static_cast<int>(std::count(c.group.begin(), c.group.begin() + c.ndim, 0));
     std::size_t next = 0;
     const auto take = [&](Memory& m) {
@@ -126,6 +128,7 @@ void lay_out(Kernel& k, const RowGrid& grid, std::size_t results) {
         take(k.slots[i]);
         s.slots[i].axes = axes_of(k.slots[i].view, false);
     }
+    return true;
 }
 
 struct Figures {
@@ -247,7 +250,7 @@ bool run_rows(const RowWork& work, const Queue& queue) {
     };
     assemble();
     k.structure.rows.push_back({});
-    lay_out(k, grid, work.results.size());
+    if (!lay_out(k, grid, work.results.size())) return false;
     const Figures f = figures_of(k);
     for (const Step& step : k.structure.steps) wide |= step.fold && info(loop_of(step.loop).out).size >= 8;
     choose_threads(k.structure.rows[0], f, queue.device->info(), wide);
@@ -259,7 +262,7 @@ bool run_rows(const RowWork& work, const Queue& queue) {
         b.fuser.output(rows.kept.back().step, own->dtype, own->address, own->layout);
         assemble();
         k.structure.rows.push_back(rows);
-        lay_out(k, grid, work.results.size());
+        if (!lay_out(k, grid, work.results.size())) return false;
     }
     Structure& s = k.structure;
     const Rows& r = s.rows[0];

@@ -13,8 +13,8 @@ import yaml
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PACKAGES = {"IPython": "ipython", "jinja2": "jinja2", "xeus_python_shell": "xeus-python-shell"}
-# Imported where a user's own arguments need them, and only then.
-OPTIONAL = {"pandas", "ml_dtypes"}
+# Imported where a user's own arguments or front end need them, and only then.
+OPTIONAL = {"pandas", "ml_dtypes", "ipywidgets"}
 
 
 def names(requirements) -> set[str]:

@@ -190,6 +190,17 @@ KINDS = {
         "[np.array(A()), np.asarray(A()) + 1, np.bincount(A()), np.add(A(), 1)]",
     ],
     "dtype= with Python's numbers": ["np.add(1.0, 2, dtype='f4')", "np.add(1, True, dtype=object)"],
+    "ravel shares memory only where the elements lie side by side": [
+        "x = np.arange(10)[::-1]\nr = x.ravel()\nx += 5\n[x, r]",
+        "x = np.arange(10)[::2]\nr = np.ravel(x)\nr[...] = 0\n[x, r]",
+        "x = np.arange(10)[3:7]\nr = x.ravel()\nr[...] = 0\n[x, r]",
+        "x = np.arange(12).reshape(3, 4).T\nr = x.ravel()\ns = x.ravel('F')\nx += 5\n[r, s]",
+        "x = np.arange(12).reshape(3, 4).T\nr = x.ravel('K')\ns = x.ravel('A')\nx += 5\n[r, s]",
+        "np.arange(24).reshape(2, 3, 4).transpose(1, 0, 2).ravel('K')",
+        "np.arange(24).reshape(2, 3, 4).transpose(2, 0, 1)[::-1, :, ::2].ravel('K')",
+        "x = np.broadcast_to(np.arange(3), (2, 3))\n[x.ravel(), x.ravel('F')]",
+        "[np.zeros((0, 3)).ravel('K'), np.array(5).ravel('K'), np.array(5).ravel()]",
+    ],
     "real and imag are views": [
         "z = np.array([1 + 2j, 3 + 4j])\nr = z.real\nr[0] = 9\nz",
         "z = np.array([1 + 2j, 3 + 4j])\nr = z.imag\nz *= 1j\n[r, z.imag, z.real]",

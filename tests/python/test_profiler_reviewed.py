@@ -91,6 +91,11 @@ TUTORIALS = {
         "smooth_summed": (WIDE, lambda: smoothing(np.float64(0.1))),
         "smooth_counted": (WIDE, lambda: smoothing(np.float32(0.1))),
         "smooth_tiled": (WIDE, lambda: smoothing(np.float32(0.1))),
+        "row_lengths": (None, lambda: (np.ones((300, 40), np.float32), np.zeros(300, np.float32))),
+        "turned": (
+            ((5, 3), (32, 32)),
+            lambda: (np.ones((96, 160), np.float32), np.zeros((160, 96), np.float32)),
+        ),
     },
 }
 

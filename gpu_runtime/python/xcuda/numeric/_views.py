@@ -116,11 +116,13 @@ def rollaxis(a, axis, start=0):
 
 @native()
 def ravel(a, order="C"):
-    """One axis; shares memory where it can."""
+    """One axis; shares memory where the elements lie side by side in that order."""
     a = asarray(a)
-    if order == "K":
-        order = "F" if a._f_contiguous and not a._c_contiguous else "C"
-    return reshape(a, (-1,) if a.size else (0,), order)
+    if order == "K":  # as they lie in memory
+        steps = a.strides
+        a, order = a.transpose(sorted(range(a.ndim), key=lambda i: -abs(steps[i]))), "C"
+    flat = reshape(a, (-1,) if a.size else (0,), order)
+    return flat if flat._c_contiguous else flat.copy()
 
 
 @native()
