@@ -7,9 +7,10 @@ mkdir -p "$LOGS"
 failed=0
 [ $# -gt 0 ] && only_pytest=1 || only_pytest=0
 
-# Sanitised modules in a Python that is not: its run-time library must come first.
+# Sanitised modules in a Python that is not: the run-time library must come first, and C++'s with it, for what throws.
 if [ "$PRESET" = asan ]; then
-  PYTHON_COMMAND=(env LD_PRELOAD="$(c++ -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 "$PYTHON")
+  preloaded="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libstdc++.so.6)"
+  PYTHON_COMMAND=(env LD_PRELOAD="$preloaded" ASAN_OPTIONS=detect_leaks=0 "$PYTHON")
 else
   PYTHON_COMMAND=("$PYTHON")
 fi
