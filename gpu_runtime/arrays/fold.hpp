@@ -1,5 +1,6 @@
 // Folds (sums, products, extremes, ...) as one or several kernels: partial results over chunks and lanes, then theirs. In
-// which order elements meet depends on lengths and device only.
+// which order elements meet depends on lengths and device only, and on whether the rows' other work is in one kernel with
+// them (rows.hpp).
 #pragma once
 
 #include "arrays/fuse.hpp"
