@@ -137,7 +137,8 @@ struct Figures {
     bool along = false;  // neighbours in a row lie closer than neighbouring rows
 };
 
-Figures figures_of(const Kernel& k) {
+// Nothing where no array differs along a row: the kernel would have its lengths from nowhere.
+std::optional<Figures> figures_of(const Kernel& k) {
     Figures out;
     const int axes = k.structure.axes;
     out.kept = axes - k.structure.rows[0].axes;
@@ -151,7 +152,7 @@ Figures figures_of(const Kernel& k) {
     for (std::size_t i = 0; i < k.slots.size(); ++i)
         if (!k.structure.slots[i].number) look(k.slots[i]);
     for (const Memory& m : k.outputs) look(m);
-    if (!main) return out;
+    if (!main) return std::nullopt;
     std::int64_t inner = INT64_MAX, outer = INT64_MAX;
     for (int d = 0; d < axes; ++d) {
         const std::int64_t length = main->view.lengths[at(d)], stride = std::abs(main->view.strides[at(d)]);
@@ -251,7 +252,9 @@ bool run_rows(const RowWork& work, const Queue& queue) {
     assemble();
     k.structure.rows.push_back({});
     if (!lay_out(k, grid, work.results.size())) return false;
-    const Figures f = figures_of(k);
+    const auto found = figures_of(k);
+    if (!found) return false;
+    const Figures& f = *found;
     for (const Step& step : k.structure.steps) wide |= step.fold && info(loop_of(step.loop).out).size >= 8;
     choose_threads(k.structure.rows[0], f, queue.device->info(), wide);
     if (k.structure.rows[0].threads == 0) return false;

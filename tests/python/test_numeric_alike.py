@@ -201,6 +201,14 @@ KINDS = {
         "x = np.broadcast_to(np.arange(3), (2, 3))\n[x.ravel(), x.ravel('F')]",
         "[np.zeros((0, 3)).ravel('K'), np.array(5).ravel('K'), np.array(5).ravel()]",
     ],
+    "rows of one number, which no array holds": [
+        "np.full((12,), 2, 'float32').var()",
+        "v = np.full((3, 40), 2.5).std(1)\n[v, v + v]",
+        "x = np.zeros((5, 70))\ne = np.exp(x - x.max(1, keepdims=True))\nx = None\ne / e.sum(1, keepdims=True)",
+        "x = np.broadcast_to(np.arange(3.0)[:, None], (3, 50))\n(x - x.mean(1, keepdims=True)) / (1 + x.std(1, keepdims=True))",
+        "x = np.broadcast_to(np.arange(50.0), (3, 50))\nx - x.mean(1, keepdims=True)",
+        "x = np.broadcast_to(np.arange(50.0), (3, 50))\n(x - x.mean(0)) / (1 + x.std(0))",
+    ],
     "real and imag are views": [
         "z = np.array([1 + 2j, 3 + 4j])\nr = z.real\nr[0] = 9\nz",
         "z = np.array([1 + 2j, 3 + 4j])\nr = z.imag\nz *= 1j\n[r, z.imag, z.real]",
