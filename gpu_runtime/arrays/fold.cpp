@@ -94,17 +94,8 @@ struct Folder {
             s.axes += 1;
             out.view.ndim = 1;
             out.view.lengths[0] = out.view.strides[0] = 1;
-            for (std::size_t i = 0; i < k.slots.size(); ++i) {
-                if (s.slots[i].number) continue;
-                View& v = k.slots[i].view;
-                std::copy_backward(v.lengths.begin(), v.lengths.begin() + v.ndim,
-                                   v.lengths.begin() + v.ndim + 1);
-                std::copy_backward(v.strides.begin(), v.strides.begin() + v.ndim,
-                                   v.strides.begin() + v.ndim + 1);
-                v.lengths[0] = 1;
-                v.strides[0] = 0;
-                ++v.ndim;
-            }
+            for (std::size_t i = 0; i < k.slots.size(); ++i)
+                if (!s.slots[i].number) add_first(k.slots[i].view);
         }
         s.outputs[0].axes = axes_of(out.view, true);
         for (std::size_t i = 0; i < k.slots.size(); ++i) {
@@ -225,11 +216,6 @@ struct Folder {
 
     // A pass for each place along the first of the kept axes.
     void along_outermost(const Pass& p, const Target& to) {
-        const auto first_gone = [](View& v) {
-            std::shift_left(v.lengths.begin(), v.lengths.begin() + v.ndim, 1);
-            std::shift_left(v.strides.begin(), v.strides.begin() + v.ndim, 1);
-            --v.ndim;
-        };
         for (std::int64_t i = 0; i < p.lengths[0]; ++i) {
             Pass part = p;
             std::shift_left(part.lengths.begin(), part.lengths.begin() + p.axes, 1);
@@ -240,11 +226,11 @@ struct Folder {
                 Memory& m = part.slots[k];
                 m.address += i * m.view.strides[0] *
                              static_cast<std::int64_t>(info(part.structure.slots[k].dtype).size);
-                first_gone(m.view);
+                drop_first(m.view);
             }
             Target out = to;
             out.address += i * to.view.strides[0] * static_cast<std::int64_t>(info(to.dtype).size);
-            first_gone(out.view);
+            drop_first(out.view);
             run(std::move(part), out);
         }
     }

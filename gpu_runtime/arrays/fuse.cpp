@@ -109,11 +109,8 @@ namespace {
 // Every array of the kernel along one more index: of its first axis, which it loses.
 void step_into(Kernel& k, std::int64_t index) {
     const auto step = [index](Memory& m, DType dtype) {
-        View& v = m.view;
-        m.address = element(m.address, dtype, index * v.strides[0]);
-        std::shift_left(v.lengths.begin(), v.lengths.begin() + v.ndim, 1);
-        std::shift_left(v.strides.begin(), v.strides.begin() + v.ndim, 1);
-        --v.ndim;
+        m.address = element(m.address, dtype, index * m.view.strides[0]);
+        drop_first(m.view);
     };
     for (std::size_t i = 0; i < k.outputs.size(); ++i) step(k.outputs[i], k.structure.outputs[i].dtype);
     for (std::size_t i = 0; i < k.slots.size(); ++i)

@@ -118,12 +118,8 @@ struct RowLowerer {
     }
 
     ExprP load_kept(int output) const {
-        std::vector<ExprP> args{l.parameter(at(output))};
-        for (ExprP& index : l.indices(s.outputs[at(output)].axes)) args.push_back(std::move(index));
-        auto node =
-            std::make_shared<Expr>(*make(Op::load, scalar(s.outputs[at(output)].dtype), std::move(args)));
-        node->payload = Access{0, 0, 0};
-        return node;
+        const Output& o = s.outputs[at(output)];
+        return l.element(l.parameter(at(output)), l.indices(o.axes), o.dtype);
     }
 
     void turn(Body& body, const PassOver& pass, std::span<const VarId> accumulators) {
@@ -198,11 +194,7 @@ struct RowLowerer {
     }
 
     ExprP shared_load(VarId array, const ExprP& i, DType dtype) const {
-        std::vector<ExprP> args{l.read(array)};
-        for (ExprP& index : place(i)) args.push_back(std::move(index));
-        auto node = std::make_shared<Expr>(*make(Op::load, scalar(dtype), std::move(args)));
-        node->payload = Access{0, 0, 0};
-        return node;
+        return l.element(l.read(array), place(i), dtype);
     }
 
     // total = the fold of `count` elements of the array, `stride` apart.

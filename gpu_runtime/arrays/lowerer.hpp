@@ -51,15 +51,18 @@ struct Lowerer {
         return out;
     }
 
+    ir::ExprP element(const ir::ExprP& array, std::vector<ir::ExprP> index, DType dtype) const {
+        index.insert(index.begin(), array);
+        auto node = std::make_shared<ir::Expr>(*make(ir::Op::load, ir::scalar(dtype), std::move(index)));
+        node->payload = ir::Access{0, 0, 0};
+        return node;
+    }
+
     ir::ExprP slot(int i) const {
         const Slot& slot = s.slots[static_cast<std::size_t>(i)];
         const ir::ExprP parameter = this->parameter(s.outputs.size() + static_cast<std::size_t>(i));
         if (slot.number) return cast(parameter, ir::scalar(slot.dtype));
-        std::vector<ir::ExprP> args{parameter};
-        for (ir::ExprP& index : indices(slot.axes)) args.push_back(std::move(index));
-        auto node = std::make_shared<ir::Expr>(*make(ir::Op::load, ir::scalar(slot.dtype), std::move(args)));
-        node->payload = ir::Access{0, 0, 0};
-        return node;
+        return element(parameter, indices(slot.axes), slot.dtype);
     }
 
     ir::Stmt put(std::size_t output, ir::ExprP value) const {

@@ -188,6 +188,19 @@ bool reads_elsewhere(const Operand& o, const Value& target, const View& view, bo
 
 }  // namespace
 
+namespace {
+
+std::optional<RowWork> rows_of(const Plan& plan, std::span<const ValueP> wanted,
+                               std::span<const ValueP> refused, const Queue& queue) {
+    if (std::ranges::none_of(plan.items, [](const Item& i) { return i.value->reduction.has_value(); }))
+        return std::nullopt;
+    std::vector<ValueP> order;
+    for (const Item& i : plan.items) order.push_back(i.value);
+    return find_rows(order, wanted, refused, queue.device->info());
+}
+
+}  // namespace
+
 void compute(std::span<const ValueP> wanted, const Queue& queue) {
     std::vector<ValueP> refused;  // folds that are better done each by itself
     for (;;) {
@@ -195,9 +208,7 @@ void compute(std::span<const ValueP> wanted, const Queue& queue) {
         for (const ValueP& v : wanted)
             if (v->pending() && !compute_small(v, queue)) plan.collect(v);
         if (plan.items.empty()) return;
-        std::vector<ValueP> order;
-        for (const Item& i : plan.items) order.push_back(i.value);
-        if (const auto work = find_rows(order, wanted, refused, queue.device->info())) {
+        if (const auto work = rows_of(plan, wanted, refused, queue)) {
             if (!work->before.empty()) {
                 compute(work->before, queue);  // which may compute some of the work as well: found anew
                 continue;

@@ -103,14 +103,7 @@ bool lay_out(Kernel& k, const RowGrid& grid, std::size_t results) {
     std::size_t next = 0;
     const auto take = [&](Memory& m) {
         m.view = views[next++];
-        if (kept > 0) return;
-        std::copy_backward(m.view.lengths.begin(), m.view.lengths.begin() + m.view.ndim,
-                           m.view.lengths.begin() + m.view.ndim + 1);
-        std::copy_backward(m.view.strides.begin(), m.view.strides.begin() + m.view.ndim,
-                           m.view.strides.begin() + m.view.ndim + 1);
-        m.view.lengths[0] = 1;
-        m.view.strides[0] = 0;
-        ++m.view.ndim;
+        if (kept == 0) add_first(m.view);
     };
     s.axes = c.ndim + (kept > 0 ? 0 : 1);
     s.rows[0].axes = c.ndim - kept;

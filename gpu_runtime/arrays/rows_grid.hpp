@@ -7,7 +7,7 @@ namespace xcuda::arrays {
 
 struct RowGrid {
     View shape;              // lengths
-    std::uint32_t axes = 0;  // folded ones
+    std::uint64_t axes = 0;  // folded ones
 
     explicit RowGrid(const Value& fold);
     bool operator==(const RowGrid& other) const;

@@ -85,6 +85,20 @@ bool is_f_contiguous(const View& v) {
     return true;
 }
 
+void drop_first(View& v) {
+    std::shift_left(v.lengths.begin(), v.lengths.begin() + v.ndim, 1);
+    std::shift_left(v.strides.begin(), v.strides.begin() + v.ndim, 1);
+    --v.ndim;
+}
+
+void add_first(View& v) {
+    std::copy_backward(v.lengths.begin(), v.lengths.begin() + v.ndim, v.lengths.begin() + v.ndim + 1);
+    std::copy_backward(v.strides.begin(), v.strides.begin() + v.ndim, v.strides.begin() + v.ndim + 1);
+    v.lengths[0] = 1;
+    v.strides[0] = 0;
+    ++v.ndim;
+}
+
 bool is_packed(const View& v) {
     if (v.offset != 0) return false;
     std::array<int, max_axes> order;

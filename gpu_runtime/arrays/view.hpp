@@ -51,6 +51,10 @@ XCUDA_API void memory_order(Shape shape, std::span<const View* const> operands, 
 
 XCUDA_API bool is_c_contiguous(const View& view);
 XCUDA_API bool is_f_contiguous(const View& view);
+/// Without its first axis, and with one more of length 1 before the others.
+void drop_first(View& view);
+void add_first(View& view);
+
 /// Its elements lie side by side from the first on, its axes in some order: memory of their size holds them all.
 XCUDA_API bool is_packed(const View& view);
 

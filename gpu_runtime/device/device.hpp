@@ -232,7 +232,7 @@ public:
                                            std::span<const std::byte> arguments, Stream* stream) = 0;
 
     /// The 128 bytes by which kernels name such an array to the copy engine: CUDA's tensor map, for boxes in rows of 128
-    /// bytes whose 16-byte pieces change places. The CPU device's kernels read what emit/prelude_copies.hpp says.
+    /// bytes whose 16-byte pieces change places. The CPU device's kernels read what emit/prelude_flows.hpp says.
     virtual void describe_boxes(std::span<std::byte, 128> to, const BoxedArray& array);
 
     // Graphs. Launches, copies and fills asked for in the stream of a capture are kept instead of done; launches then

@@ -47,9 +47,8 @@ Log& log() {
 
 namespace {
 
-bool ended_well(const Entry& entry) {
-    return entry.timing && entry.timing->done.load(std::memory_order_acquire) &&
-           entry.timing->fault.kind == 0;
+bool ended_well(const device::Device::Launch* launch) {
+    return launch && launch->done.load(std::memory_order_acquire) && launch->fault.kind == 0;
 }
 
 std::shared_ptr<const device::Device::Launch> over(const Entry& entry) {
@@ -99,8 +98,7 @@ void record(Event event) {
 
 void record_launch(const std::shared_ptr<const Event>& like, double begin, std::uintptr_t stream,
                    std::shared_ptr<const device::Device::Launch> timing) {
-    if (timing && timing->done.load(std::memory_order_acquire) && timing->timed && timing->fault.kind == 0 &&
-        timing->end >= timing->begin)
+    if (ended_well(timing.get()) && timing->timed && timing->end >= timing->begin)
         append({like, nullptr, timing->begin, stream, timing->end - timing->begin});
     else
         append({like, std::move(timing), begin, stream});
@@ -163,7 +161,7 @@ Slice events_since(std::uint64_t mark, std::size_t launches) {
                 add_timed(sum_of(entry.what), entry.seconds);
                 continue;
             }
-            if (launches == 0 && ended_well(entry)) {
+            if (launches == 0 && ended_well(entry.timing.get())) {
                 sum_of(entry.what).add(*entry.timing);
                 continue;
             }

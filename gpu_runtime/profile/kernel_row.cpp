@@ -35,22 +35,16 @@ void add_sum(KernelRow& row, const launch::LaunchSum& sum) {
 }
 
 void add_call(KernelRow& row, const launch::Event& event) {
-    if (!event.timing) {  // a grid of no blocks
-        ++row.calls;
-        return;
-    }
-    if (!event.timing->done.load(std::memory_order_acquire)) {
-        ++row.calls;
-        ++row.running;
-        return;
-    }
-    if (event.timing->fault.kind != 0) {
-        ++row.calls;
-        ++row.failed;  // stopped half-way: neither its time nor its work tells anything
-        return;
-    }
+    const device::Device::Launch* const timing = event.timing.get();  // null: a grid of no blocks
+    const bool done = timing && timing->done.load(std::memory_order_acquire);
+    const bool failed = done && timing->fault.kind != 0;
+    row.running += timing && !done;
+    row.failed += failed;  // stopped half-way: neither its time nor its work tells anything
     launch::LaunchSum one{{std::shared_ptr<void>(), &event}};
-    one.add(*event.timing);
+    if (done && !failed)
+        one.add(*timing);
+    else
+        one.calls = 1;
     add_sum(row, one);
     if (event.counters && one.timed) add_counters(row, *event.counters);
 }

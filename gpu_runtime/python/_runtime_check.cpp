@@ -18,6 +18,16 @@ namespace {
 
 nb::tuple lengths(const device::Dim3& d) { return nb::make_tuple(d.x, d.y, d.z); }
 
+// What was run, and how it ended.
+template <class Made>
+void add_run(nb::dict& out, const Made& made) {
+    out["cut"] = made.cut;
+    out["grid"] = lengths(made.shape.grid);
+    out["block"] = lengths(made.shape.block);
+    out["fault"] = made.fault ? nb::object(nb::make_tuple(made.fault->python_type, made.fault->what()))
+                              : nb::object(nb::none());
+}
+
 // A launch over host arrays, read as a kernel with its checks would see it; nothing for a kernel that is not of threads.
 struct Call {
     KernelState& kernel;
@@ -108,11 +118,7 @@ nb::object follow_thread(nb::handle callee, nb::tuple values, std::int64_t block
     out["points"] = points;
     out["variables"] = variables;
     out["events"] = events;
-    out["cut"] = made.cut;
-    out["grid"] = lengths(made.shape.grid);
-    out["block"] = lengths(made.shape.block);
-    out["fault"] = made.fault ? nb::object(nb::make_tuple(made.fault->python_type, made.fault->what()))
-                              : nb::object(nb::none());
+    add_run(out, made);
     out["at_breakpoint"] =
         made.at_breakpoint ? nb::object(nb::make_tuple(made.at_breakpoint->first, made.at_breakpoint->second))
                            : nb::object(nb::none());
@@ -140,11 +146,7 @@ nb::object thread_accesses(nb::handle callee, nb::tuple values, std::int64_t blo
     nb::dict out;
     out["arrays"] = arrays;
     out["touches"] = touches;
-    out["cut"] = made.cut;
-    out["grid"] = lengths(made.shape.grid);
-    out["block"] = lengths(made.shape.block);
-    out["fault"] = made.fault ? nb::object(nb::make_tuple(made.fault->python_type, made.fault->what()))
-                              : nb::object(nb::none());
+    add_run(out, made);
     return out;
 }
 

@@ -1,14 +1,12 @@
 """Folds over rows and what is made of them, as one kernel: values beside NumPy's, over shapes, axes, strides and dtypes."""
 
-import json
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import xcuda.math as nvmath
 import xcuda.numeric as numeric
+from numeric_compiled import compiled
 
 
 def softmax(np, x, axis):
@@ -91,15 +89,8 @@ print(json.dumps(_runtime.numeric_compile_for(sys.argv[1])))
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
 def test_rows_compile_for_gpus(architecture):
     pytest.importorskip("nvidia.cu13", reason="no NVRTC wheel")
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PROGRAM, architecture],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    compiled = json.loads(done.stdout)
-    rows = [(text, registers) for name, text, registers in compiled if "max(" in name and "exp(" in name]
+    found = compiled(PROGRAM, architecture)
+    rows = [(text, registers) for name, text, registers in found if "max(" in name and "exp(" in name]
     assert len(rows) >= 6
     assert sum("__shared__" in text or "xc_shared" in text for text, _ in rows) >= 3
     assert all(registers and registers <= 128 for _, registers in rows)

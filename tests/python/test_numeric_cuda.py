@@ -1,14 +1,10 @@
 """The kernels that programs become, compiled for GPUs that need not be here."""
 
-import json
-import subprocess
-import sys
-
 import pytest
+from numeric_compiled import compiled
 
 pytest.importorskip("nvidia.cu13", reason="no NVRTC wheel")
 
-# In a process of its own, whose kernels are these alone.
 PROGRAM = """
 import json, sys
 import numpy
@@ -36,17 +32,10 @@ print(json.dumps(_runtime.numeric_compile_for(sys.argv[1])))
 
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 def test_fused_kernels_and_folds_compile(architecture):
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PROGRAM, architecture],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    compiled = json.loads(done.stdout)
-    assert len(compiled) >= 12
-    names = {name for name, _, _ in compiled}
+    found = compiled(PROGRAM, architecture)
+    assert len(found) >= 12
+    names = {name for name, _, _ in found}
     assert "sum(a)" in names
-    assert all(registers and registers < 256 for _, _, registers in compiled)
-    chains = [text for name, text, _ in compiled if name.startswith("sqrt(((sin(a) * cos(a)")]
+    assert all(registers and registers < 256 for _, _, registers in found)
+    chains = [text for name, text, _ in found if name.startswith("sqrt(((sin(a) * cos(a)")]
     assert any("xc_vload<f32x4>" in text for text in chains)  # 16 bytes a load

@@ -14,6 +14,10 @@ def apart(module, dtype="f8"):
     return whole.transpose(ORDER)[(slice(None, None, 2),) * AXES]
 
 
+def deep(module):
+    return module.arange(120.0).reshape((2, 3) + (1,) * 34 + (4, 5))
+
+
 def filled(module):
     out = module.zeros((3,) * AXES)
     out[(slice(None, None, 2),) * AXES] = apart(module)
@@ -34,6 +38,8 @@ PROGRAMS = {
     "functions of the host's": lambda m: m.cumsum(m.sort(apart(m), axis=0), axis=3),
     "joining": lambda m: m.concatenate([apart(m), apart(m)], axis=4),
     "forty axes": lambda m: (m.ones((1,) * 38 + (2, 3)) + m.arange(3.0)).sum(axis=-1),
+    "rows along axes beyond the thirty-second": lambda m: deep(m) - deep(m).mean(axis=-2, keepdims=True),
+    "rows along the first of many axes": lambda m: deep(m).max(axis=0, keepdims=True) - deep(m),
     "64 axes": lambda m: m.arange(6).reshape((1,) * 62 + (2, 3)).T,
 }
 
