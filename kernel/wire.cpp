@@ -13,13 +13,24 @@ nl::json parsed(std::string_view text) { return text.empty() ? nl::json::object(
 // xeus copies a comm_id into an array of this length, and writes past its end.
 constexpr std::size_t longest_comm_id = 54;
 
-bool has_sound_comm_id(const nl::json& content) {
-    if (!content.is_object()) {
-        return true;
+// What is wrong with what a comm message names; null where nothing is. xeus does not look: it reads where a name that is
+// not there would be.
+const char* wrong_with_comm(std::string_view type, const nl::json& content) {
+    const auto text = [&content](const char* name) -> const std::string* {
+        const auto found = content.is_object() ? content.find(name) : content.end();
+        return found != content.end() && found->is_string() ? &found->get_ref<const std::string&>() : nullptr;
+    };
+    const std::string* const id = text("comm_id");
+    if (id && id->size() > longest_comm_id) {
+        return "its comm_id is too long";
     }
-    const auto id = content.find("comm_id");
-    return id == content.end() || !id->is_string() ||
-           id->get_ref<const std::string&>().size() <= longest_comm_id;
+    if (type != "comm_open" && type != "comm_msg" && type != "comm_close") {
+        return nullptr;
+    }
+    if (!id) {
+        return "it names no comm_id";
+    }
+    return type == "comm_open" && !text("target_name") ? "it names no target_name" : nullptr;
 }
 
 }  // namespace
@@ -81,8 +92,9 @@ xeus::xmessage from_frames(zmq::multipart_t& frames, const signer& key) {
         throw std::runtime_error("its header names no msg_type");
     }
     nl::json parsed_content = parsed(texts[3]);
-    if (!has_sound_comm_id(parsed_content)) {
-        throw std::runtime_error("its comm_id is too long");
+    if (const char* wrong =
+            wrong_with_comm(parsed_header["msg_type"].get_ref<const std::string&>(), parsed_content)) {
+        throw std::runtime_error(wrong);
     }
     return xeus::xmessage(identities, std::move(parsed_header), parsed(texts[1]), parsed(texts[2]),
                           std::move(parsed_content), std::move(buffers));

@@ -44,8 +44,12 @@ def test_a_request_of_the_wrong_types_gets_one_error_reply(kernel, kind, content
 
 
 @pytest.mark.parametrize("kind", ["comm_msg", "comm_open", "comm_close"])
-def test_a_comm_message_without_its_fields(kernel, kind):
-    send(kernel, kind, {})
+@pytest.mark.parametrize(
+    "content",
+    [{}, {"comm_id": 5}, {"comm_id": None, "target_name": "t"}, {"comm_id": "c", "target_name": 5}, {"comm_id": "c"}],
+)  # fmt: skip
+def test_a_comm_message_without_its_fields(kernel, kind, content):
+    send(kernel, kind, content)
     assert kernel.run("1").result == "1"
 
 
