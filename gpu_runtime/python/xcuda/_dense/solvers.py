@@ -214,7 +214,7 @@ def eigh(a, lower=True, vectors=True):
 
 
 def eig(a, vectors=True):
-    """(eigenvalues, right eigenvectors), or the eigenvalues alone; real where a real matrix' all are and NumPy says so."""
+    """(eigenvalues, right eigenvectors), or the eigenvalues alone; real where all are and NumPy's would be."""
     if on_host(a):
         if not vectors:
             return from_host(numpy.linalg.eigvals(host(a)), a)
