@@ -15,6 +15,7 @@ special = pytest.importorskip("scipy.special")
 ROWS = json.loads((Path(__file__).parent / "special_values.json").read_text())
 NAMES = sorted({row[0] for row in ROWS})
 AMPLITUDE = ("j0", "j1", "y0", "y1")
+FAR = {"float32": 2.2e-6, "float64": 5e-12}  # what NVIDIA states of these beyond 8, absolutely
 DEVICE = "cuda" if xnp.zeros(1)._device_label.startswith("cuda") else "cpu"
 
 
@@ -38,9 +39,12 @@ def test_a_function_is_as_accurate_as_stated(name, dtype):
         size = np.maximum(size, 1)
     unit = np.spacing(size.astype(dtype)).astype(float)
     off = np.abs((got.astype(float) - near) - rest) / unit
-    worst = int(np.argmax(off))
-    limit = nvmath.accuracy()[name][DEVICE][dtype]
-    assert off[worst] <= limit + 0.5, (
+    limit = np.full(off.shape, nvmath.accuracy()[name][DEVICE][dtype] + 0.5)
+    if name in AMPLITUDE and DEVICE == "cuda":
+        far = np.abs(operands[0]) >= 8
+        limit[far] = np.maximum(limit, FAR[dtype] / unit)[far]
+    worst = int(np.argmax(off / limit))
+    assert off[worst] <= limit[worst], (
         name,
         off[worst],
         [float(o[worst]) for o in operands],
