@@ -193,6 +193,15 @@ def test_an_expression_takes_so_many_kernels_and_bytes(name):
     assert told.bytes <= told.unfused_bytes or len(told.kernels) > told.unfused_kernels
 
 
+def test_an_array_given_twice_is_copied_and_read_once():
+    f = nvmath.jit(lambda x, y: 2 * x + y)
+    swapped = A.astype(A.dtype.newbyteorder())  # no device reads it in place
+    told = f.explain(swapped, swapped)
+    assert told.bytes == 2 * FULL, str(told)
+    np.testing.assert_array_equal(f(swapped, swapped), 2 * A + A)
+    assert f.explain(swapped, swapped.copy()).bytes == 3 * FULL
+
+
 def test_there_are_sixty_of_them():
     assert len(TABLE) >= 60
 
