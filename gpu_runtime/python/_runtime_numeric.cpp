@@ -137,7 +137,7 @@ nb::object fold_array(NumericArray& a, const std::string& ufunc, const std::stri
         arrays::fold(a.value->device, a.operand(), r, dtype_named(out), keepdims, site_here());
     if (a.value->shared() || made->depth > most_depth)
         arrays::compute(std::span(&made, 1), queue_on(made->device));
-    return numeric_object(made, made->layout);
+    return numeric_result(made);
 }
 
 nb::object view_of(const NumericArray& a, std::int64_t offset, const Lengths& lengths,
@@ -202,6 +202,12 @@ nb::object numeric_object(ValueP value, const View& view, bool readonly) {
     auto* array = new (nb::inst_ptr<NumericArray>(made)) NumericArray(std::move(value), view);
     array->readonly = readonly;
     nb::inst_mark_ready(made);
+    return made;
+}
+
+nb::object numeric_result(const ValueP& value) {
+    nb::object made = numeric_object(value, value->layout);
+    nb::inst_ptr<NumericArray>(made)->scalar = value->layout.ndim == 0;
     return made;
 }
 
@@ -384,6 +390,7 @@ void bind_numeric(nb::module_& module) {
         .def_prop_rw(
             "_readonly", [](const NumericArray& a) { return a.readonly; },
             [](NumericArray& a, bool readonly) { a.readonly = readonly; })
+        .def_ro("_scalar", &NumericArray::scalar)
         .def_prop_ro("_device_label",
                      [](const NumericArray& a) { return launch::device_label(a.value->device->info()); })
         .def_prop_ro("_host_accessible",
