@@ -329,6 +329,15 @@ XC_FN T xc_get(const void* p) {
 }
 template <class T>
 XC_FN void xc_put(void* p, T x) {
+#ifdef XC_CUDA
+    if constexpr (xc_same<T, f16>::value) {  // ptxas (CUDA 13.0) stores a byte of a converted float16 as uint8(x)
+        u32 bits = x.bits;
+        asm("" : "+r"(bits));
+        ((u8*)p)[0] = (u8)bits;
+        ((u8*)p)[1] = (u8)(bits >> 8);
+        return;
+    }
+#endif
     XC_LIBM(memcpy)(p, &x, sizeof x);
 }
 template <class T>
