@@ -143,6 +143,8 @@ void expect_fitting(const Argument& a, const Argument& b, const Argument& out, c
 
 }  // namespace
 
+void expect_epilogues() { lt::library(); }
+
 bool product_with_epilogue(device::Device& device, device::Stream* stream, const Argument& a,
                            const Argument& b, const Argument& out, const Product& how,
                            const Epilogue& epilogue) {

@@ -8,6 +8,9 @@
 
 namespace xcuda::math {
 
+/// Throws missing() where cuBLASLt is not here.
+XCUDA_API void expect_epilogues();
+
 enum class Activation : int {
     none = 0,
     relu = 1,

@@ -141,6 +141,7 @@ void bind_math(nb::module_& module) {
     m.def("product_with_epilogue", &product_with_epilogue, nb::arg("a"), nb::arg("b"), nb::arg("out"),
           nb::arg("alpha"), nb::arg("residual").none(), nb::arg("bias").none(), nb::arg("activation"),
           nb::arg("tf32") = false, nb::arg("choice") = 0);
+    m.def("expect_epilogues", [] { math::expect_epilogues(); });
     m.def("readable", [](const DeviceArray& a) { return math::readable_by_blas(a.view); });
     m.def("self_product", &self_product, nb::arg("a"), nb::arg("out"), nb::arg("alpha") = 1.0,
           nb::arg("beta") = 0.0);

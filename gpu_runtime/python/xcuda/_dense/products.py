@@ -1,5 +1,7 @@
 """Products of stacks of matrices."""
 
+import functools
+
 import numpy
 
 from xcuda._dense.layout import empty, gpu, host, mirror, on_host
@@ -25,7 +27,16 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, tf32=False):
 
 
 ACTIVATIONS = ("", "relu", "gelu")  # in the order of math/epilogue.hpp
-_absent: list = []  # what was told where cuBLASLt is not here: it is looked for once
+
+
+@functools.cache
+def epilogues_missing():
+    """Why there are no epilogues: cuBLASLt is not here. "" where it is."""
+    try:
+        gpu().expect_epilogues()
+    except MachineError as missing:
+        return str(missing)
+    return ""
 
 
 def with_epilogue(a, b, *, alpha=1.0, residual=None, bias=None, activation="", tf32=False, choice=0):
@@ -34,16 +45,11 @@ def with_epilogue(a, b, *, alpha=1.0, residual=None, bias=None, activation="", t
     One dtype of float16, bfloat16, float32 and float64; `residual` has the result's shape, `bias` a number a column,
     both C-contiguous. choice: of the algorithms that the library finds. gelu is tanh's form, approximated.
     """
-    if _absent:
+    if epilogues_missing():
         return None
     out = empty((a.shape[0], b.shape[1]), a.dtype, a)
-    try:
-        done = gpu().product_with_epilogue(
-            a, b, out, alpha, residual, bias, ACTIVATIONS.index(activation), tf32, choice
-        )
-    except MachineError as missing:
-        _absent.append(str(missing))
-        return None
+    which = ACTIVATIONS.index(activation)
+    done = gpu().product_with_epilogue(a, b, out, alpha, residual, bias, which, tf32, choice)
     return out if done else None
 
 

@@ -10,8 +10,9 @@ import math
 
 import numpy
 
-from xcuda import _runtime, numeric
+from xcuda import _runtime
 from xcuda._dense import products
+from xcuda._dense.layout import empty, from_host
 from xcuda.numeric._array import ndarray
 from xcuda.numeric._stacks import as_it_lies, ours
 
@@ -325,8 +326,6 @@ def _within(a, b, fast, parts, choice=0):
     left, right = (as_it_lies(x if _structured._lies_well(x) else x.copy()) for x in (left, b))
     parts = dict(parts)
     if parts["activation"] == "relu":
-        from xcuda._dense.layout import empty
-
         if parts["bias"] is None:  # of the two epilogues the one that is asked about nan below
             parts["bias"] = empty((shape[-1],), a.dtype, left)
             parts["bias"]._fill_bytes(0)
@@ -344,7 +343,7 @@ def _keeps_nan(left, right, parts, choice):
            parts["residual"] is None, choice)  # fmt: skip
     known = _probed.get(key)
     if known is None:
-        nan = as_it_lies(numeric.full(right.shape[1], numpy.nan, left.dtype))
+        nan = from_host(numpy.full(right.shape[1], numpy.nan, left.dtype), left)
         made = products.with_epilogue(left, right, **(parts | {"bias": nan}), choice=choice)
         ends = [] if made is None else [made[:1, :1], made[-1:, -1:]]
         known = bool(ends) and all(

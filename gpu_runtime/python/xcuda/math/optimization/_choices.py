@@ -103,7 +103,7 @@ def epilogue(steps, a, b, apart, within):
 
     candidates = {"a product, then a kernel": apart}
     names = [f"cuBLASLt's algorithm {k + 1}" for k in range(_MOST_ALGORITHMS)]
-    if not products._absent:
+    if not products.epilogues_missing():
         candidates |= {name: algorithm(k) for k, name in enumerate(names)}
     lies = "".join("C" if x._c_contiguous else "F" if x._f_contiguous else "S" for x in (a, b))
     key = (" ".join(steps), lies, *_described(a, b))
