@@ -10,6 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
 from .._array import asarray
+from .._paths import native_twice
 from .._products import dot, matmul
 from .._reductions import squared_size
 from .._registry import TABLE, native
@@ -180,7 +181,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=numpy._NoValue):
     return matmul(vh.swapaxes(-1, -2), inverse[..., None] * u.swapaxes(-1, -2))
 
 
-@native("linalg.lstsq")
+@native_twice("linalg.lstsq", reference=numpy.linalg.lstsq)
 def lstsq(a, b, rcond=None):
     """numpy.linalg.lstsq, by singular values: (x, residuals, rank, singular values)."""
     a, b = arrays(a, b)
