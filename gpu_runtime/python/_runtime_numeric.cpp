@@ -211,6 +211,8 @@ arrays::Site site_of(const LaunchSite& at) {
     if (!at.code.is_valid()) return {};
     return {std::shared_ptr<void>(nb::object(at.code).release().ptr(),
                                   [](void* code) {
+                                      if (PyGILState_Check()) [[likely]]
+                                          return Py_DECREF(static_cast<PyObject*>(code));
                                       if (!Py_IsInitialized()) return;
                                       const nb::gil_scoped_acquire gil;
                                       Py_DECREF(static_cast<PyObject*>(code));
