@@ -173,18 +173,26 @@ def soak(cells: int, seed: int, seconds: float = float("inf"), samples: int = 20
     return outcome
 
 
-def restarts(count: int) -> list[str]:
-    """Restarts one kernel that often, each time with a launch; what went wrong."""
+def restarts(count: int, seed: int = 0, progress=None) -> list[str]:
+    """Restarts one kernel that often, each time with a random cell; every third time it is killed. What went wrong."""
     session, wrong = Session(), []
-    rng = random.Random(0)
+    rng = random.Random(seed)
     try:
-        for number in range(count):
+        for number in range(count + 1):  # the last restart is looked at too
             session.run(Cell("setup", SETUP))
-            one = cell(rng)
-            if problem := session.run(one):
+            if problem := session.run(cell(rng)):
                 wrong.append(f"after {number} restarts: {problem}")
+            if progress:
+                progress(number, wrong)
+            if number == count:
+                break
+            before = session.manager.provisioner.process.pid
             session.manager.restart_kernel(now=number % 3 == 0)
             session.client.wait_for_ready(timeout=60)
+            if session.manager.provisioner.process.pid == before:
+                wrong.append(f"restart {number + 1} made no new process")
+    except (Hang, queue.Empty, RuntimeError) as problem:  # nothing more can be asked of it
+        wrong.append(f"after {number} restarts: {problem!r}")
     finally:
         session.close()
     return wrong
