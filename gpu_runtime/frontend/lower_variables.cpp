@@ -104,7 +104,7 @@ Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place
             const std::string item = path + "." + std::to_string(i++);
             if (const Slot* known = slot_of(item)) *part = read_slot(item, *known, place).expr;
         }
-        return fixed;
+        return as_viewed(std::move(fixed), place);
     }
     if (slot.kind == Slot::Kind::tuple) {
         std::vector<Value> items;
