@@ -245,6 +245,23 @@ nb::object numeric_result(const ValueP& value) {
     return made;
 }
 
+namespace {
+
+arrays::Site site_of(const LaunchSite& at) {
+    if (!at.code.is_valid()) return {};
+    return {std::shared_ptr<void>(nb::object(at.code).release().ptr(),
+                                  [](void* code) {
+                                      if (PyGILState_Check()) [[likely]]
+                                          return Py_DECREF(static_cast<PyObject*>(code));
+                                      if (!Py_IsInitialized()) return;
+                                      const nb::gil_scoped_acquire gil;
+                                      Py_DECREF(static_cast<PyObject*>(code));
+                                  }),
+            at.instruction};
+}
+
+}  // namespace
+
 nb::object numeric_over(const DeviceArray& a) {
     if (a.view.dtype > DType::c128)  // float8 and times: codes from there on are Python's numbers
         wrong("TypeError", "numeric has no arrays of " + std::string(info(a.view.dtype).name),
@@ -258,16 +275,11 @@ nb::object numeric_over(const DeviceArray& a) {
     if (a.view.layout == ir::Layout::bytes) wrong("ValueError", "the array's elements are not aligned");
     const ValueP value = arrays::in_memory(a.buffer, static_cast<char*>(a.view.address), a.view.dtype, view);
     value->readonly = a.view.readonly;
+    value->site = site_of(a.made);
     return numeric_object(value, value->layout, a.view.readonly);
 }
 
-arrays::Site site_here() {
-    LaunchSite here = LaunchSite::here();
-    if (!here.code.is_valid()) return {};
-    return {std::shared_ptr<void>(here.code.release().ptr(),
-                                  [](void* code) { Py_DECREF(static_cast<PyObject*>(code)); }),
-            here.instruction};
-}
+arrays::Site site_here() { return site_of(LaunchSite::here()); }
 
 arrays::Queue queue_on(const std::shared_ptr<device::Device>& device) {
     arrays::Queue queue{device, stream_on(device), {}};
@@ -435,8 +447,13 @@ void bind_numeric(nb::module_& module) {
         .def_prop_ro("_memory",
                      [](const NumericArray& a) {  // as of a device array; nothing while it is pending
                          const launch::Buffer* buffer = a.value->buffer.get();
+                         nb::object made = nb::none();
+                         if (a.value->site.code) {
+                             const Place place = place_of(a.value->site);
+                             made = nb::make_tuple(place.file, place.line);
+                         }
                          return nb::make_tuple(reinterpret_cast<std::uintptr_t>(buffer),
-                                               buffer ? buffer->bytes() : 0, nb::none(), 0.0);
+                                               buffer ? buffer->bytes() : 0, made, nb::none());
                      })
         .def("_same_memory", [](const NumericArray& a, const NumericArray& b) { return a.value == b.value; })
         .def("_memory_of",

@@ -164,19 +164,12 @@ class Call:
     # -- running -------------------------------------------------------------------------------------
 
     def values(self, captured):
-        """What the program's inputs stand for in this call; an array given twice is one."""
-        known = {}
+        """What the program's inputs stand for in this call."""
+        taken: dict = {}  # by identity: a host array that is given twice is copied to a GPU once
         return [
-            self._numeric(self.arrays[place], known) if of_array else self.numbers[place]
+            _places.as_numeric_once(self.arrays[place], taken) if of_array else self.numbers[place]
             for of_array, place in captured.places
         ]
-
-    @staticmethod
-    def _numeric(array, known):
-        made = known.get(id(array))
-        if made is None:
-            made = known[id(array)] = _places.as_numeric(array)
-        return made
 
     def results(self, captured):
         """Runs the program; gives results where the arrays are."""
