@@ -204,17 +204,21 @@ Row row_of(const Loop& loop) {
 std::int64_t limit = 32;
 std::uint64_t computed = 0;
 
+bool has_rows(const Loop& loop, std::span<const Operand> operands) {
+    if (operands.size() > most_operands || !row_of(loop)) return false;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (operands[i].dtype != loop.in[i] &&
+            (!operands[i].value || !cast_row(operands[i].dtype, loop.in[i])))
+            return false;
+    return true;
+}
+
 // `visits`: how many values may still be looked at; chains that share much are left to a kernel.
 bool possible(const Value& v, int& visits) {
     if (!v.pending()) return v.buffer && v.buffer->on_default_stream_alone();
-    if (--visits < 0 || v.reduction || v.size() > limit || v.operands.size() > most_operands ||
-        !row_of(*v.loop))
-        return false;
-    for (std::size_t i = 0; i < v.operands.size(); ++i) {
-        const Operand& o = v.operands[i];
-        if (o.dtype != v.loop->in[i] && (!o.value || !cast_row(o.dtype, v.loop->in[i]))) return false;
+    if (--visits < 0 || v.reduction || v.size() > limit || !has_rows(*v.loop, v.operands)) return false;
+    for (const Operand& o : v.operands)
         if (o.value && !possible(*o.value, visits)) return false;
-    }
     return true;
 }
 
@@ -246,39 +250,43 @@ void over(const View& shape, Row row, const Strided& out, const View& out_view, 
 
 std::int64_t size_of(DType d) { return static_cast<std::int64_t>(info(d).size); }
 
+// The loop over operands in memory, into memory of this layout.
+void fill(const Loop& loop, std::span<Operand> operands, const View& layout, const Value& memory) {
+    std::array<Strided, most_operands> in;
+    std::array<const View*, most_operands> views{};
+    std::array<std::int64_t, most_operands> sizes{};
+    std::array<std::vector<char>, most_operands> cast;
+    std::array<View, most_operands> dense_views;
+    const std::int64_t n = layout.size();
+    if (n == 0) return;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        Operand& o = operands[i];
+        if (!o.value) {
+            in[i] = {reinterpret_cast<char*>(&o.bits), 0};
+            continue;
+        }
+        sizes[i] = size_of(o.dtype);
+        in[i].at = o.value->address + o.view.offset * sizes[i];
+        views[i] = &o.view;
+        const DType wanted = loop.in[i];
+        if (o.dtype == wanted) continue;
+        dense_views[i] = dense(layout.shape());
+        cast[i].resize(static_cast<std::size_t>(n * size_of(wanted)));
+        over(layout, cast_row(o.dtype, wanted), {cast[i].data(), 0}, dense_views[i], size_of(wanted),
+             std::span(&in[i], 1), std::span(&views[i], 1), std::span(&sizes[i], 1));
+        in[i].at = cast[i].data();
+        views[i] = &dense_views[i];
+        sizes[i] = size_of(wanted);
+    }
+    over(layout, row_of(loop), {memory.address, 0}, layout, size_of(loop.out), {in.data(), operands.size()},
+         {views.data(), operands.size()}, {sizes.data(), operands.size()});
+}
+
 void evaluate(Value& v, const Queue& queue) {
     for (const Operand& o : v.operands)
         if (o.value && o.value->pending()) evaluate(*o.value, queue);
     const ValueP memory = allocated(queue.device, v.dtype, v.layout, queue.stream);
-    if (v.size() > 0) {
-        std::array<Strided, most_operands> in;
-        std::array<const View*, most_operands> views{};
-        std::array<std::int64_t, most_operands> sizes{};
-        std::array<std::vector<char>, most_operands> cast;
-        std::array<View, most_operands> dense_views;
-        const std::size_t count = v.operands.size();
-        for (std::size_t i = 0; i < count; ++i) {
-            Operand& o = v.operands[i];
-            if (!o.value) {
-                in[i] = {reinterpret_cast<char*>(&o.bits), 0};
-                continue;
-            }
-            sizes[i] = size_of(o.dtype);
-            in[i].at = o.value->address + o.view.offset * sizes[i];
-            views[i] = &o.view;
-            const DType wanted = v.loop->in[i];
-            if (o.dtype == wanted) continue;
-            dense_views[i] = dense(v.layout.shape());
-            cast[i].resize(static_cast<std::size_t>(v.size() * size_of(wanted)));
-            over(v.layout, cast_row(o.dtype, wanted), {cast[i].data(), 0}, dense_views[i], size_of(wanted),
-                 std::span(&in[i], 1), std::span(&views[i], 1), std::span(&sizes[i], 1));
-            in[i].at = cast[i].data();
-            views[i] = &dense_views[i];
-            sizes[i] = size_of(wanted);
-        }
-        over(v.layout, row_of(*v.loop), {memory->address, 0}, v.layout, size_of(v.dtype), {in.data(), count},
-             {views.data(), count}, {sizes.data(), count});
-    }
+    fill(*v.loop, v.operands, v.layout, *memory);
     ++computed;
     v.settle(*memory);
 }
@@ -290,6 +298,21 @@ bool compute_small(const ValueP& value, const Queue& queue) {
     if (queue.stream || !queue.device->host_accessible() || !possible(*value, visits)) return false;
     if (value->pending()) evaluate(*value, queue);
     return true;
+}
+
+ValueP applied_small(const std::shared_ptr<device::Device>& device, const Loop& loop,
+                     std::span<Operand> operands, Shape shape, const View* like) {
+    if (!device->host_accessible()) return nullptr;
+    std::int64_t n = 1;
+    for (const std::int64_t length : shape) n *= length;
+    if (n > limit || !has_rows(loop, operands)) return nullptr;
+    for (const Operand& o : operands)
+        if (o.value && (o.value->pending() || !o.value->buffer || !o.value->buffer->on_default_stream_alone()))
+            return nullptr;
+    ValueP made = allocated(device, loop.out, layout_of_result(operands, shape, like), nullptr);
+    fill(loop, operands, made->layout, *made);
+    ++computed;
+    return made;
 }
 
 bool store_small(Value& target, const View& view, const Operand& from, const Queue& queue) {

@@ -346,6 +346,8 @@ ValueP applied(const arrays::Loop& loop, std::vector<Operand> operands, const Vi
     }
     const auto device = first->value->device;
     const View shape = first->view;
+    if (!stream_on(device))
+        if (ValueP made = arrays::applied_small(device, loop, operands, shape.shape(), like)) return made;
     const ValueP made = arrays::apply(device, loop, std::move(operands), shape.shape(), like, site_here());
     if (shared || made->depth > most_depth) [[unlikely]]
         arrays::compute(std::span(&made, 1), queue_on(device));
