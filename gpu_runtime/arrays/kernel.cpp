@@ -120,11 +120,18 @@ const std::shared_ptr<const launch::Specialisation>& at_site(
     for (const Sited& s : entry.sites)
         if (s.code == site.code.get() && s.instruction == site.instruction && s.general == general)
             return s.sited;
+    const Place place = place_of(site);
+    std::shared_ptr<const launch::Specialisation> sited;
+    for (const Sited& s : entry.sites)  // a cell that runs again is new code at the same line
+        if (s.general == general && s.sited->facts->place == place) sited = s.sited;
+    if (!sited) {
+        auto made = std::make_shared<launch::Specialisation>(*general);
+        auto facts = std::make_shared<launch::KernelFacts>(*general->facts);
+        facts->place = place;
+        made->facts = std::move(facts);
+        sited = std::move(made);
+    }
     if (entry.sites.size() >= most_sites) entry.sites.clear();
-    auto sited = std::make_shared<launch::Specialisation>(*general);
-    auto facts = std::make_shared<launch::KernelFacts>(*general->facts);
-    facts->place = place_of(site);
-    sited->facts = std::move(facts);
     entry.sites.push_back({site.code.get(), site.instruction, general, std::move(sited), site.code});
     return entry.sites.back().sited;
 }

@@ -78,7 +78,6 @@ void Value::settle(const Value& computed) {
     loop = nullptr;
     reduction.reset();
     operands.clear();
-    site = {};
     depth = 0;
 }
 

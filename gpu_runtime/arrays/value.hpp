@@ -64,8 +64,9 @@ struct Value : std::enable_shared_from_this<Value> {
     const Loop* loop = nullptr;
     std::vector<Operand> operands;
     std::optional<Reduction> reduction;
-    Site site;
     int depth = 0;  // of pending values under it
+
+    Site site;  // that asked for it
 
     int arrays = 0;         // that the user holds over it
     int place = -1;         // among the pending values with arrays

@@ -105,6 +105,7 @@ void loop_range_stmt(Writer& w, const Stmt& s) {
         } else if (!s.narrow && *step != 1 && *step != -1) {  // a step may lead past the last int64
             head += fmt::format(", xc_end{0} = xc_range_end(xc_i{0}, xc_stop{0}, {1})", n, *step);
             test = fmt::format("xc_i{0} != xc_end{0}", n);
+            by = fmt::format("xc_i{0} = (i64)((u64)xc_i{0} + (u64){1})", n, *step);
         }
         w.open(fmt::format("{}; {}; {})", head, test, by));
         const Type& t = w.function.vars[static_cast<std::size_t>(s.var)].type;

@@ -163,7 +163,9 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
     made->shared_bytes = static_shared_bytes(whole);
     made->fixed_block = made->key || passes::wants_fixed_block(made->module);
     made->known_block = !made->key && passes::wants_known_block(made->module);
+    made->unguarded = !lowering_ && !options_.checked;
     for (const ir::Function& f : made->module.functions) {
+        made->unguarded |= f.foreign.has_value();
         made->whole_grid |=
             ir::strongest_effect(f.body) == ir::Effect::grid || (f.foreign && f.foreign->cooperative);
         ir::each_expr(f.body, [&](const ir::Expr& e) { made->prints |= e.op == ir::Op::print; });

@@ -49,6 +49,7 @@ struct Lowered {
     bool fixed_block = false;                 // passes::wants_fixed_block, of the CPU device
     bool known_block = false;                 // passes::wants_known_block, of a GPU
     bool prints = false, whole_grid = false;  // holds a print(); its whole grid meets
+    bool unguarded = false;  // the user's own accesses, which nothing checks, or foreign code
     passes::AutomaticLaunch automatic;
     std::optional<device::Dim3> block;  // of launches whose shape is ours; absent: by the number of axes
     std::optional<PlanKey> key;         // of a kernel through a front door of its own, with what it prepared

@@ -208,8 +208,8 @@ std::shared_ptr<device::Stream> stream_on(const std::shared_ptr<device::Device>&
 
 namespace {
 
-/// [(kernel, file, line)] of what was under way on a device when it was lost; file is None where it is not known. They
-/// are let go of.
+/// [(kernel, file, line, unguarded)] of what was under way on a device when it was lost; file is None where it is not
+/// known. They are let go of.
 nb::list lost_launches(const std::string& label) {
     std::vector<std::shared_ptr<InFlight>> lost;
     std::erase_if(flying, [&](const auto& w) {
@@ -226,8 +226,11 @@ nb::list lost_launches(const std::string& label) {
         if (!error || error->python_type != "DeviceLostError") continue;
         const std::string name = w->graph ? "a graph" : w->started.kernel->facts->name;
         const bool placed = w->site.code.is_valid();
+        const auto unguarded = [](const auto& launch) { return launch.kernel->lowered->unguarded; };
         out.append(nb::make_tuple(name, placed ? w->site.code.attr("co_filename") : nb::object(nb::none()),
-                                  w->site.line()));
+                                  w->site.line(),
+                                  w->graph ? std::ranges::any_of(w->graph->launches, unguarded)
+                                           : unguarded(w->started)));
     }
     return out;
 }

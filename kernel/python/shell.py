@@ -21,6 +21,7 @@ from . import _kernel
 from .display import KernelDisplayHook, KernelDisplayPublisher
 from .encode import to_json
 from .frames import without_own
+from .outputs import Errors, Outputs
 
 # What needs no event loop beside asyncio's, which runs always.
 LOOPLESS_GUIS = frozenset(
@@ -65,6 +66,12 @@ class ZMQInteractiveShell(InteractiveShell):
     def init_hooks(self):
         super().init_hooks()
         self.set_hook("show_in_pager", page.as_hook(payloadpage.page), 99)
+
+    def init_history(self):
+        super().init_history()
+        if hasattr(self.history_manager, "outputs"):  # of IPython 9
+            self.history_manager.outputs = Outputs()
+            self.history_manager.exceptions = Errors()
 
     def _showtraceback(self, etype, evalue, stb):
         sys.stdout.flush()

@@ -7,9 +7,12 @@ import contextlib
 import numpy as np
 import pytest
 from checked import PAIRS
-from fake_cuda import on_fake
+from cpu_device import needs_cpu
+from fake_cuda import driver, need_nvrtc, on_fake
 from xcuda import core as cuda
 from xcuda.check import rules
+
+pytestmark = needs_cpu
 
 
 def looked_at(pair, twin, **options):
@@ -187,3 +190,17 @@ def test_arrays_of_a_gpu_are_checked_on_the_cpu_device():
     assert overlap.rule == "overlap"
     assert len(cuda.check(doubled[4, 64], x[1:], x[1:])) == 0
     assert x.copy_to_host().tolist() == list(range(257))
+
+
+@pytest.mark.parametrize("kind", sorted({name.split(":")[0] for name in PAIRS}))
+@on_fake()
+def test_what_a_gpu_is_given_is_looked_at_before_it_is_launched(kind):
+    need_nvrtc()
+    for name, pair in PAIRS.items():
+        if not name.startswith(f"{kind}:"):
+            continue
+        found = looked_at(pair, twin=False)
+        assert {f.rule for f in found} == {pair.rule}, (name, found)
+        found = looked_at(pair, twin=True)
+        assert len(found) == 0 and found.launches and found.launches[0].complete, (name, found)
+    assert driver.get("launches") > 0

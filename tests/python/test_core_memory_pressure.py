@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from xcuda import core as cuda
+from xcuda import numeric
 
 MIB = 1 << 20
 
@@ -148,3 +149,20 @@ def test_limits_are_whole_numbers(wrong):
     with pytest.raises((ValueError, AttributeError, TypeError)):
         cuda.Device().memory_limit = wrong
     assert cuda.Device().memory_limit is None
+
+
+def test_lazy_arrays_are_told_with_the_line_that_asked_for_them(limit):
+    held = [numeric.arange(MIB) * 2.0 + 1]  # here: it is computed two lines further
+    copied = numeric.asarray(np.ones(MIB))
+    total = float((held[0] + copied).sum())
+    assert total == MIB * (MIB - 1) + 2.0 * MIB
+    rows = {row.name: row for row in cuda.memory_info().arrays}
+    first = test_lazy_arrays_are_told_with_the_line_that_asked_for_them.__code__.co_firstlineno
+    here = "of .*test_core_memory_pressure.py"
+    assert re.fullmatch(rf"line {first + 1} {here}", rows["held[0]"].where), rows
+    assert re.fullmatch(rf"line {first + 2} {here}", rows["copied"].where), rows
+    with pytest.raises(cuda.DeviceMemoryError) as caught:
+        cuda.zeros(9 * MIB)
+    assert re.search(
+        rf"held\[0\] \(8.0 MiB, float64, shape \(1048576,\), made at line {first + 1} {here}\)", str(caught.value)
+    )

@@ -78,6 +78,31 @@ def test_the_sentence_says_all_and_every_later_use_says_it_again(error):
     assert driver.get("resets") == 0
 
 
+@on_fake()
+def test_who_can_have_done_it_is_named_before_what_ran_beside_it():
+    smash = made_kernel()
+
+    @cuda.kernel
+    def double(out, a):
+        i = cuda.grid(1)
+        if i < out.shape[0]:
+            out[i] = a[i] * 2
+
+    a, out, stream = cuda.zeros(10), cuda.zeros(10), cuda.stream()
+    with stream:
+        for _ in range(2):
+            double(out, a)
+    driver.set(break_at_launch=719)
+    with pytest.raises(cuda.DeviceLostError) as caught:
+        smash[1, 32](a)
+        cuda.synchronize()
+    site = r"\(launched at line \d+ of .*test_cuda_fake_faults.py\)"
+    assert re.search(
+        rf", with smash {site} under way, which runs without checks, and besides double {site}; the arrays",
+        str(caught.value),
+    )
+
+
 @on_fake(device="")
 def test_the_cpu_device_becomes_the_default_where_none_was_chosen():
     if "cpu" not in [device.label for device in cuda.devices()]:

@@ -74,7 +74,7 @@ def run(script):
 def test_a_write_far_out_of_range_is_told_and_the_process_goes_on():
     done = run(SMASH)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "with smash (launched at line " in done.stdout
+    assert ", with smash (launched at line " in done.stdout  # whatever else was not known to be done
     assert "the arrays on it are gone: " in done.stdout
     assert "weights (7.8 KiB)" in done.stdout
     assert done.stdout.rstrip().endswith("went on")

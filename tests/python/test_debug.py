@@ -6,8 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from cpu_device import needs_cpu
 from xcuda import core as cuda
 from xcuda import tiles
+
+pytestmark = needs_cpu
 
 
 @cuda.kernel

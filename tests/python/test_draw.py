@@ -8,9 +8,12 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
+from cpu_device import needs_cpu
 from jupyterlab_sanitizer import sanitized
 from xcuda import core as cuda
 from xcuda import tiles
+
+pytestmark = needs_cpu
 
 SVG = "{http://www.w3.org/2000/svg}"
 

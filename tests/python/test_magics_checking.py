@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from cpu_device import needs_cpu
 from jupyterlab_sanitizer import sanitized
 from magic_shell import a_shell, run, usage_error
+
+pytestmark = needs_cpu
 
 RACY = """
 @cuda.kernel

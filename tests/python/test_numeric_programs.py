@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 DTYPES = ["float64", "float32", "int64", "int32", "bool"]
 SHAPES = [(6,), (4, 6), (3, 1), (1, 6), (2, 4, 6), ()]
+# More than the usual number looks for new ones.
+PROGRAMS = int(os.environ.get("XCUDA_PROGRAMS", "60"))
 
 
 class Pair:
@@ -122,10 +124,10 @@ def check(pair):
 
 
 @settings(
-    max_examples=int(os.environ.get("XCUDA_PROGRAMS", "60")),
+    max_examples=PROGRAMS,
     deadline=None,
     suppress_health_check=list(HealthCheck),
-    derandomize="XCUDA_PROGRAMS" not in os.environ,
+    derandomize=PROGRAMS <= 60,
 )
 @given(st.data())
 def test_programs(data):

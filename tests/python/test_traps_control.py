@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from frontend_source import make, run
 from test_kernel_loops import check, data
+from xcuda import _runtime, core
 from xcuda.core.errors import KernelSyntaxError
 
 # Python itself, run on the same arrays, is the reference.
@@ -159,3 +160,19 @@ def test_faults_come_in_pythons_order():
             continue
         with pytest.raises(error):
             run(f, np.array([0, 1]), np.zeros(2))
+
+
+def test_a_range_that_steps_past_int64_wraps_in_cuda_too():
+    """nvcc takes a signed counter that overflows for one that never does: such a loop ran for ever on a GPU."""
+    f = make("""
+        def f(o):
+            n = 0
+            for i in range(2**63 - 8, 2**63 - 1, 5):
+                n += 1
+            o[0] = n
+    """)
+    row = next(row for row in _runtime.libraries() if row["name"] == "NVRTC")
+    if row["problem"]:
+        pytest.skip("no NVRTC here")
+    text = core.kernel(f).compile("int64[::1]", target="sm_90")["text"]
+    assert "(u64)xc_i0 + (u64)5" in text and "xc_i0 += 5" not in text

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cpu_device import needs_cpu
 from xcuda import core as cuda
+
+pytestmark = needs_cpu
 
 A = np.arange(8.0)
 

@@ -14,6 +14,14 @@ from soak.cells import SETUP, Cell, cell
 
 FLAT = 1.02
 MEMORY = "import gc; gc.collect(); cuda.synchronize(); cuda.Device().memory()['used']"
+# glibc's own account of what is in use; Python's objects below 512 bytes are not in it, but in getallocatedblocks().
+HEAP = "import ctypes; _libc = ctypes.CDLL(None)\n" + (
+    "class _I(ctypes.Structure): _fields_ = [(n, ctypes.c_size_t) for n in"
+    " 'arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost'.split()]\n"
+    "_libc.mallinfo2.restype = _I"
+)
+HEAP_USED = "import gc; gc.collect(); (lambda m: m.uordblks + m.hblkhd)(_libc.mallinfo2())"
+BLOCKS = "import sys; sys.getallocatedblocks()"
 
 
 @dataclass
@@ -25,6 +33,8 @@ class Outcome:
     wrong: list[str] = field(default_factory=list)
     resident: list[int] = field(default_factory=list)  # bytes, at each sample
     own: list[int] = field(default_factory=list)  # of these, without the pages of files
+    heap: list[int] = field(default_factory=list)  # malloc's bytes in use
+    blocks: list[int] = field(default_factory=list)  # Python's small objects
     device: list[int] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -131,6 +141,7 @@ def soak(cells: int, seed: int, seconds: float = float("inf"), samples: int = 20
     session = Session()
     try:
         session.run(Cell("setup", SETUP))
+        session.run(Cell("heap", HEAP))
         every = max(1, cells // samples)
         for number in range(1, cells + 1):
             one = cell(rng)
@@ -149,6 +160,9 @@ def soak(cells: int, seed: int, seconds: float = float("inf"), samples: int = 20
                 outcome.device.append(session.number(MEMORY))
                 outcome.resident.append(session.resident())
                 outcome.own.append(session.resident("RssAnon"))
+                outcome.heap.append(session.number(HEAP_USED))
+                outcome.blocks.append(session.number(BLOCKS))
+                outcome.seconds = time.monotonic() - begin
                 if progress:
                     progress(outcome)
             if late:
@@ -159,18 +173,26 @@ def soak(cells: int, seed: int, seconds: float = float("inf"), samples: int = 20
     return outcome
 
 
-def restarts(count: int) -> list[str]:
-    """Restarts one kernel that often, each time with a launch; what went wrong."""
+def restarts(count: int, seed: int = 0, progress=None) -> list[str]:
+    """Restarts one kernel that often, each time with a random cell; every third time it is killed. What went wrong."""
     session, wrong = Session(), []
-    rng = random.Random(0)
+    rng = random.Random(seed)
     try:
-        for number in range(count):
+        for number in range(count + 1):  # the last restart is looked at too
             session.run(Cell("setup", SETUP))
-            one = cell(rng)
-            if problem := session.run(one):
+            if problem := session.run(cell(rng)):
                 wrong.append(f"after {number} restarts: {problem}")
+            if progress:
+                progress(number, wrong)
+            if number == count:
+                break
+            before = session.manager.provisioner.process.pid
             session.manager.restart_kernel(now=number % 3 == 0)
             session.client.wait_for_ready(timeout=60)
+            if session.manager.provisioner.process.pid == before:
+                wrong.append(f"restart {number + 1} made no new process")
+    except (Hang, queue.Empty, RuntimeError) as problem:  # nothing more can be asked of it
+        wrong.append(f"after {number} restarts: {problem!r}")
     finally:
         session.close()
     return wrong

@@ -20,11 +20,16 @@ def told(message):
 
 
 def _launches(label):
-    names = {}  # each line once, in the order of the calls
-    for kernel, file, line in _runtime.lost_launches(label):
+    """What was under way; first what can have done it: a launch whose accesses are checked can't."""
+    names = {True: {}, False: {}}  # each line once, in the order of the calls
+    for kernel, file, line, unguarded in _runtime.lost_launches(label):
         where = f" (launched at line {line} of {name_cell(file)})" if file else ""
-        names[f"{kernel}{where}"] = None
-    return f", with {_listed(list(names))} under way" if names else ""
+        names[unguarded][f"{kernel}{where}"] = None
+    suspects, others = list(names[True]), list(names[False])
+    if not suspects or not others:
+        return f", with {_listed(suspects or others)} under way" if suspects or others else ""
+    run = "which runs" if len(suspects) == 1 else "which run"
+    return f", with {_listed(suspects)} under way, {run} without checks, and besides {_listed(others)}"
 
 
 def _arrays(label):

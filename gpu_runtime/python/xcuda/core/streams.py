@@ -204,11 +204,9 @@ _of_thread = threading.local()
 def per_thread_default_stream():
     """This thread's own default stream, which waits for the legacy one as other streams do."""
     label = _runtime.current_device_label()
-    if label.startswith("cuda"):
-        return external_stream(2)
     streams = _of_thread.__dict__
     if label not in streams:
-        streams[label] = stream()
+        streams[label] = external_stream(2) if label.startswith("cuda") else stream()
     return streams[label]
 
 
