@@ -114,6 +114,7 @@ private:
     frontend::Source source_;  // of a program with a lowering: only its name
     Lowering lowering_;
     Options options_;
+    std::optional<std::size_t> result_;  // FrontDoor::result
     mutable std::mutex mutex_;  // of the two lists; held while compiling, so that one signature compiles once
     std::vector<std::shared_ptr<const Lowered>> lowered_;
     std::vector<std::shared_ptr<const Specialisation>> specialised_;

@@ -13,6 +13,7 @@ struct Measured {
     std::string_view target;
     DType in;
     int size;  // size_class
+    bool few;  // is_few
     std::int64_t rows, columns, depth;
     int threads, stages;
     Instructions products;

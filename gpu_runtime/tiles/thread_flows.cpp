@@ -288,10 +288,7 @@ struct Flow {
                               var_of(*product.exprs[2]->args[0]) == product.var;
         const auto kind = t.matrix_kind(product);
         const tiles::Layout l = t.layout(t.type_of(product.var).extents);
-        if (!in_place || !kind || !is_for_four_warps(*kind, a->turned, b->turned) ||
-            l.kind != tiles::Layout::Kind::matrix || l.across != 1 || l.rows != 16 || l.down % 4 != 0 ||
-            (l.columns != 64 && l.columns != 128 && l.columns != 256))
-            return std::nullopt;
+        if (!in_place || !t.for_four_warps(product)) return std::nullopt;
         return written(first, rest, at, *a, *b, *kind, l);
     }
 
