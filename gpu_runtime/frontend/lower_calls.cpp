@@ -113,32 +113,10 @@ Value Lowering::call(const Node& given) {
             if (base.kind == Value::Kind::records && attr == "reshape") return reshaped(base, node);
             if (base.has_elements())
                 if (auto made = array_method(base, attr, node)) return *made;
-            if (base.is_scalar() && attr == "view") return number_view(base.expr, node);
-            if (base.is_scalar() && attr == "astype") {
-                const Node& given = *bind(node, attr, {"dtype"}, 1)[0];
-                const Value type = value(given);
-                const auto dtype = dtype_from(type);
-                if (!dtype)
-                    throw refused(given.place, "expected a dtype, found " + spoken(type), "write np.float32");
-                return scalar_value(python_cast(*dtype, false, base.expr, node.place));
-            }
-            if (base.is_scalar() && attr == "item") {
-                bind(node, attr, {}, 0);
-                return base;
-            }
+            if (base.is_scalar())
+                if (auto made = number_method(base, attr, node)) return *made;
             if (base.kind == Value::Kind::string)
                 if (auto made = string_method(base, attr, node)) return *made;
-            if (base.is_scalar() && attr == "bit_count") {
-                bind(node, attr, {}, 0);
-                return scalar_value(python_cast(
-                    DType::i64, true,
-                    table_apply(internal_function("bit_count"), "bit_count", {base.expr}, node.place),
-                    node.place));
-            }
-            if (base.is_scalar() && (attr == "conjugate" || attr == "conj")) {
-                bind(node, attr, {}, 0);
-                return part("conjugate", base.expr, node.place);
-            }
             if (base.has_elements() || base.is_scalar() || base.is_tuple() ||
                 base.kind == Value::Kind::string)
                 throw refused(node.place, spoken(base) + " has no method '" + attr + "' in a kernel",
@@ -214,6 +192,7 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
     if (spelling == "builtins.complex") return call_complex(node, DType::c128, true);
     if (spelling == "builtins.bool") return call_number(node, DType::b1);
     if (spelling == "builtins.pow") return call_pow(node);
+    if (auto made = call_whole(spelling, node)) return *made;
     if (spelling == "builtins.divmod") return call_divmod(node);
     if (spelling == "math.log" || spelling == "cmath.log") return call_log(node, spelling);
     if (spelling == "numpy.where") return call_where(node);

@@ -35,7 +35,8 @@ bool one_number_type(const Value& v) {
 }  // namespace
 
 bool Lowering::iterable(const Value& v) const {
-    const bool viewed = v.kind == Kind::expression && v.expression->alias;  // others NumPy computes beforehand
+    const bool viewed =
+        v.kind == Kind::expression && v.expression->alias;  // others NumPy computes beforehand
     return v.is_tuple() || v.is_indexed() || viewed || v.kind == Kind::records || v.kind == Kind::range ||
            v.kind == Kind::lazy || v.kind == Kind::string ||
            (v.kind == Kind::meaning && v.meaning->kind == Meaning::Kind::class_ && !v.meaning->fields.empty());

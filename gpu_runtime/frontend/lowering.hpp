@@ -386,6 +386,8 @@ private:
     ExprP round(const ExprP& x, const Value& digits, bool builtin, const Place& place);
     Value call_divmod(const Node& node);
     Value call_pow(const Node& node);
+    std::optional<Value> call_whole(const std::string& spelling, const Node& node);
+    std::optional<Value> number_method(const Value& x, const std::string& name, const Node& node);
     Value call_log(const Node& node, const std::string& spelling);
 
     // lower_intrinsics.cpp
