@@ -30,6 +30,7 @@ constexpr Named options[] = {
     {"fault_length", &Options::fault_length},
     {"drop", &Options::drop},
     {"drops_nan", &Options::drops_nan},
+    {"astray", &Options::astray},
 };
 
 std::int64_t counter(State& s, const std::string& name) {
