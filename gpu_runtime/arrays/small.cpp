@@ -158,6 +158,25 @@ Row move_row(DType d) {
     }
 }
 
+template <std::size_t size>
+void chosen(const Strided& out, const Strided* in, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        const Strided& from = element<bool>(in[0], i) ? in[1] : in[2];
+        std::memcpy(out.at + i * out.step, from.at + i * from.step, size);
+    }
+}
+
+Row choice_row(DType d) {
+    switch (info(d).size) {
+        case 1: return chosen<1>;
+        case 2: return chosen<2>;
+        case 4: return chosen<4>;
+        case 8: return chosen<8>;
+        case 16: return chosen<16>;
+        default: return nullptr;
+    }
+}
+
 // Casts that C++ and NumPy define alike: none of a float to an integer.
 Row cast_row(DType from, DType to) {
     if (from == to && to != DType::b1) return move_row(to);
@@ -175,6 +194,7 @@ Row cast_row(DType from, DType to) {
 Row find_row(const Loop& loop) {
     if (loop.name == "copy" || loop.name == "astype") return cast_row(loop.in[0], loop.out);
     const DType in = loop.in[0];
+    if (loop.name == "where" && in == DType::b1) return choice_row(loop.out);
     if (loop.in.size() > 2 || (loop.in.size() == 2 && loop.in[1] != in)) return nullptr;
     if (in == DType::b1 && loop.out == in && loop.in.size() == 2) {
         const Row compared = comparison<bool>(loop.name);
@@ -311,6 +331,53 @@ ValueP applied_small(const std::shared_ptr<device::Device>& device, const Loop& 
             return nullptr;
     ValueP made = allocated(device, loop.out, layout_of_result(operands, shape, like), nullptr);
     fill(loop, operands, made->layout, *made);
+    ++computed;
+    return made;
+}
+
+ValueP folded_small(const Operand& operand, const Reduction& reduction, DType out, bool keepdims) {
+    const ValueP& value = operand.value;
+    const Loop& loop = *reduction.fold;
+    const View& view = operand.view;
+    const std::int64_t n = view.size();
+    const std::uint64_t all = view.ndim ? ~std::uint64_t{0} >> (64 - view.ndim) : 0;
+    if (!value->device->host_accessible() || value->pending() || n < 1 || n > limit ||
+        reduction.axes != all || (view.ndim > 1 && !is_c_contiguous(view)) || !value->buffer ||
+        !value->buffer->on_default_stream_alone())
+        return nullptr;
+    const Row link = row_of(loop), taken = cast_row(operand.dtype, loop.out), given = cast_row(loop.out, out);
+    if (!link || !taken || !given) return nullptr;
+    // In the kernel's order: parts side by side, what is left over goes to the first.
+    constexpr std::int64_t parts = 4;
+    struct alignas(16) Number {
+        std::uint64_t bits[2];
+        Strided at() { return {reinterpret_cast<char*>(bits), 0}; }
+    };
+    std::array<Number, parts> part;
+    part.fill({{reduction.identity, reduction.more_identity}});
+    Number one{};
+    const auto join = [&](Number& into, Number& with) {
+        const std::array in{into.at(), with.at()};
+        link(into.at(), in.data(), 1);
+    };
+    const std::int64_t size = size_of(operand.dtype), step = view.ndim == 1 ? view.strides[0] : 1;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const Strided from{value->address + (view.offset + i * step) * size, 0};
+        taken(one.at(), &from, 1);
+        join(part[static_cast<std::size_t>(i < n / parts * parts ? i % parts : 0)], one);
+    }
+    join(part[0], part[1]);
+    join(part[2], part[3]);
+    join(part[0], part[2]);
+    const std::array<std::int64_t, max_axes> ones = [] {
+        std::array<std::int64_t, max_axes> made;
+        made.fill(1);
+        return made;
+    }();
+    const auto axes = static_cast<std::size_t>(keepdims ? view.ndim : 0);
+    ValueP made = allocated(value->device, out, dense({ones.data(), axes}), nullptr);
+    const Strided total = part[0].at();
+    given({made->address, 0}, &total, 1);
     ++computed;
     return made;
 }

@@ -147,6 +147,9 @@ nb::object fold_array(NumericArray& a, const std::string& ufunc, const std::stri
     if (!convert_number(identity.ptr(), d, number)) return nb::none();
     r.identity = number.bits;
     r.more_identity = number.more_bits;
+    if (!stream_on(a.value->device))
+        if (const ValueP made = arrays::folded_small(a.operand(), r, dtype_named(out), keepdims))
+            return numeric_result(made);
     const ValueP made =
         arrays::fold(a.value->device, a.operand(), r, dtype_named(out), keepdims, site_here());
     if (a.value->shared() || made->depth > most_depth)
