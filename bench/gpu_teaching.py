@@ -24,6 +24,7 @@ THEIRS, CHECKED, UNCHECKED = "CUDA C++", "xcuda, checked", "xcuda, checked=False
 ROUNDS = 15
 SPAN = 8.0  # milliseconds of work between two events, at least
 MOST = 200  # launches of one kernel's whole work between them, at most
+HELPERS = ("events", "memory")  # files of bench/cuda that are no kernels
 STREAM = None  # the default stream, which is ours too
 GOALS = {UNCHECKED: 1.0, CHECKED: 1.05}  # geometric mean of ours / theirs
 WORST = 1.2
@@ -35,23 +36,29 @@ class Argument(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("shape", ctypes.c_longlong * 3), ("value", ctypes.c_double)]
 
 
-class Peer:
-    """The kernels of bench/cuda, compiled by nvcc into one library."""
+def built(arch, folder, names=None):
+    """bench/cuda as a library in the folder, made by nvcc: (its file, nvcc's version). names: these kernels alone."""
+    if not shutil.which("nvcc") and not Path("/usr/local/cuda/bin/nvcc").exists():
+        raise SystemExit("this benchmark needs nvcc, for the kernels in CUDA C++")
+    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    file = Path(folder) / "libteaching.so"
+    wanted = None if names is None else {*names, *HELPERS}
+    sources = sorted(str(f) for f in (HERE / "cuda").glob("*.cu") if wanted is None or f.stem in wanted)
+    options = ["-O3", f"-arch={arch}", "-shared", "-Xcompiler", "-fPIC", "--threads", "0"]
+    subprocess.run([nvcc, *options, "-o", str(file), *sources], check=True)
+    told = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=True).stdout
+    return file, told.strip().splitlines()[-1]
 
-    def __init__(self, arch):
-        if not shutil.which("nvcc") and not Path("/usr/local/cuda/bin/nvcc").exists():
-            raise SystemExit("this benchmark needs nvcc, for the kernels in CUDA C++")
-        nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-        self.folder = tempfile.TemporaryDirectory()
-        file = Path(self.folder.name) / "libteaching.so"
-        sources = sorted(map(str, (HERE / "cuda").glob("*.cu")))
-        options = ["-O3", f"-arch={arch}", "-shared", "-Xcompiler", "-fPIC", "--threads", "0"]
-        subprocess.run([nvcc, *options, "-o", str(file), *sources], check=True)
-        told = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=True).stdout
-        self.version = told.strip().splitlines()[-1]
+
+class Peer:
+    """The kernels of bench/cuda, in one library."""
+
+    def __init__(self, file):
         self.library = ctypes.CDLL(str(file))
         self.library.time_end.restype = ctypes.c_float
         self.library.last_error.restype = ctypes.c_char_p
+        self.library.on_device.restype = ctypes.c_void_p
+        self.library.on_device.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
     def __contains__(self, name):
         return hasattr(self.library, name)
@@ -74,8 +81,20 @@ class Peer:
             call()
         return self.library.time_end(STREAM) / times
 
+    def to_device(self, arguments):
+        """NumPy arrays as arguments, copied by the CUDA runtime alone; scalars as they are. They stay there."""
+        made = {}
+        for name, value in arguments.items():
+            made[name] = value
+            if hasattr(value, "ctypes"):
+                address = self.library.on_device(value.ctypes.data, value.nbytes)
+                made[name] = Argument(address, (*value.shape, 1, 1, 1)[:3], 0.0)
+        return made
+
 
 def argument(value):
+    if isinstance(value, Argument):
+        return value
     if not hasattr(value, "__cuda_array_interface__"):
         return Argument(None, (0, 0, 0), float(value))
     about = value.__cuda_array_interface__
@@ -142,12 +161,14 @@ def main():
     device = cuda.Device()
     if device.kind != "cuda":
         raise SystemExit(f"this benchmark is for a GPU; the device here is {device.name}")
-    peer = Peer(options.arch)
+    folder = tempfile.TemporaryDirectory()
+    file, version = built(options.arch, folder.name)
+    peer = Peer(file)
     loaded = {name: case for name, case in cases.load().items() if name in peer}
     unknown = set(options.names) - set(loaded)
     if unknown:
         parser.error(f"there is no kernel '{min(unknown)}' in bench/cuda")
-    print(f"{device.name}, {device.toolchain}, nvcc {peer.version}, {time.strftime('%Y-%m-%d')}\n")
+    print(f"{device.name}, {device.toolchain}, nvcc {version}, {time.strftime('%Y-%m-%d')}\n")
     print(f"| kernel | {THEIRS}, ms | {CHECKED}, ms | {UNCHECKED}, ms | checked / C++ | unchecked / C++ |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |", flush=True)
     figures = {}

@@ -84,7 +84,8 @@ def main(wheel: Path, out: Path) -> Path:
             ROOT / folder, top / folder, ignore=shutil.ignore_patterns(".ipynb_checkpoints", "site")
         )
     shutil.copy(ROOT / "LICENSE", top)
-    shutil.copy(ROOT / "scripts" / "tutorials.py", top / "python" / "tutorials.py")
+    for script in ("tutorials.py", "tutorial_cells.py"):
+        shutil.copy(ROOT / "scripts" / script, top / "python" / script)
     start = top / "xcuda"
     start.write_text((ROOT / "scripts" / "bundle-start.sh").read_text().replace("@PYTHON@", executable.name))
     start.chmod(0o755)

@@ -11,7 +11,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-MIME = "application/vnd.xcuda.report.v1+json"
+sys.path.append(str(Path(__file__).parent))
+from tutorial_cells import MIME, SUMMARY_HEAD, summary_row
 
 
 def executed(file: Path) -> tuple[nbformat.NotebookNode, float, str]:
@@ -25,34 +26,21 @@ def executed(file: Path) -> tuple[nbformat.NotebookNode, float, str]:
     return notebook, time.perf_counter() - begin, failed
 
 
-def row(name: str, notebook, seconds: float, failed: str) -> str:
+def reports(notebook) -> list[dict]:
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    reports = [output.data[MIME] for output in outputs if MIME in output.get("data", {})]
-    kernels = [kernel for report in reports for kernel in report["kernels"]]
-    launches = sum(kernel["calls"] for kernel in kernels)
-    device = sum(kernel["time"]["total"].get("value", 0) for kernel in kernels)
-    compiles = [one for report in reports for one in report["compiles"] if one["from"] == "compiled"]
-    compiling = sum(one["time"].get("value", 0) for one in compiles)
-    devices = sorted({kernel["device"] for kernel in kernels})
-    return (
-        f"| {name} | {failed or 'passed'} | {seconds:.1f} s | {', '.join(devices)} | {len(kernels)} | {launches} | "
-        f"{1e3 * device:.1f} ms | {len(compiles)} in {1e3 * compiling:.0f} ms |"
-    )
+    return [output.data[MIME] for output in outputs if MIME in output.get("data", {})]
 
 
 def main(folder: Path, out: Path) -> int:
     out.mkdir(parents=True, exist_ok=True)
-    lines = [
-        "| tutorial | | time | device | rows of kernels | launches | time of kernels | compiled |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    lines = list(SUMMARY_HEAD)
     print("\n".join(lines))
     failures = 0
     for file in sorted(folder.glob("[0-9]*.ipynb")):
         notebook, seconds, failed = executed(file)
         failures += bool(failed)
         nbformat.write(notebook, out / file.name)
-        lines.append(row(file.stem, notebook, seconds, failed))
+        lines.append(summary_row(file.stem, reports(notebook), seconds, failed))
         print(lines[-1], flush=True)
     (out / "summary.md").write_text("\n".join(lines) + "\n")
     return int(failures > 0)

@@ -53,7 +53,7 @@ struct Plain : Lowerer {
             const Loop& loop = loop_of(s.steps[i].loop);
             std::vector<ExprP> args;
             for (const int a : s.steps[i].args) args.push_back(value(a));
-            known.push_back(keep(loop.build(loop, args), uses[i]));
+            known.push_back(keep(built(body, loop, std::move(args)), uses[i]));
         }
         for (const Output& o : s.outputs) {
             if (o.from < 0) value(o.from);
@@ -84,8 +84,8 @@ struct Plain : Lowerer {
     void turn(Body& body, VarId into) {
         const Loop& loop = loop_of(s.folding[0].loop);
         compute(body);
-        const std::array args{read(into), results[0]};
-        body.push_back(assign(into, loop.build(loop, args)));
+        ExprP next = built(body, loop, {read(into), results[0]});
+        body.push_back(assign(into, std::move(next)));
     }
 
     void fold() {

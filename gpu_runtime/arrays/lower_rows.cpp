@@ -88,7 +88,7 @@ struct RowLowerer {
             const Loop& loop = loop_of(step.loop);
             std::vector<ExprP> args;
             for (const int a : step.args) args.push_back(value_once(a));
-            once[i] = variable(body, "r", loop.build(loop, args));
+            once[i] = variable(body, "r", l.built(body, loop, std::move(args)));
         }
     }
 
@@ -136,14 +136,14 @@ struct RowLowerer {
             const Loop& loop = loop_of(s.steps[i].loop);
             std::vector<ExprP> args;
             for (const int a : s.steps[i].args) args.push_back(value(body, t, a));
-            const ExprP e = loop.build(loop, args);
+            const ExprP e = l.built(body, loop, std::move(args));
             t.known[i] = t.uses[i] > 1 ? variable(body, "v", e) : e;
         }
         for (std::size_t i = 0; i < pass.folds.size(); ++i) {
             const Step& step = s.steps[at(pass.folds[i])];
-            const std::array args{l.read(accumulators[i]), value(body, t, step.args[0])};
-            const Loop& loop = loop_of(step.loop);
-            body.push_back(assign(accumulators[i], loop.build(loop, args)));
+            ExprP next =
+                l.built(body, loop_of(step.loop), {l.read(accumulators[i]), value(body, t, step.args[0])});
+            body.push_back(assign(accumulators[i], std::move(next)));
         }
         std::vector<std::pair<int, ExprP>>
             written;  // after all reads: an output may be where another one is kept

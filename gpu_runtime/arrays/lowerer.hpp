@@ -1,7 +1,9 @@
 // What the kernels of array expressions share: parameters, the threads' indices, what they read and write.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arrays/structure.hpp"
@@ -63,6 +65,41 @@ struct Lowerer {
         const ir::ExprP parameter = this->parameter(s.outputs.size() + static_cast<std::size_t>(i));
         if (slot.number) return cast(parameter, ir::scalar(slot.dtype));
         return element(parameter, indices(slot.axes), slot.dtype);
+    }
+
+    // The loop of these operands. What it reads more than once has a variable first: a chain of such loops would else grow
+    // by a factor a link.
+    ir::ExprP built(ir::Body& body, const Loop& loop, std::vector<ir::ExprP> args) {
+        const ir::ExprP made = loop.build(loop, args);
+        std::map<const ir::Expr*, int> readings;
+        std::map<const ir::Expr*, ir::ExprP> known;
+        for (const ir::ExprP& arg : args) known[arg.get()] = arg;  // what is in them has its variables
+        count(made, readings, known);
+        return with_variables(body, made, readings, known);
+    }
+
+    static void count(const ir::ExprP& e, std::map<const ir::Expr*, int>& readings,
+                      const std::map<const ir::Expr*, ir::ExprP>& operands) {
+        if (e->args.empty() || ++readings[e.get()] > 1 || operands.contains(e.get())) return;
+        for (const ir::ExprP& part : e->args) count(part, readings, operands);
+    }
+
+    ir::ExprP with_variables(ir::Body& body, const ir::ExprP& e, std::map<const ir::Expr*, int>& readings,
+                             std::map<const ir::Expr*, ir::ExprP>& known) {
+        if (e->args.empty()) return e;
+        ir::ExprP& at = known[e.get()];
+        if (!at) {
+            std::vector<ir::ExprP> parts;
+            for (const ir::ExprP& part : e->args)
+                parts.push_back(with_variables(body, part, readings, known));
+            at = parts == e->args ? e : with_args(*e, std::move(parts));
+        }
+        if (std::exchange(readings[e.get()], 1) > 1) {
+            const ir::VarId t = local("t", e->type);
+            body.push_back(assign(t, std::move(at)));
+            at = read(t);
+        }
+        return at;
     }
 
     ir::Stmt put(std::size_t output, ir::ExprP value) const {

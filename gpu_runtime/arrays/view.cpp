@@ -189,7 +189,8 @@ std::optional<View> reshape(const View& view, Shape shape) {
         old_begin = old_end;
         new_begin = new_end;
     }
-    for (int k = new_begin; k < out.ndim; ++k) out.strides[at(k)] = 1;  // of length 1
+    for (int k = new_begin; k < out.ndim; ++k)
+        out.strides[at(k)] = k ? out.strides[at(k - 1)] : 1;  // of length 1
     return out;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/error.hpp"
 #include "device/device.hpp"
 
 namespace xcuda::device {
@@ -32,5 +33,9 @@ public:
 private:
     std::shared_ptr<void> current_;
 };
+
+/// What a failed call of a library is told as, while its InContext lives: "`doing` failed: `told`". A MemoryError where the
+/// library says that memory ran out, or says something else and hardly any is free (cuFFT: an internal error).
+Error library_failed(const char* doing, const std::string& told, bool out_of_memory);
 
 }  // namespace xcuda::device

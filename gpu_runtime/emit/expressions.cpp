@@ -214,6 +214,7 @@ std::string vector_binary(Writer& w, const Expr& e, const std::string& a, const 
 
 std::string narrow(const Type& t, std::string text) {  // C++ computes in int what is narrower
     const bool promoted = t.lanes == 1 && info(t.dtype).size < 4 && is_integer(t.dtype);  // lanes keep theirs
+    if (promoted && t.dtype == DType::i16) return "xc_int16(" + text + ")";
     return promoted ? fmt::format("({}){}", info(t.dtype).cpp, text) : text;
 }
 

@@ -63,6 +63,15 @@ struct xc_same<T, T> {
     static constexpr bool value = true;
 };
 
+// What C++ computed in int, as an int16 again. ptxas (CUDA 13.0) takes the sign extension of a 16-bit negation for the
+// negation of the sign extension, so that int32(-x) is 32768 where x is -32768: the compiler is not to see a 16-bit one.
+XC_FN i16 xc_int16(i32 x) {
+#ifdef XC_CUDA
+    asm("" : "+r"(x));
+#endif
+    return (i16)x;
+}
+
 // Casts, scalar. Floats out of an integer's range: what x86-64's conversions leave, as NumPy does there.
 XC_FN i64 xc_to_i64(f64 x) { return x >= -0x1p63 && x < 0x1p63 ? (i64)x : (i64)0x8000000000000000ull; }
 XC_FN i32 xc_to_i32(f64 x) { return x > -2147483649.0 && x < 2147483648.0 ? (i32)x : (i32)0x80000000u; }
@@ -88,6 +97,8 @@ XC_FN T xc_cast(U x) {
         return xc_to_half(x);
     else if constexpr (xc_same<T, b1>::value)
         return x != 0;
+    else if constexpr (xc_same<T, i16>::value && !xc_number<U>::real && sizeof(U) >= sizeof(T))
+        return xc_int16((i32)x);
     else if constexpr (!xc_number<U>::real || xc_number<T>::real)
         return (T)x;
     else if constexpr (xc_same<T, i64>::value)
@@ -98,6 +109,15 @@ XC_FN T xc_cast(U x) {
         return (T)xc_to_i64(x);
     else
         return (T)xc_to_i32(x);
+}
+
+template <class T>
+XC_FN T xc_negated(T x) {  // an integer, scalar: the lowest stays itself
+    typedef typename xc_unsigned<T>::type U;
+    if constexpr (xc_same<T, i16>::value)
+        return xc_int16(-x);
+    else
+        return (T)(U(0) - (U)x);
 }
 
 // Division, scalar: // and % floor. Integers: 0 where the divisor is 0 (checked kernels test it before).
@@ -129,10 +149,9 @@ XC_FN T xc_floordiv(T a, T b) {
     } else if constexpr (T(-1) > T(0)) {
         return b == 0 ? T(0) : T(a / b);
     } else {
-        typedef typename xc_unsigned<T>::type U;
         if (b == 0) return 0;
         if (xc_short(a, b)) return (T)((u32)a / (u32)b);
-        if (b == -1) return (T)(U(0) - (U)a);  // the lowest number stays itself
+        if (b == -1) return xc_negated(a);  // the lowest number stays itself
         const T q = (T)(a / b);
         return (T)(q - (((a % b) != 0) & ((a < 0) != (b < 0))));
     }
@@ -185,6 +204,8 @@ XC_FN T xc_times(T a, T b) {
         return (T)((u64)a * (u64)b);
     else if constexpr (xc_same<T, i32>::value || xc_same<T, u16>::value)
         return (T)((u32)a * (u32)b);
+    else if constexpr (xc_same<T, i16>::value)
+        return xc_int16(a * b);
     else
         return (T)(a * b);
 }
@@ -288,7 +309,7 @@ XC_FN T xc_abs(T x) {
     else if constexpr (xc_same<T, f64>::value)
         return XC_LIBM(fabs)(x);
     else
-        return (T)(x < 0 ? typename xc_unsigned<T>::type(0) - (typename xc_unsigned<T>::type)x : x);
+        return x < 0 ? xc_negated(x) : x;
 }
 template <class T>
 XC_FN T xc_sign(T x) {
@@ -308,6 +329,15 @@ XC_FN T xc_get(const void* p) {
 }
 template <class T>
 XC_FN void xc_put(void* p, T x) {
+#ifdef XC_CUDA
+    if constexpr (xc_same<T, f16>::value) {  // ptxas (CUDA 13.0) stores a byte of a converted float16 as uint8(x)
+        u32 bits = x.bits;
+        asm("" : "+r"(bits));
+        ((u8*)p)[0] = (u8)bits;
+        ((u8*)p)[1] = (u8)(bits >> 8);
+        return;
+    }
+#endif
     XC_LIBM(memcpy)(p, &x, sizeof x);
 }
 template <class T>

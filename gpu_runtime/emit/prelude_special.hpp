@@ -1,25 +1,7 @@
 // Special functions, scalar, of float32 and float64. Where CUDA's library has one it is taken; the CPU device has glibc's
-// Bessel functions and error functions, and what is written here.
+// error functions, and what is written here.
 #ifdef XC_CPU
 #define XC_SPECIAL __attribute__((noinline)) static  // long, and taken lane by lane: once a kernel is enough
-extern "C" {
-double j0(double) noexcept;
-double j1(double) noexcept;
-double y0(double) noexcept;
-double y1(double) noexcept;
-float j0f(float) noexcept;
-float j1f(float) noexcept;
-float y0f(float) noexcept;
-float y1f(float) noexcept;
-}
-XC_FN f32 xc_s_j0(f32 x) { return j0f(x); }
-XC_FN f64 xc_s_j0(f64 x) { return j0(x); }
-XC_FN f32 xc_s_j1(f32 x) { return j1f(x); }
-XC_FN f64 xc_s_j1(f64 x) { return j1(x); }
-XC_FN f32 xc_s_y0(f32 x) { return y0f(x); }
-XC_FN f64 xc_s_y0(f64 x) { return y0(x); }
-XC_FN f32 xc_s_y1(f32 x) { return y1f(x); }
-XC_FN f64 xc_s_y1(f64 x) { return y1(x); }
 #else
 #define XC_SPECIAL static __device__ __noinline__
 #endif

@@ -6,7 +6,7 @@ XC_FN i64 xc_time_add(i64 a, i64 b) { return xc_isnat(a) || xc_isnat(b) ? XC_NAT
 XC_FN i64 xc_time_sub(i64 a, i64 b) { return xc_isnat(a) || xc_isnat(b) ? XC_NAT : (i64)((u64)a - (u64)b); }
 XC_FN i64 xc_time_neg(i64 a) { return (i64)(0 - (u64)a); }  // NaT's own negative is NaT
 XC_FN i64 xc_time_abs(i64 a) { return a < 0 ? xc_time_neg(a) : a; }
-XC_FN i64 xc_time_sign(i64 a) { return a > 0 ? 1 : a < 0 ? -1 : 0; }
+XC_FN f64 xc_time_sign(i64 a) { return xc_isnat(a) ? XC_NAN64 : a > 0 ? 1 : a < 0 ? -1 : 0; }
 XC_FN i64 xc_time_mul(i64 a, i64 n) { return xc_isnat(a) ? XC_NAT : (i64)((u64)a * (u64)n); }
 XC_FN i64 xc_time_of(f64 x) { return xc_isfinite(x) ? xc_cast<i64>(x) : XC_NAT; }
 XC_FN i64 xc_time_mul_real(i64 a, f64 x) { return xc_isnat(a) ? XC_NAT : xc_time_of((f64)a * x); }

@@ -17,7 +17,8 @@ void add_times(FunctionTable& t) {
     internal("time_sub", "a - b; NaT where either is.", {i, i}, i, "xc_time_sub($0, $1)");
     internal("time_neg", "-a; NaT stays.", {i}, i, "xc_time_neg($0)");
     internal("time_abs", "|a|; NaT stays.", {i}, i, "xc_time_abs($0)");
-    internal("time_sign", "-1, 0 or 1; of NaT -1, as in NumPy.", {i}, i, "xc_time_sign($0)");
+    internal("time_sign", "-1.0, 0.0 or 1.0 in float64; nan of NaT, as since NumPy 2.5.", {i}, f,
+             "xc_time_sign($0)");
     internal("time_mul", "a * n; NaT stays.", {i, i}, i, "xc_time_mul($0, $1)");
     internal("time_mul_real", "a * x cut to a whole; NaT where x is not finite.", {i, f}, i,
              "xc_time_mul_real($0, $1)");

@@ -249,7 +249,8 @@ ExprP Lowering::time_function(const KernelFunction& function, std::vector<ExprP>
     }
     type.weak = false;
     for (ExprP& a : args) a = time_bits(convert(a, type));
-    return time_of_bits(time_apply(std::string(twin->time).c_str(), std::move(args), place), type.dtype);
+    ExprP result = time_apply(std::string(twin->time).c_str(), std::move(args), place);
+    return result->type.dtype == DType::i64 ? time_of_bits(std::move(result), type.dtype) : result;
 }
 
 // np.timedelta64(n, "D"), np.datetime64(n, "D"), of a number, a time of another unit or "NaT".

@@ -55,8 +55,7 @@ BlasUse::BlasUse(device::Device& device, device::Stream* stream)
 void BlasUse::check(int status, const char* doing) const {
     if (status == 0) return;
     constexpr int out_of_memory = 3;  // CUBLAS_STATUS_ALLOC_FAILED
-    throw Error(Fault::machine, status == out_of_memory ? "MemoryError" : "RuntimeError",
-                fmt::format("{} failed: {}", doing, cublas().status(status)));
+    throw device::library_failed(doing, cublas().status(status), status == out_of_memory);
 }
 
 }  // namespace xcuda::math

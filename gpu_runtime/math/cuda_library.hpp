@@ -12,12 +12,15 @@ namespace xcuda::math {
 
 inline constexpr device::VendorLibrary cublas_library{"cublas", "cuBLAS, which multiplies matrices on a GPU",
                                                       "nvidia-cublas", "nvidia-cublas-cu12"};
+inline constexpr device::VendorLibrary cublaslt_library{
+    "cublasLt", "cuBLASLt, which adds biases and activations within products of matrices on a GPU",
+    "nvidia-cublas", "nvidia-cublas-cu12"};
 inline constexpr device::VendorLibrary cufft_library{
     "cufft", "cuFFT, which makes Fourier transforms on a GPU", "nvidia-cufft", "nvidia-cufft-cu12"};
 inline constexpr device::VendorLibrary cusolver_library{
     "cusolver", "cuSOLVER, which factorises matrices on a GPU", "nvidia-cusolver", "nvidia-cusolver-cu12"};
 
-/// What is here of the three, and how to get what is not; opens them.
+/// What is here of the four, and how to get what is not; opens them.
 XCUDA_API std::vector<device::Library> libraries();
 
 class CudaLibrary {

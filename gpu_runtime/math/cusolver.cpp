@@ -99,8 +99,8 @@ SolverUse::SolverUse(device::Device& device, device::Stream* stream)
 void check_solver(int status, const char* doing) {
     if (status == 0) return;
     constexpr int out_of_memory = 2;
-    throw Error(Fault::machine, status == out_of_memory ? "MemoryError" : "RuntimeError",
-                fmt::format("{} failed: {} ({})", doing, words(status), status));
+    throw device::library_failed(doing, fmt::format("{} ({})", words(status), status),
+                                 status == out_of_memory);
 }
 
 }  // namespace xcuda::math

@@ -13,6 +13,7 @@ struct Asked {
     const char* property;  // int (int which, int* value): a part of the version
 };
 constexpr std::array asked{Asked{cublas_library, "cublasGetProperty"},
+                           Asked{cublaslt_library, "cublasLtGetProperty"},
                            Asked{cufft_library, "cufftGetProperty"},
                            Asked{cusolver_library, "cusolverGetProperty"}};
 

@@ -47,8 +47,8 @@ const char* words(int status) {
 void check(int status, const char* doing) {
     if (status == 0) return;
     constexpr int out_of_memory = 2;
-    throw Error(Fault::machine, status == out_of_memory ? "MemoryError" : "RuntimeError",
-                fmt::format("{} failed: {} ({})", doing, words(status), status));
+    throw device::library_failed(doing, fmt::format("{} ({})", words(status), status),
+                                 status == out_of_memory);
 }
 
 /// What a plan is made for.

@@ -7,29 +7,13 @@
 
 #include "math/cublas.hpp"
 #include "math/cuda_work.hpp"
+#include "math/lying.hpp"
 
 namespace xcuda::math {
 
 using launch::Argument;
 
 namespace {
-
-/// One of a stack's matrices as BLAS sees it: column-major memory of which a row-major matrix is the transpose.
-struct Lying {
-    bool by_rows;         // the last axis has stride 1
-    std::int64_t stride;  // between rows, or columns
-};
-
-Lying lying(const Argument& m) {
-    const std::int64_t rows = m.lengths[m.ndim - 2], columns = m.lengths[m.ndim - 1];
-    const std::int64_t by_row = m.strides[m.ndim - 2], by_column = m.strides[m.ndim - 1];
-    // An axis of one element has no stride of its own.
-    if ((by_column == 1 || columns == 1) && (rows == 1 || by_row >= columns))
-        return {true, rows == 1 ? std::max<std::int64_t>(columns, 1) : by_row};
-    if ((by_row == 1 || rows == 1) && (columns == 1 || by_column >= rows))
-        return {false, columns == 1 ? std::max<std::int64_t>(rows, 1) : by_column};
-    return {true, 0};
-}
 
 void expect_readable(const Argument& m, const char* which) {
     if (!readable_by_blas(m))
@@ -48,16 +32,6 @@ void expect_stack(const Argument& a, const Argument& b, const Argument& out) {
     for (int i = 0; i < rows; ++i)
         if (a.lengths[i] != out.lengths[i] || b.lengths[i] != out.lengths[i])
             throw bug("matmul of stacks whose lengths don't fit");
-}
-
-Compute compute_of(const Argument& a, const Product& how) {
-    switch (a.dtype) {
-        case DType::f64:
-        case DType::c128: return Compute::f64;
-        case DType::f32:
-        case DType::c64: return how.tf32 ? Compute::tf32 : Compute::f32;
-        default: return Compute::f32;
-    }
 }
 
 /// Where a stack's matrix number `at` begins, over all leading axes but the last.
@@ -98,11 +72,6 @@ void join_leading(Argument& a, Argument& b, Argument& out) {
 
 const char* at(const Argument& m, std::int64_t elements) {
     return static_cast<const char*>(m.address) + elements * static_cast<std::int64_t>(info(m.dtype).size);
-}
-
-Op op_of(const Lying& m, bool as_rows, bool conjugated) {
-    if (m.by_rows == as_rows) return Op::none;
-    return conjugated ? Op::conjugate : Op::transpose;
 }
 
 }  // namespace
@@ -149,7 +118,7 @@ void matmul(device::Device& device, device::Stream* stream, const Argument& a0, 
             cublas().gemm(blas.handle(), op_of(l, by_rows, conj_left), op_of(r, by_rows, conj_right), m, n,
                           inner, alpha.bytes, from_left, in_type, l.stride, step(left), from_right, in_type,
                           r.stride, step(right), beta.bytes, const_cast<char*>(at(out, w.out)), out_type,
-                          o.stride, step(out), batch, compute_of(a, how), default_algorithm),
+                          o.stride, step(out), batch, compute_of(a.dtype, how.tf32), default_algorithm),
             "multiplying matrices");
     }
 }

@@ -86,6 +86,15 @@ std::uint64_t zero_extended(const void* from, std::size_t size) {
 
 }  // namespace
 
+bool is_array_argument(PyObject* object) {
+    if (PyTuple_Check(object) || object == Py_None || PyBool_Check(object) || PyLong_Check(object) ||
+        PyFloat_Check(object) || PyComplex_Check(object))
+        return false;
+    if (device_array(object)) return true;
+    const How how = how_to_read(object);
+    return how == How::buffer || how == How::dlpack || how == How::cuda || how == How::array;
+}
+
 void Arguments::clear() noexcept {
     for (Item& item : items_) {
         if (item.has_view) PyBuffer_Release(&item.view);

@@ -13,6 +13,9 @@
 
 namespace xcuda::python {
 
+/// Whether a launch takes the object as an array: NumPy's, ours, another library's, any buffer.
+bool is_array_argument(PyObject* object);
+
 /// The arguments of one call, and what holds their memory until the launch has used it. Needs the GIL throughout.
 class Arguments {
 public:

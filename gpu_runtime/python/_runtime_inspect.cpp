@@ -4,8 +4,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
 #include <vector>
 
+#include "_runtime_argument.hpp"
 #include "_runtime_dtype.hpp"
 #include "_runtime_inspect.hpp"
 #include "_runtime_kernel.hpp"
@@ -19,10 +23,29 @@
 
 namespace xcuda::python {
 
+namespace {
+
+constexpr std::pair<ir::Layout, const char*> layout_names[] = {{ir::Layout::contiguous, "contiguous"},
+                                                               {ir::Layout::inner, "inner"},
+                                                               {ir::Layout::strided, "strided"},
+                                                               {ir::Layout::bytes, "bytes"}};
+
+}  // namespace
+
 KernelState& state_of(nb::handle kernel) {
     KernelState* state = kernel_state(kernel.ptr());
     if (!state) raise("TypeError", "a kernel is wanted here");
     return *state;
+}
+
+std::vector<launch::Argument> largest_array(std::int64_t elements) {
+    std::vector<launch::Argument> out;
+    if (elements < 0) return out;
+    launch::Argument& array = out.emplace_back();
+    array.is_array = true;
+    array.ndim = 1;
+    array.lengths[0] = elements;
+    return out;
 }
 
 launch::Signature signature_from(nb::handle types) {
@@ -44,10 +67,9 @@ launch::Signature signature_from(nb::handle types) {
             continue;
         }
         const auto name = nb::cast<std::string>(nb::object(type[3]));
-        const auto layout = name == "contiguous" ? ir::Layout::contiguous
-                            : name == "inner"    ? ir::Layout::inner
-                            : name == "bytes"    ? ir::Layout::bytes
-                                                 : ir::Layout::strided;
+        auto layout = ir::Layout::strided;
+        for (const auto& [which, called] : layout_names)
+            if (name == called) layout = which;
         const int ndim = nb::cast<int>(nb::object(type[2]));
         if (ndim < 0 || ndim > launch::max_ndim) raise("ValueError", "arrays have 0 to 8 dimensions");
         signature.push_back(launch::key(ir::array(dtype, ndim, layout)));
@@ -80,6 +102,18 @@ nb::dict about(const launch::Specialisation& s) {
     if (a.shared_bytes) out["shared_bytes"] = *a.shared_bytes;
     if (a.max_threads_per_block) out["max_threads_per_block"] = *a.max_threads_per_block;
     return out;
+}
+
+// ("array", dtype, ndim, layout, elements) of what a launch takes as an array, read as it does; None of all else.
+nb::object array_type(nb::handle object) {
+    if (!is_array_argument(object.ptr())) return nb::none();
+    Arguments read;
+    if (!read.read(object.ptr(), "argument")) return nb::none();
+    const launch::Argument& array = read.values()[0];
+    const auto* layout = std::find_if(std::begin(layout_names), std::end(layout_names),
+                                      [&](const auto& row) { return row.first == array.layout; });
+    return nb::make_tuple("array", std::string(info(array.dtype).name), static_cast<int>(array.ndim),
+                          layout->second, array.elements());
 }
 
 frontend::Source source_from(const std::string& name, const std::string& file, const std::string& ast_json,
@@ -235,6 +269,7 @@ void bind_kernel(nb::module_& module) {
         },
         nb::arg("name"), nb::arg("file"), nb::arg("ast_json"), nb::arg("names_json"), nb::arg("types"),
         nb::arg("checked"), nb::arg("target"), nb::arg("block").none());
+    module.def("array_type", &array_type);
     module.def("kernel_functions", [] {  // (name, spellings, numpy, doc) of each
         nb::list out;
         for (const auto& f : frontend::all_functions()) {

@@ -8,6 +8,7 @@
 #include "_runtime_stream.hpp"
 
 #ifdef XCUDA_CUDA_DEVICE
+#include "math/epilogue.hpp"
 #include "math/fourier.hpp"
 #include "math/lapack.hpp"
 #include "math/matmul.hpp"
@@ -48,6 +49,19 @@ void matmul(const DeviceArray& a, const DeviceArray& b, const DeviceArray& out, 
     const Call call(out, {&a, &b});
     math::matmul(*call.device, call.where.stream, a.view, b.view, out.view,
                  {alpha, beta, tf32, conjugate_a, conjugate_b});
+}
+
+/// False, with nothing done, where cuBLASLt has no kernel for it.
+bool product_with_epilogue(const DeviceArray& a, const DeviceArray& b, const DeviceArray& out, double alpha,
+                           const DeviceArray* residual, const DeviceArray* bias, int activation, bool tf32,
+                           int choice) {
+    expect_writable(out);
+    const Call call(out, {&a, &b, residual, bias});
+    math::Epilogue epilogue{.activation = static_cast<math::Activation>(activation), .choice = choice};
+    if (residual) epilogue.residual = &residual->view;
+    if (bias) epilogue.bias = &bias->view;
+    return math::product_with_epilogue(*call.device, call.where.stream, a.view, b.view, out.view,
+                                       {.alpha = alpha, .beta = 1, .tf32 = tf32}, epilogue);
 }
 
 void self_product(const DeviceArray& a, const DeviceArray& out, double alpha, double beta) {
@@ -119,11 +133,15 @@ void bind_lapack(nb::module_& m) {
 }  // namespace
 
 void bind_math(nb::module_& module) {
-    nb::module_ m =
-        module.def_submodule("cuda_math", "cuBLAS, cuFFT and cuSOLVER over device arrays of a GPU.");
+    nb::module_ m = module.def_submodule("cuda_math",
+                                         "cuBLAS, cuBLASLt, cuFFT and cuSOLVER over device arrays of a GPU.");
     m.def("matmul", &matmul, nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("alpha") = 1.0,
           nb::arg("beta") = 0.0, nb::arg("tf32") = false, nb::arg("conjugate_a") = false,
           nb::arg("conjugate_b") = false);
+    m.def("product_with_epilogue", &product_with_epilogue, nb::arg("a"), nb::arg("b"), nb::arg("out"),
+          nb::arg("alpha"), nb::arg("residual").none(), nb::arg("bias").none(), nb::arg("activation"),
+          nb::arg("tf32") = false, nb::arg("choice") = 0);
+    m.def("expect_epilogues", [] { math::expect_epilogues(); });
     m.def("readable", [](const DeviceArray& a) { return math::readable_by_blas(a.view); });
     m.def("self_product", &self_product, nb::arg("a"), nb::arg("out"), nb::arg("alpha") = 1.0,
           nb::arg("beta") = 0.0);

@@ -35,6 +35,20 @@ arrays::Shape shape_of(const Lengths& lengths) {
     return lengths;
 }
 
+// A new array's bytes can be counted.
+void expect_addressable(const Lengths& lengths, DType d) {
+    std::int64_t bytes = static_cast<std::int64_t>(info(d).size);
+    bool empty = false, over = false;
+    for (const std::int64_t n : lengths) {
+        if (n < 0) wrong("ValueError", "negative dimensions are not allowed");
+        empty |= n == 0;
+        over |= __builtin_mul_overflow(bytes, n, &bytes);
+    }
+    if (over && !empty)
+        wrong("ValueError",
+              "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.");
+}
+
 Place place_of(const arrays::Site& site) {
     auto* code = static_cast<PyObject*>(site.code.get());
     Place place;
@@ -137,7 +151,7 @@ nb::object fold_array(NumericArray& a, const std::string& ufunc, const std::stri
         arrays::fold(a.value->device, a.operand(), r, dtype_named(out), keepdims, site_here());
     if (a.value->shared() || made->depth > most_depth)
         arrays::compute(std::span(&made, 1), queue_on(made->device));
-    return numeric_object(made, made->layout);
+    return numeric_result(made);
 }
 
 nb::object view_of(const NumericArray& a, std::int64_t offset, const Lengths& lengths,
@@ -159,6 +173,26 @@ nb::object seen_array(NumericArray& a, std::int64_t offset, const Lengths& lengt
         a.value->address + a.view.offset * itemsize(a) + offset * static_cast<std::int64_t>(info(d).size);
     const ValueP made = arrays::seen_as(*a.value, address, d, layout);
     return numeric_object(made, layout, a.readonly);
+}
+
+// The elements' memory as a buffer, where the host can read it.
+int get_buffer(PyObject* self, Py_buffer* out, int flags) {
+    out->obj = nullptr;
+    try {
+        NumericArray& a = *numeric_array(self);
+        if (a.value->dtype == DType::bf16) raise("BufferError", "buffers have no bfloat16");
+        if (a.view.ndim > launch::max_ndim || !a.value->device->host_accessible())
+            raise("BufferError", "the array has no buffer; x.get() gives a host array");
+        nb::object seen = nb::inst_alloc(nb::type<DeviceArray>());
+        new (nb::inst_ptr<DeviceArray>(seen)) DeviceArray(device_view(a));
+        nb::inst_mark_ready(seen);
+        return PyObject_GetBuffer(seen.ptr(), out, flags);
+    } catch (nb::python_error& error) {
+        error.restore();
+    } catch (const std::exception& error) {
+        PyErr_SetString(PyExc_BufferError, error.what());
+    }
+    return -1;
 }
 
 // `x.shape = ...`: the same elements in C order, without a copy.
@@ -202,6 +236,12 @@ nb::object numeric_object(ValueP value, const View& view, bool readonly) {
     auto* array = new (nb::inst_ptr<NumericArray>(made)) NumericArray(std::move(value), view);
     array->readonly = readonly;
     nb::inst_mark_ready(made);
+    return made;
+}
+
+nb::object numeric_result(const ValueP& value) {
+    nb::object made = numeric_object(value, value->layout);
+    nb::inst_ptr<NumericArray>(made)->scalar = value->layout.ndim == 0;
     return made;
 }
 
@@ -370,7 +410,8 @@ void bind_numeric(nb::module_& module) {
     });
     static std::vector<PyType_Slot> slots;
     const auto operators = numeric_operator_slots();
-    slots.assign(operators.begin(), operators.end());
+    slots = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}};
+    slots.insert(slots.end(), operators.begin(), operators.end());
     nb::class_<NumericArray>(module, "NumericBase", nb::type_slots(slots.data()), nb::is_weak_referenceable())
         .def_prop_rw(
             "shape", [](const NumericArray& a) { return as_tuple(a.view.lengths.data(), a.view.ndim); },
@@ -396,6 +437,7 @@ void bind_numeric(nb::module_& module) {
         .def_prop_rw(
             "_readonly", [](const NumericArray& a) { return a.readonly; },
             [](NumericArray& a, bool readonly) { a.readonly = readonly; })
+        .def_ro("_scalar", &NumericArray::scalar)
         .def_prop_ro("_device_label",
                      [](const NumericArray& a) { return launch::device_label(a.value->device->info()); })
         .def_prop_ro("_host_accessible",
@@ -468,6 +510,7 @@ void bind_numeric(nb::module_& module) {
             Operand number;
             if (PyFloat_Check(value.ptr()) && is_integer(d)) return nb::none();
             if (!convert_number(value.ptr(), d, number)) return nb::none();
+            expect_addressable(shape, d);
             View layout = arrays::dense(shape_of(shape));
             if (fortran) {
                 std::array<int, arrays::max_axes> order;
@@ -481,13 +524,8 @@ void bind_numeric(nb::module_& module) {
         });
     module.def("numeric_empty", [](const Lengths& shape, const std::string& dtype, bool fortran) {
         const DType d = dtype_named(dtype);
+        expect_addressable(shape, d);
         View layout = arrays::dense(shape_of(shape));
-        std::int64_t bytes = static_cast<std::int64_t>(info(d).size);
-        for (const std::int64_t n : shape) {
-            if (n < 0) wrong("ValueError", "negative dimensions are not allowed");
-            if (__builtin_mul_overflow(bytes, n, &bytes))
-                raise("MemoryError", "the array is larger than any memory");
-        }
         if (fortran) {
             std::array<int, arrays::max_axes> order;
             for (std::size_t i = 0; i < shape.size(); ++i) order[i] = static_cast<int>(shape.size() - 1 - i);

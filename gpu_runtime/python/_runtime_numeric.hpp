@@ -17,6 +17,8 @@ struct NumericArray {
     arrays::ValueP value;
     arrays::View view;
     bool readonly = false;
+    bool scalar =
+        false;  // where NumPy has one of its scalars: operators in place leave it alone and make another
 
     NumericArray(arrays::ValueP v, const arrays::View& of) : value(std::move(v)), view(of) {
         arrays::hold(value);
@@ -33,6 +35,8 @@ struct NumericArray {
 /// Null where the object is no array of numeric's.
 NumericArray* numeric_array(PyObject* object);
 nb::object numeric_object(arrays::ValueP value, const arrays::View& view, bool readonly = false);
+/// What an operation gives: the value's array, where it has no axes as a scalar.
+nb::object numeric_result(const arrays::ValueP& value);
 /// numeric's array over a device array's memory.
 nb::object numeric_over(const DeviceArray& array);
 

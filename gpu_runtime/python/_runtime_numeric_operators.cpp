@@ -233,8 +233,7 @@ PyObject* slow(int ufunc, PyObject* const* objects, int n) {
 
 PyObject* result_of(Call& call) {
     broadcast(call.operands);
-    const arrays::ValueP made = applied(*call.loop, std::move(call.operands), nullptr);
-    return numeric_object(made, made->layout).release().ptr();
+    return numeric_result(applied(*call.loop, std::move(call.operands), nullptr)).release().ptr();
 }
 
 PyObject* call_fast(int ufunc, PyObject* const* objects, int n, bool& known) {
@@ -295,8 +294,9 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
 PyObject* in_place(int ufunc, PyObject* a, PyObject* b, int inputs = 2) {
     return guarded(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
         NumericArray& x = *numeric_array(a);
-        if (x.readonly) wrong("ValueError", "output array is read-only");
         PyObject* const objects[] = {a, b};
+        if (x.scalar) return call_ufunc(ufunc, objects, inputs);
+        if (x.readonly) wrong("ValueError", "output array is read-only");
         Call call;
         if (!prepare(ufunc, objects, inputs, call) ||
             !same_kind()[static_cast<std::size_t>(call.loop->out)][static_cast<std::size_t>(x.value->dtype)]) {
@@ -343,7 +343,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
         // One element is a value of its own, as NumPy's scalars are.
         const arrays::ValueP made = applied(arrays::cast_loop(x.value->dtype, x.value->dtype),
                                             {{x.value, *view, x.value->dtype}}, nullptr);
-        return numeric_object(made, made->layout).release().ptr();
+        return numeric_result(made).release().ptr();
     });
 }
 
@@ -362,7 +362,8 @@ int set_item(PyObject* self, PyObject* key, PyObject* given) {
             nb::handle(callbacks.setitem)(nb::handle(self), nb::handle(key), nb::handle(given));
             return 0;
         }
-        if (scalar && from.value && from.view.ndim > 0)
+        const bool truth = x.value->dtype == DType::b1 && from.value && from.view.size() == 1;
+        if (scalar && from.value && from.view.ndim > 0 && !truth)
             wrong("ValueError", "setting an array element with a sequence.");
         assign_view(x, *view, std::move(from));
         return 0;
@@ -522,8 +523,7 @@ void bind_numeric_operators(nb::module_& module) {
                    }
                    if (!any) return nb::none();
                    broadcast(given);
-                   const arrays::ValueP made = applied(*loop, std::move(given), nullptr);
-                   return numeric_object(made, made->layout);
+                   return numeric_result(applied(*loop, std::move(given), nullptr));
                });
     module.def("numeric_has_loop",
                [](const std::string& name, const std::vector<std::string>& in, const std::string& out) {

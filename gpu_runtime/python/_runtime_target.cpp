@@ -29,9 +29,10 @@ std::string ptx_for(nb::handle kernel, nb::handle types, const std::string& targ
     return launch::ptx_for(*program, *program->lower(signature), target);
 }
 
-// `automatic`: as a launch that leaves the shape to us.
+// `automatic`: as a launch that leaves the shape to us. `elements`: of the largest array, which a tile kernel's plan goes by;
+// below 0: as for large ones.
 nb::dict compile_for(nb::handle kernel, nb::handle types, const std::string& target, nb::handle block,
-                     bool automatic) {
+                     bool automatic, std::int64_t elements) {
     KernelState& k = state_of(kernel);
     k.current_program();
     const auto program = k.program;
@@ -50,7 +51,7 @@ nb::dict compile_for(nb::handle kernel, nb::handle types, const std::string& tar
     launch::Targeted made;
     {
         nb::gil_scoped_release released;
-        const auto lowered = program->lower(signature, {}, program->key(target, {}));
+        const auto lowered = program->lower(signature, {}, program->key(target, largest_array(elements)));
         if (lowered->key) threads = lowered->program_block;
         made = launch::compile_for(*program, *lowered, target, automatic,
                                    given ? std::optional(threads) : std::nullopt);
@@ -106,7 +107,7 @@ nb::list rows_of(const std::vector<device::Library>& libraries) {
 void bind_target(nb::module_& module) {
     learn_python_paths();
     module.def("compile_for", &compile_for, nb::arg("kernel"), nb::arg("types"), nb::arg("target"),
-               nb::arg("block").none(), nb::arg("automatic") = false);
+               nb::arg("block").none(), nb::arg("automatic") = false, nb::arg("elements") = -1);
     module.def("ptx_for", &ptx_for, nb::arg("kernel"), nb::arg("types"), nb::arg("target"));
     module.def("libraries",
                [] { return rows_of(device::libraries()); });  // those that devices need; opens them

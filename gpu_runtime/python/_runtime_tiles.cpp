@@ -25,10 +25,10 @@ void bind_tiles(nb::module_& module) {
         },
         nb::arg("kernel"), nb::arg("constants"), nb::arg("as_target") = "", nb::arg("hints") = "");
 
-    // The plan as JSON, for a target and a class of sizes (0 small to 2 large).
+    // The plan as JSON, for a target and the elements of the largest array.
     module.def(
         "tile_plan",
-        [](nb::handle kernel, nb::handle types, const std::string& target, int size) {
+        [](nb::handle kernel, nb::handle types, const std::string& target, std::int64_t elements) {
             KernelState& k = state_of(kernel);
             const launch::Program& program = k.current_program();
             launch::Signature signature = signature_from(types);
@@ -39,9 +39,9 @@ void bind_tiles(nb::module_& module) {
             }
             nb::gil_scoped_release released;
             return tiles::described(*program.options().door, program.source(), launch::types_of(signature),
-                                    {target, size});
+                                    program.key(target, largest_array(elements)));
         },
-        nb::arg("kernel"), nb::arg("types"), nb::arg("target"), nb::arg("size"));
+        nb::arg("kernel"), nb::arg("types"), nb::arg("target"), nb::arg("elements"));
 }
 
 }  // namespace xcuda::python

@@ -29,6 +29,7 @@ constexpr Named options[] = {
     {"fault_index", &Options::fault_index},
     {"fault_length", &Options::fault_length},
     {"drop", &Options::drop},
+    {"drops_nan", &Options::drops_nan},
 };
 
 std::int64_t counter(State& s, const std::string& name) {

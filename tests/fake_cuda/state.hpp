@@ -31,6 +31,7 @@ struct Options {
     std::int64_t fault_kind = 0, fault_site = -1, fault_index = 0,
                  fault_length = 0;  // the next kernel records these
     std::int64_t drop = 0;          // CUPTI says that it lost so many records
+    std::int64_t drops_nan = 0;     // 1: the relu of products gives 0 for nan
 };
 
 /// A failure to order: the calls of `function` after the first `after` ones answer `result`, `times` times.

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
+import pytest
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "gpu_runtime/profile/report.schema.json").read_text())
 
 
 def valid(document: dict) -> dict:
+    """The document, checked against the schema; a test where there is nothing to check it with is skipped here."""
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema, which checks reports, is not here")
     jsonschema.Draft202012Validator(SCHEMA).validate(document)
     return document
 

@@ -1,11 +1,14 @@
 """Other libraries' arrays in and ours out, without a copy. What a GPU's libraries do is in test_cuda_libraries.py."""
 
+import array
+import ctypes
 import gc
 import weakref
 
 import numpy as np
 import pytest
 import xcuda.core as cuda
+from xcuda.core.signatures import types_from
 
 on_cpu = cuda.Device().kind == "cpu"
 cpu_only = pytest.mark.skipif(not on_cpu, reason="host memory is the device's on the CPU device only")
@@ -116,6 +119,38 @@ def test_an_array_on_a_gpu_needs_one():
         add_one(CudaArray())
     with pytest.raises(TypeError, match="'a' .* lives on a GPU, and this launch runs on the CPU device"):
         add_one(Legacy(np.zeros(3), device=(2, 0)))
+
+
+class Tensor(Versioned):
+    """torch's: its dtype is no NumPy dtype, its strides a method."""
+
+    dtype, shape = "float32 of its own", (6,)
+
+    def stride(self):
+        return (1,)
+
+
+HELD = np.arange(6, dtype="f")
+
+
+@pytest.mark.parametrize(
+    "given", [Tensor(HELD), Legacy(HELD), memoryview(HELD), array.array("f", HELD), (ctypes.c_float * 6)()]
+)
+def test_examples_are_read_as_a_launch_reads_them(given):
+    """Types from arguments, compilation and reports know every array that a call takes."""
+    assert types_from((given, 3)) == types_from((HELD, 3))
+    assert copy.compile((HELD, given))["signature"] == copy.compile((HELD, HELD))["signature"]
+    out = np.zeros(6, "f")
+    copy(out, given)
+    assert list(out) == list(np.asarray(given) if isinstance(given, ctypes.Array) else HELD)
+
+
+def test_examples_with_gaps_and_of_other_kinds():
+    wide = np.zeros((4, 6), "i2")
+    for seen in (wide, wide[:, ::2], wide[:, 1:], wide.T, wide[:0], wide[0, 0]):
+        assert types_from((Tensor(seen) if seen.ndim else seen,)) == types_from((seen,))
+    with pytest.raises(TypeError, match="is no dtype"):
+        types_from(([1, 2],))
 
 
 def test_an_object_may_have_the_interface_for_some_arrays_only():

@@ -144,6 +144,9 @@ def test_eigenvalues(rng, dtype):
     close(np.sort_complex(w), np.sort_complex(np.linalg.eigvals(a)), 500)
     symmetric = hermitian(rng, 1, 4, np.dtype(dtype))
     assert solvers.eig(cuda.to_device(symmetric), vectors=False).dtype == np.linalg.eigvals(symmetric).dtype
+    both = [part.copy_to_host() for part in solvers.eig(cuda.to_device(symmetric))]
+    assert [part.dtype for part in both] == [part.dtype for part in np.linalg.eig(symmetric)]
+    close(symmetric @ both[1], both[1] * both[0][:, None, :], 500)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -1,6 +1,7 @@
 """Arrays as they come: aliased, without dimensions or elements, broadcast, big-endian, unaligned, read-only, huge."""
 
 import mmap
+import re
 
 import numpy as np
 import pytest
@@ -64,6 +65,17 @@ def test_unaligned_cuda_text():
     k[(1, 1), (8, 16)](a, unaligned(10, "float64"))
     assert "xc_put" in k.inspect_source()
     compiles(k, (a, unaligned(10, "float64")))
+
+
+def test_no_byte_of_a_converted_half_is_stored_as_one():
+    """ptxas (CUDA 13.0) stores a byte of a register that cvt.rn.f16 wrote as uint8 of its value."""
+    kernel = core.kernel(plus)
+    arrays = unaligned(9, "float16"), unaligned(9, "float16")
+    compiles(kernel, arrays)
+    ptx = kernel.inspect_asm(arrays, target="sm_90")
+    halves = set(re.findall(r"cvt\.rn\.f16\.f(?:32|64)\s+(%\w+)", ptx))
+    stored = set(re.findall(r"st\.\S*8\s+\[[^]]+\],\s*(%\w+)", ptx))
+    assert halves and stored and not halves & stored
 
 
 def test_in_and_out_are_one():

@@ -9,6 +9,8 @@ from xcuda.core import fp8
 ml_dtypes = pytest.importorskip("ml_dtypes")
 FORMATS = [ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.float8_e8m0fnu]
 BYTES = np.arange(256, dtype=np.uint8)
+# The language has 0.7's rules: Python's numbers are weak, casts round once, bfloat16 beside float8 stays bfloat16.
+OLDER = tuple(map(int, ml_dtypes.__version__.split(".")[:2])) < (0, 7)
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -28,6 +30,28 @@ def same(got, want):
     nan = np.isnan(want.astype("f4"))
     np.testing.assert_array_equal(np.isnan(got.astype("f4")), nan)
     np.testing.assert_array_equal(got[~nan].view(np.uint8), want[~nan].view(np.uint8))
+
+
+def rounded(x, f):
+    """Floats in a format, rounded once to the nearest, ties to even: computed from the format's values alone."""
+    codes = np.arange(128 if f is not FORMATS[2] else 255, dtype=np.uint8)
+    values = codes.view(f).astype("f8")
+    codes, values = codes[np.isfinite(values)], values[np.isfinite(values)]
+    size = np.abs(x.astype("f8"))
+    above = np.searchsorted(values, size)  # values[above - 1] < size <= values[above]
+    low, high = np.maximum(above - 1, 0), np.minimum(above, len(codes) - 1)
+    step = size - values[low], values[high] - size
+    up = (step[1] < step[0]) | ((step[1] == step[0]) & (codes[low] % 2 == 1))
+    code = codes[np.where(up, high, low)]
+    if f is FORMATS[2]:  # powers of two: a tie goes up; neither zero nor signs
+        code = codes[np.where((step[1] <= step[0]) & (size > values[0]), high, low)]
+        over = ~(x > 0) | (size >= 1.5 * values[-1])
+        return np.where(over, np.uint8(255), code).astype("u1").view(f)
+    beyond = values[-1] + (values[-1] - values[-2]) / 2
+    past = (size > beyond) | ((size == beyond) & (codes[-1] % 2 == 1))
+    code = np.where(past, codes[-1] + 1, code)
+    code = np.where(np.isnan(x), 0x7F, code)
+    return (code | np.signbit(x).astype("u1") << 7).astype("u1").view(f)
 
 
 def numbers(dtype):
@@ -54,8 +78,11 @@ def numbers(dtype):
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_from_floats(f, dtype):
     a = numbers(dtype)
-    same(elementwise("a", a, dtype=f), a.astype(f))
-    same(elementwise("T(a)", a, dtype=f, T=f), a.astype(f))
+    want = rounded(a, f)
+    if not OLDER:
+        same(want, a.astype(f))
+    same(elementwise("a", a, dtype=f), want)
+    same(elementwise("T(a)", a, dtype=f, T=f), want)
 
 
 @pytest.mark.parametrize("f", FORMATS)
@@ -85,7 +112,8 @@ def test_from_whole_numbers(f):
 )
 def test_operators(f, expression):
     a, b = (x.ravel().view(f) for x in np.meshgrid(BYTES, BYTES[::5]))
-    want = eval(expression, {"np": np, "a": a, "b": b})
+    weak = OLDER and expression == "2.0 * a"
+    want = eval("a.dtype.type(2) * a" if weak else expression, {"np": np, "a": a, "b": b})
     got = elementwise(expression, a, b, dtype=want.dtype)
     np.testing.assert_array_equal(got.astype("f8"), want.astype("f8"))
 
@@ -104,7 +132,8 @@ def test_the_types_that_join_them():
     for other in ("i1", "u1", "i2", "i4", "f2", "f4", "f8", ml_dtypes.bfloat16, ml_dtypes.float8_e5m2):
         b = np.arange(60).astype(other)
         got = elementwise("a + b", a, b, dtype="f8")
-        np.testing.assert_array_equal(got, (a + b).astype("f8"))
+        left = a.astype(other) if OLDER and other is ml_dtypes.bfloat16 else a
+        np.testing.assert_array_equal(got, (left + b).astype("f8"))
 
 
 def test_arguments_globals_local_arrays_and_device_arrays():

@@ -5,6 +5,7 @@ from xcuda.magics.libraries import found, told
 
 MATHEMATICS = {
     "cuBLAS": "it multiplies matrices on a GPU: pip install nvidia-cublas",
+    "cuBLASLt": "it adds biases and activations within products of matrices on a GPU: pip install nvidia-cublas",
     "cuFFT": "it makes Fourier transforms on a GPU: pip install nvidia-cufft",
     "cuSOLVER": "it factorises matrices on a GPU: pip install nvidia-cusolver",
 }

@@ -193,6 +193,15 @@ def test_an_expression_takes_so_many_kernels_and_bytes(name):
     assert told.bytes <= told.unfused_bytes or len(told.kernels) > told.unfused_kernels
 
 
+def test_a_host_array_given_twice_is_copied_and_read_once():
+    """On a GPU every host array is copied, on the CPU device those whose bytes are in another order."""
+    swapped = A.astype(A.dtype.newbyteorder())
+    f = nvmath.jit(lambda x, y: x * 2 + y)
+    np.testing.assert_array_equal(f(swapped, swapped), A * 2 + A)
+    assert f.explain(swapped, swapped).bytes == 2 * FULL
+    assert f.explain(swapped, swapped.copy()).bytes == 3 * FULL
+
+
 def test_there_are_sixty_of_them():
     assert len(TABLE) >= 60
 

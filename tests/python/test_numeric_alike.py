@@ -160,7 +160,7 @@ KINDS = {
         "np.linalg.norm(np.zeros(0), -np.inf)",
     ],
     "least squares' own bound": [
-        "a = np.array([[0.0, 1, 0, 1, 2, 0], [0, 2, 0, 0, 1, 0], [1, 0, 1, 0, 0, 4], [0, 0, 0, 2, 3, 0]]).T\n"
+        "a = np.eye(6)[:, :2] * np.array([1, 5e-16])\n"
         "[int(np.linalg.lstsq(a, np.arange(6.0), rcond=r)[2]) for r in (-1, None)]",
     ],
     "vectors of the value 0 of hermitian matrices": [
@@ -274,6 +274,25 @@ KINDS = {
         "x = np.broadcast_to(np.arange(3), (2, 3))\nx //= np.ones(3)",
         "x = np.broadcast_to(np.arange(3), (2, 3))\nx += 1",
         "x = np.broadcast_to(np.arange(3), (2, 3))\nnp.add(1, 2.5, out=x)",
+    ],
+    "scalars are what they are": [
+        "x = np.arange(5)\ns = x[1]\nt = s\nt += 10\n[x, s, t]",
+        "x = np.arange(5)\ns = x.sum()\nt = s\nt += 1\n[s, t]",
+        "s = np.ones(3).sum()\ns += np.arange(3)\ns",
+        "s = np.array(2) * 3\nt = s\nt **= 2\n[s, t]",
+        "s = np.array(2)\nt = s\nt += 1\n[s, t]",
+        "x = np.array([True, False])\nx[0] += np.ones(2)",
+        "x = np.arange(3)\nx[0] *= np.float32(2.5)\nx",
+        "x = np.arange(3)\nx[0] *= 2.5\nx",
+        "x = np.arange(3)\nx[0, ...] *= 2.5",
+        "x = np.arange(3)\ns = x.mean()\ns //= np.int32(2)\ns",
+    ],
+    "an element from an array of one": [
+        "x = np.array([True, False])\nx[-1] = x[:1]\nx",
+        "x = np.zeros(2, bool)\nx[0] = np.array([[np.nan]])\nx",
+        "x = np.zeros(2, bool)\nx[0] = np.zeros(2)",
+        "x = np.zeros(2)\nx[0] = np.ones(1)",
+        "x = np.zeros(2, complex)\nx[0] = np.ones(1)",
     ],
     "kept axes of folds that NumPy does": ["np.ones(3, complex).max(axis=0, keepdims=True)"],
 }

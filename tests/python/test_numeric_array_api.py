@@ -2,6 +2,7 @@
 
 import numpy
 import pytest
+from xcuda import _runtime
 from xcuda import numeric as np
 from xcuda.core.devices import Device, devices
 
@@ -41,8 +42,8 @@ def test_namespace_info():
     ],
 )  # fmt: skip
 def test_device_arguments(make):
-    made = make("cpu")
-    assert made.device == Device("cpu")
+    for label in _runtime.device_labels():
+        assert make(label).device == Device(label)
     with pytest.raises(ValueError, match="nowhere"):
         make("nowhere")
 

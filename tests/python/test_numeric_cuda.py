@@ -39,3 +39,28 @@ def test_fused_kernels_and_folds_compile(architecture):
     assert all(registers and registers < 256 for _, _, registers in found)
     chains = [text for name, text, _ in found if name.startswith("sqrt(((sin(a) * cos(a)")]
     assert any("xc_vload<f32x4>" in text for text in chains)  # 16 bytes a load
+
+
+CHAINS = """
+import json, sys
+import xcuda.numeric as np
+from xcuda import _runtime
+
+np.config.host_elements = 0
+whole, z = np.arange(300) - 150, np.ones(300) * (1 + 2j)
+for links in (6, 18):
+    for function, x in ((np.fmod, whole), (np.heaviside, z.real.copy()), (np.maximum, z), (np.less, z)):
+        y = x
+        for i in range(links):
+            y = function(y, x + i) if function is not np.less else np.where(function(y, x + i), x, y)
+        y.get()
+print(json.dumps(_runtime.numeric_compile_for(sys.argv[1])))
+"""
+
+
+def test_a_kernel_grows_with_its_chain_and_no_faster():
+    """Also of functions that read an operand several times."""
+    found = compiled(CHAINS, "sm_90")
+    for function in ("fmod(", "heaviside(", "maximum(", "where("):
+        few, many = sorted(len(text) for name, text, _ in found if function in name)
+        assert many < 4 * few, (function, few, many)  # three times as many links

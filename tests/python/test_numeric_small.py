@@ -1,9 +1,14 @@
-"""Values of few elements are computed by the host without a kernel: the same results, bit for bit."""
+"""Values of few elements are computed by the host without a kernel: the same results, bit for bit.
+
+That is where elements lie in the host's memory, on the CPU device. On a GPU a kernel computes them, whatever the limit is.
+"""
 
 import numpy
 import pytest
 from xcuda import _runtime
 from xcuda import numeric as np
+
+ON_HOST = _runtime.current_device_label() == "cpu"
 
 
 @pytest.fixture
@@ -57,7 +62,7 @@ def test_the_host_and_kernels_give_the_same(limit, name, dtype):
     assert launches and not small
     np.config.host_elements = 512
     launches, small, by_host = work(lambda: PROGRAMS[name](ours))
-    assert small and not launches
+    assert (small and not launches) if ON_HOST else (launches and not small)
     with numpy.errstate(all="ignore"):
         expected = numpy.asarray(PROGRAMS[name](host))
     for made in (by_host, by_kernel):
@@ -72,7 +77,7 @@ def test_what_is_larger_or_of_other_operations_takes_a_kernel(limit):
     np.config.host_elements = 16
     x = np.arange(17.0)
     assert work(lambda: x + 1)[:2] == (1, 0)
-    assert work(lambda: x[1:] + 1)[:2] == (0, 1)
+    assert work(lambda: x[1:] + 1)[:2] == ((0, 1) if ON_HOST else (1, 0))
     assert work(lambda: np.sin(x[:3]) + 1)[0] == 1
     assert work(lambda: x[:3].sum())[0] == 1
 
@@ -87,7 +92,7 @@ def test_a_value_that_several_need_is_computed_once(limit):
         return y * y, y - 1
 
     launches, small, (a, b) = work(twice)
-    assert (launches, small) == (0, 3) and (a - (b + 1) ** 2 == 0).all()
+    assert (launches, small) == ((0, 3) if ON_HOST else (1, 0)) and (a - (b + 1) ** 2 == 0).all()
 
 
 def test_deep_sharing_is_left_to_a_kernel_in_bounded_time(limit):
@@ -134,12 +139,12 @@ def test_writes_of_few_elements_need_no_kernel(limit, name, dtype):
     assert left[0]
     by_kernel = name == "what is pending" and dtype not in ("i4", "f4", "f8", "i8")
     by_kernel |= name in ("a number", "booleans") and dtype not in ("?", "i4", "f4", "f8", "i8")
-    assert by_kernel or not left[512]
+    assert left[512] if not ON_HOST else by_kernel or not left[512]
 
 
 def test_writes_of_more_elements_go_by_a_kernel(limit):
     np.config.host_elements = 8
     x = np.zeros((3, 4))
     assert work(lambda: x.__setitem__((slice(None), slice(1, None)), 5))[:2] == (1, 0)
-    assert work(lambda: x.__setitem__((slice(2), slice(1, None)), 7))[:2] == (0, 1)
+    assert work(lambda: x.__setitem__((slice(2), slice(1, None)), 7))[:2] == ((0, 1) if ON_HOST else (1, 0))
     assert x.get().tolist() == [[0, 7, 7, 7], [0, 7, 7, 7], [0, 5, 5, 5]]

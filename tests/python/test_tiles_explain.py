@@ -54,6 +54,29 @@ def test_for_a_gpu_that_need_not_be_here(target):
     assert small["unit"] == [32, 32], "a small problem gets small tiles"
 
 
+@pytest.mark.parametrize("n", [100, 2048])
+def test_arrays_of_other_libraries_and_the_figures_of_that_size(n):
+    expect_nvrtc()
+
+    class Tensor:
+        dtype = "float16 of its own"
+
+        def __init__(self, held):
+            self.__dlpack__, self.__dlpack_device__ = held.__dlpack__, held.__dlpack_device__
+
+        def __dlpack__(self, **wanted):
+            raise AssertionError("the instance's is asked")
+
+        def __dlpack_device__(self):
+            raise AssertionError("the instance's is asked")
+
+    A, B, C = arrays(n, "e")
+    there = product.explain(Tensor(A), Tensor(B), Tensor(C), target="sm_90")
+    assert there.plan == product.explain(A, B, C, target="sm_90").plan
+    assert there.plan["unit"] == ([32, 32] if n == 100 else [128, 128])
+    assert (there.plan["registers"] < 100) == (n == 100), "those of the plan that is shown"
+
+
 def test_constants_and_pictures():
     expect_nvrtc()
     X = np.ones((4, 1000), "f")

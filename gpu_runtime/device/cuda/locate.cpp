@@ -33,6 +33,9 @@ std::string soname(const std::string& stem, int cuda) {
     return fmt::format("lib{}.so.{}", stem, cuda - behind(stem));
 }
 
+// Of CUDA 12 the wheel that a library is in, where it has none of its own name.
+std::string wheel_of(const std::string& stem) { return stem == "cublasLt" ? "cublas" : stem; }
+
 // Below a folder of site-packages: CUDA 13's wheels share one, those of CUDA 12 have one each.
 constexpr const char* wheel_folders[] = {"nvidia/cu13", "nvidia/cuda_{}", "nvidia/{}"};
 
@@ -67,7 +70,7 @@ std::vector<Place> library_places(const std::string& stem) {
     for (const fs::path& path : settings().python_paths)
         for (const char* below : wheel_folders)
             places.push_back(
-                {path / fmt::format(fmt::runtime(below), stem) / "lib", "a wheel of this Python"});
+                {path / fmt::format(fmt::runtime(below), wheel_of(stem)) / "lib", "a wheel of this Python"});
     if (const std::string conda = environment("CONDA_PREFIX"); !conda.empty()) {
         places.push_back({fs::path(conda) / "lib", "conda"});
         places.push_back({fs::path(conda) / "targets/x86_64-linux/lib", "conda"});

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/bytes.hpp"
 #include "device/cuda/context.hpp"
 #include "device/cuda/driver.hpp"
 #include "device/cuda/locate.hpp"
@@ -55,6 +56,19 @@ InContext::InContext(const Device& device, const char* library) {
             Fault::user, "TypeError",
             fmt::format("{} works on a GPU's arrays; this one is on {}", library, device.info().name));
     current_ = std::make_shared<cuda::Current>(context_of(device.info().ordinal));
+}
+
+Error library_failed(const char* doing, const std::string& told, bool out_of_memory) {
+    constexpr std::size_t hardly_any = std::size_t{32}
+                                       << 20;  // less than a library's kernels and tables take
+    std::size_t free = 0, total = 0;
+    const bool known = cuda::driver().cuMemGetInfo(&free, &total) == CUDA_SUCCESS;
+    std::string message = fmt::format("{} failed: {}", doing, told);
+    if (!out_of_memory && !(known && free < hardly_any)) return {Fault::machine, "RuntimeError", message};
+    if (known)
+        message +=
+            fmt::format("; {} of the GPU's memory are free", human_bytes(static_cast<std::int64_t>(free)));
+    return {Fault::machine, "MemoryError", message};
 }
 
 }  // namespace xcuda::device

@@ -1,8 +1,11 @@
 """Products of stacks of matrices."""
 
+import functools
+
 import numpy
 
 from xcuda._dense.layout import empty, gpu, host, mirror, on_host
+from xcuda.core.errors import MachineError
 
 
 def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, tf32=False):
@@ -21,6 +24,33 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, tf32=False):
     else:
         gpu().matmul(a, b, out, alpha, beta, tf32)
     return out
+
+
+ACTIVATIONS = ("", "relu", "gelu")  # in the order of math/epilogue.hpp
+
+
+@functools.cache
+def epilogues_missing():
+    """Why there are no epilogues: cuBLASLt is not here. "" where it is."""
+    try:
+        gpu().expect_epilogues()
+    except MachineError as missing:
+        return str(missing)
+    return ""
+
+
+def with_epilogue(a, b, *, alpha=1.0, residual=None, bias=None, activation="", tf32=False, choice=0):
+    """activation(alpha * (a @ b) + residual + bias) of matrices by one kernel of cuBLASLt; None where it has none.
+
+    One dtype of float16, bfloat16, float32 and float64; `residual` has the result's shape, `bias` a number a column,
+    both C-contiguous. choice: of the algorithms that the library finds. gelu is tanh's form, approximated.
+    """
+    if epilogues_missing():
+        return None
+    out = empty((a.shape[0], b.shape[1]), a.dtype, a)
+    which = ACTIVATIONS.index(activation)
+    done = gpu().product_with_epilogue(a, b, out, alpha, residual, bias, which, tf32, choice)
+    return out if done else None
 
 
 def _on_the_host(a, b, out, alpha, beta):

@@ -4,6 +4,8 @@ On a GPU each matrix is one call of cuSOLVER, which reads columns: row-major mem
 where that serves as well nothing is transposed.
 """
 
+import functools
+
 import numpy
 
 from xcuda._dense.layout import (
@@ -212,7 +214,7 @@ def eigh(a, lower=True, vectors=True):
 
 
 def eig(a, vectors=True):
-    """(eigenvalues, right eigenvectors), or the eigenvalues alone; complex, but real where a real matrix' all are."""
+    """(eigenvalues, right eigenvectors), or the eigenvalues alone; real where all are and NumPy's would be."""
     if on_host(a):
         if not vectors:
             return from_host(numpy.linalg.eigvals(host(a)), a)
@@ -225,14 +227,23 @@ def eig(a, vectors=True):
         gpu().eigen_general(work[i].T, values[i], found[i].T if vectors else None, info[i : i + 1])
     _expect(info, "Eigenvalues did not converge")
     on_the_host = values.copy_to_host()
-    real = a.dtype.kind != "c" and not on_the_host.imag.any()
+    all_real = a.dtype.kind != "c" and not on_the_host.imag.any()
+    real = all_real and not numpys_are_complex()
     if real:
         values = from_host(numpy.ascontiguousarray(on_the_host.real), a)
     if not vectors:
         return values
     if real or a.dtype.kind == "c":
         return values, transposed(found)
+    if all_real:
+        return values, from_host(transposed(found).copy_to_host().astype(kind), a)
     return values, from_host(_unpacked(found.copy_to_host(), on_the_host), a)
+
+
+@functools.cache
+def numpys_are_complex():
+    """Whether the NumPy here gives complex eigenvalues for a real matrix whose are all real: since 2.5 it does."""
+    return numpy.linalg.eigvals(numpy.eye(2)).dtype.kind == "c"
 
 
 def _unpacked(rows, values):

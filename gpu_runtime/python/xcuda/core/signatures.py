@@ -2,6 +2,7 @@
 
 import re
 
+from xcuda import _runtime
 from xcuda.core.dtypes import name_of
 from xcuda.core.types import Array, CPointer, Type, is_signature, is_type, named, scalar_name, void
 
@@ -133,9 +134,12 @@ def _from_value(value):
         if isinstance(value, plain) and not hasattr(value, "dtype"):
             large = ("large",) if plain is int and abs(value) >= _NARROW_END else ()
             return ("scalar", dtype, True, *large)
-    # NumPy's scalars have a shape too, but no items to set.
-    if hasattr(value, "strides") and hasattr(value, "shape") and hasattr(type(value), "__setitem__"):
+    # NumPy's scalars have a shape too, but no items to set. torch's dtypes have no kind.
+    numpys = hasattr(value, "strides") and hasattr(getattr(value, "dtype", None), "kind")
+    if numpys and hasattr(value, "shape") and hasattr(type(value), "__setitem__"):
         return ("array", name_of(value.dtype), len(value.shape), _layout(value))
+    if (read := _runtime.array_type(value)) is not None:  # torch's, JAX's, buffers: as a launch reads them
+        return read[:4]
     if hasattr(value, "dtype"):
         large = (
             ("large",)

@@ -179,7 +179,7 @@ def explained(jit, args, kwargs):
     _functions.calls_at = []
     try:
         _, launches = _runtime.numeric_watched(run)
-        calls_at = [at - first for at in _functions.calls_at]
+        calls_at = [(at - first, way) for at, way in _functions.calls_at]
     finally:
         _functions.calls_at = None
     kernels = [
@@ -188,8 +188,8 @@ def explained(jit, args, kwargs):
     ]
     called = [n for n in captured.program.nodes if _is_call(n)]
     calls = [
-        (at, _library_call(n, captured))
-        for n, at in zip(called, calls_at, strict=True)
+        (at, _library_call(n, captured, way))
+        for n, (at, way) in zip(called, calls_at, strict=True)
         if n.op not in _OF_KERNELS
     ]
     return Explanation(jit.__name__, captured, kernels, calls)
@@ -205,7 +205,11 @@ def _is_call(node):
     )
 
 
-def _library_call(node, captured):
+def _library_call(node, captured, way=None):
+    if way == "apart":  # the product alone: the kernel after it does the rest
+        _, a, b, *_ = node.args
+        text = f"{words(a, captured.labels, 3, True)} @ {words(b, captured.labels, 3, True)}"
+        return Kernel("library", text, sum(_bytes(each) for each in {a, b}), _bytes(node))
     read = sum(_bytes(each) for each in set(leaves((node.args, node.kwargs))))
     results = (node.spec,) if node.is_array else node.spec
     return Kernel("library", _library_text(node, captured), read, sum(s.nbytes for s in results))

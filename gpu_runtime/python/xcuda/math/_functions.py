@@ -70,7 +70,8 @@ def _pending(tree, found):
     return found
 
 
-# While somebody explains a call: how many kernels had been launched when each of its functions was called.
+# While somebody explains a call, of each of its functions: how many kernels had been launched when it was called, and
+# the way that it took, where there are several.
 calls_at: list | None = None
 
 
@@ -83,7 +84,7 @@ def at_once(function, fast):
         if wanted:
             _runtime.numeric_compute(wanted, fast)
         if calls_at is not None:
-            calls_at.append(_runtime.numeric_counts()[0])
+            calls_at.append((_runtime.numeric_counts()[0], None))
         return function(*args, **kwargs)
 
     return run

@@ -165,8 +165,9 @@ class Call:
 
     def values(self, captured):
         """What the program's inputs stand for in this call."""
+        taken: dict = {}  # by identity: a host array that is given twice is copied to a GPU once
         return [
-            _places.as_numeric(self.arrays[place]) if of_array else self.numbers[place]
+            _places.as_numeric_once(self.arrays[place], taken) if of_array else self.numbers[place]
             for of_array, place in captured.places
         ]
 

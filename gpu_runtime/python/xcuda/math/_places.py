@@ -28,6 +28,16 @@ def as_numeric(value):
     return _runtime.numeric_alias_of(as_device_array(value))
 
 
+def as_numeric_once(value, taken):
+    """as_numeric(value), for host arrays the one that `taken` has of it."""
+    if not isinstance(value, numpy.ndarray):
+        return as_numeric(value)
+    made = taken.get(id(value))
+    if made is None:
+        made = taken[id(value)] = _host_array(value)
+    return made
+
+
 _held: dict = {}  # by dtype: whether device arrays have it
 
 

@@ -6,7 +6,7 @@ import ast
 
 import numpy
 
-from . import _functions
+from . import _epilogues, _functions
 from ._graph import Node, leaves, ordered, users_of
 from ._text import _INFIX
 
@@ -20,7 +20,7 @@ class Program:
         self.inputs, self.outputs = inputs, outputs
         self.nodes = ordered(outputs)
         self.fast, self.host = fast, host
-        self._code = function.__code__
+        self._function, self._code = function, function.__code__
         self.space = {"__name__": function.__module__ or "__main__", "__builtins__": __builtins__}
         self.names: dict[Node, str] = {}
         self.lines: list[tuple[str, int]] = []
@@ -66,6 +66,8 @@ class Program:
             self.space[place] = node.value
             self.space["_constant"] = _host_constant if self.host else _constant
             return f"_constant({place})"
+        if op == "xm.epilogue":
+            return self._product_with_tail(node)
         given = [self._literal(a) for a in node.args]
         if op == "part":
             return f"{given[0]}[{node.args[1]}]"
@@ -92,6 +94,14 @@ class Program:
                 raise NotImplementedError(op)
         given += [f"{k}={self._literal(v)}" for k, v in node.kwargs.items()]
         return f"{place}({', '.join(given)})"
+
+    def _product_with_tail(self, node):
+        if self.host:
+            raise NotImplementedError(node.op)
+        tail, *given = node.args
+        written = Program(tail.inputs, tail.output, self._function, self.fast).run
+        place = self._kept(_epilogues.bound(tail, written, self.fast))
+        return f"{place}({', '.join(map(self._literal, given))})"
 
     def _literal(self, value):
         if isinstance(value, Node):

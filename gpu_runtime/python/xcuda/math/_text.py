@@ -50,6 +50,10 @@ def words(value, names, depth=6, inner=False):
         return f"{given[0]}.shape[{value.args[1]}]"
     if value.op in ("astype", "reshape"):
         return f"{given[0]}.{value.op}({', '.join(given[1:])})"
+    if value.op == "xm.epilogue":
+        tail, a, b, *operands = value.args
+        product = f"({words(a, names, depth - 1, True)} @ {words(b, names, depth - 1, True)})"
+        return tail.text(words, [product, *(words(each, names, depth - 1, True) for each in operands)])
     if value.op.startswith("xm."):
         shown, count = _OURS[value.op]
         return f"{shown}({', '.join(words(a, names, depth - 1) for a in value.args[:count])})"

@@ -71,6 +71,9 @@ class ndarray(_runtime.NumericBase):
     def __dlpack_device__(self):
         return self._into(DeviceArray).__dlpack_device__()
 
+    def __sizeof__(self):
+        return object.__sizeof__(self) + (self.nbytes if self._owns else 0)
+
     def to_device_array(self):
         """core's DeviceArray over the same memory."""
         return self._into(DeviceArray)
@@ -329,10 +332,10 @@ class ndarray(_runtime.NumericBase):
         return seen_as(self, _dtypes.as_dtype(dtype))
 
     def __matmul__(self, other):
-        return _binary_function("matmul", self, other)
+        return NotImplemented if goes_first(other) else _binary_function("matmul", self, other)
 
     def __rmatmul__(self, other):
-        return _binary_function("matmul", other, self)
+        return NotImplemented if goes_first(other) else _binary_function("matmul", other, self)
 
     def __imatmul__(self, other):
         self[...] = _binary_function("matmul", self, other)
@@ -343,6 +346,20 @@ class ndarray(_runtime.NumericBase):
 
     def __rdivmod__(self, other):
         return other // self, other % self
+
+
+def goes_first(other):
+    """True where an operator is the other operand's: NumPy's rule, but for arrays that devices can have as they are."""
+    kind = type(other)
+    if issubclass(kind, (_runtime.NumericBase, numpy.ndarray, numpy.generic, int, float, complex)):
+        return False
+    theirs = getattr(kind, "__array_ufunc__", numpy._NoValue)
+    if theirs is not numpy._NoValue:
+        return theirs is None
+    if hasattr(other, "__cuda_array_interface__") or hasattr(kind, "__dlpack__"):
+        return False
+    priority = getattr(kind, "__array_priority__", 0)
+    return isinstance(priority, (int, float)) and priority > 0
 
 
 def _binary_function(name, a, b):
@@ -427,12 +444,23 @@ def _from_host(host):
 
 
 _NO_COPY = "Unable to avoid copy while creating an array as requested."
+_COPIES = {numpy._CopyMode.ALWAYS: True, numpy._CopyMode.NEVER: False, numpy._CopyMode.IF_NEEDED: None}
+
+
+def _copying(copy):
+    """True, None (where it is needed) or False."""
+    if isinstance(copy, str):
+        raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
+    return copy if copy is None else _COPIES[copy] if isinstance(copy, numpy._CopyMode) else bool(copy)
 
 
 @native("array")
-def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
+def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndmax=0, like=None):
     """numpy.array on the device. What device arrays can't hold (text, objects, dates) stays NumPy's array."""
+    copy = _copying(copy)
     if isinstance(object, ndarray):
+        if ndmax:
+            numpy.array(numpy.broadcast_to(0, object.shape), copy=None, ndmin=ndmin, ndmax=ndmax)  # NumPy's errors
         made = object
         if dtype is not None and _dtypes.as_dtype(dtype) != made.dtype:
             if copy is False:
@@ -441,6 +469,8 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
         elif copy:
             made = made.copy(order)
         if order in ("C", "F") and not (made._c_contiguous if order == "C" else made._f_contiguous):
+            if copy is False:
+                raise ValueError(_NO_COPY)
             made = made.copy(order)
         while made.ndim < ndmin:
             made = made[None]
@@ -451,10 +481,11 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
     if type(object) in (list, tuple):
         object = _with_hosts(object)
     elif hasattr(object, "__array__") and not isinstance(object, (numpy.ndarray, numpy.generic)):
-        made = object.__array__()  # where it is numeric's, NumPy would not take it
+        made, copied = _told_array(object, copy)  # where it is numeric's, NumPy would not take it
         if isinstance(made, ndarray):
-            return array(made, dtype, order=order, ndmin=ndmin)
-    host = numpy.array(object, dtype=dtype, copy=None, order=order, ndmin=ndmin)
+            return array(made, dtype, copy=None if copied else copy, order=order, ndmin=ndmin, ndmax=ndmax)
+    how = {"ndmax": ndmax} if ndmax else {}
+    host = numpy.array(object, dtype=dtype, copy=None, order=order, ndmin=ndmin, **how)
     if not host.dtype.isnative:
         host = host.astype(host.dtype.newbyteorder("="))
     if copy is False and (host is not object or _dtypes.held(host.dtype)):
@@ -463,6 +494,16 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
         return host if host is not object or not copy else host.copy()
     own = host is not object and not isinstance(object, (numpy.ndarray, numpy.generic)) and host.base is None
     return adopt(host) if own and host.flags.owndata else _from_host(host)
+
+
+def _told_array(object, copy):
+    """(what `__array__` gives, whether it has seen to `copy`)."""
+    if copy is None:
+        return object.__array__(), False
+    try:
+        return object.__array__(copy=copy), True
+    except TypeError:
+        return object.__array__(), False
 
 
 def _with_hosts(items):
@@ -479,6 +520,7 @@ def _with_hosts(items):
 @placed
 def asarray_or_host(a, dtype=None, order=None, *, copy=None, like=None):
     """`array` without a copy where it is numeric's array already."""
+    copy = _copying(copy)
     if isinstance(a, ndarray) and copy is not True:
         same = dtype is None or _dtypes.as_dtype(dtype) == a.dtype
         if same and order in (None, "K", "A"):

@@ -71,10 +71,8 @@ def bincount(x, /, weights=None, minlength=0):
     x = asarray(x)
     if not isinstance(x, ndarray):
         raise ByNumpy
-    if not isinstance(listed, (ndarray, numpy.ndarray)) and x.ndim == 1:
-        x = x.astype("int64", copy=False)
-    wrong = x.dtype.kind not in "biu" or x.dtype == numpy.uint64 or x.ndim != 1
-    if wrong or minlength is None or minlength < 0:
+    doubtful = x.dtype.kind not in "biu" or x.dtype == numpy.uint64 or x.ndim != 1
+    if doubtful or minlength is None or minlength < 0:  # NumPy's versions differ in what they take
         numpy.bincount(
             numpy.zeros((1,) * x.ndim, x.dtype) if x is listed else to_host(listed), None, minlength
         )

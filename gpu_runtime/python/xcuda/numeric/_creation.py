@@ -125,7 +125,8 @@ def arange(start=None, stop=None, step=None, dtype=None, *, like=None):
     if by == 0:
         raise ZeroDivisionError("division by zero")
     probe = numpy.arange(first, first, by, dtype=dtype).dtype if dtype is None else _dtypes.as_dtype(dtype)
-    length = math.ceil((last - first) / by) if probe.kind in "iuf" else -1
+    length = (last - first) / by if probe.kind in "iuf" else -1
+    length = math.ceil(length) if math.isfinite(length) else -1  # NumPy's error
     if length < 4096 or not _dtypes.held(probe):
         return array(numpy.arange(first, last, by, dtype=dtype))
     return _ramp(max(length, 0), probe, first, by)

@@ -108,6 +108,12 @@ class Flat:
     def __iter__(self):
         return iter(self._array.reshape(-1))
 
+    def __array__(self, dtype=None, copy=None):
+        return self._array.reshape(-1).__array__(dtype, copy)
+
+    def __delitem__(self, key):
+        raise TypeError("Cannot delete iterator elements")
+
     def _again_and_again(self, key, values):
         """The values, again and again, one for each element of the key; None where there are none."""
         from ._array import asarray

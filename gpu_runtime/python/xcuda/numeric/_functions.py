@@ -109,13 +109,24 @@ def clip(
     low = min if a_min is numpy._NoValue else a_min
     high = max if a_max is numpy._NoValue else a_max
     made = asarray(a)
-    if low is not numpy._NoValue and low is not None:
+    low, high = _bound(low, made.dtype, "min"), _bound(high, made.dtype, "max")
+    if low is not None:
         made = TABLE["maximum"].function(made, low)
-    if high is not numpy._NoValue and high is not None:
+    if high is not None:
         made = TABLE["minimum"].function(made, high)
     if out is not None:
         return given(made, out, kwargs.get("casting", "same_kind"))
     return made if made is not a else +made if made.dtype.kind != "b" else made.copy()
+
+
+def _bound(value, dtype, end):
+    """The bound; None where there is none, as with a Python integer that lies beyond all that the dtype has."""
+    if value is numpy._NoValue or value is None:
+        return None
+    if type(value) is int and dtype.kind in "iu":
+        most = getattr(numpy.iinfo(dtype), end)
+        return None if (value < most if end == "min" else value > most) else value
+    return value
 
 
 @native("round", "around")

@@ -2,6 +2,7 @@
 axes."""
 
 import contextlib
+import operator
 
 import numpy
 from numpy.lib.array_utils import normalize_axis_index
@@ -60,7 +61,18 @@ class gufunc(ufunc):
                 made = made.reshape(*made.shape, *(1,) * len(self._inputs[0]))
             if places[2]:
                 made = _from_the_end(made, places[2])
-        return _broadcast_into(made, out, len(self._result) + bool(keepdims), casting)
+        return self._broadcast_into(made, out, len(self._result) + bool(keepdims), casting)
+
+    def _broadcast_into(self, made, out, core, casting):
+        """Into `out`, whose leading axes may be more than the result's."""
+        (out,) = out if isinstance(out, tuple) else (out,)
+        if isinstance(out, ndarray) and out.shape != made.shape and out.ndim >= made.ndim:
+            lead = out.shape[: out.ndim - core]
+            with contextlib.suppress(ValueError):  # `given` tells it
+                made = TABLE["broadcast_to"].function(made, (*lead, *made.shape[made.ndim - core :]))
+        if isinstance(out, ndarray) and not numpy.can_cast(made.dtype, out.dtype, casting):
+            raise numpy._core._exceptions._UFuncOutputCastingError(self._numpy, casting, made.dtype, out.dtype, 0)
+        return given(made, out, casting)
 
     def _places(self, axes, axis, keepdims, *ndims):
         """The core axes of both inputs and of the result; None where they are the last ones."""
@@ -84,15 +96,21 @@ class gufunc(ufunc):
             return [tuple(range(-n, 0)) for n in (*counts, kept)] if keepdims else None
         if not isinstance(axes, list):
             raise TypeError("axes should be a list.")
-        if len(axes) not in ((2, 3) if not kept else (3,)):
+        if len(axes) not in ((2, 3) if not self._result else (3,)):
             raise ValueError("axes should be a list with an entry for all 3 inputs and outputs")
         for i, each in enumerate(axes):
             if not isinstance(each, tuple) and not is_integer(each):
                 raise TypeError(f"{name}: axes item {i} should be a tuple.")
-        places = [(each,) if is_integer(each) else tuple(each) for each in (*axes, ())[:3]]
-        for place, n, ndim in zip(places, (*counts, kept), (*ndims, None), strict=True):
+        axes = axes if len(axes) == 3 else [*axes, tuple(range(-kept, 0))]
+        places = [tuple(map(operator.index, (each,) if is_integer(each) else each)) for each in axes]
+        for i, (place, n, ndim) in enumerate(zip(places, (*counts, kept), (*ndims, None), strict=True)):
             if len(place) != n and not (ndim is not None and len(place) == ndim):
-                raise ValueError(f"{name}: an entry of axes has {n} integers, not {len(place)}: {place}")
+                raise numpy.exceptions.AxisError(
+                    f"{name}: operand {i} has {n} core dimensions, but {len(place)} dimensions are specified by axes "
+                    "tuple."
+                )
+            if len(set(place)) != len(place):
+                raise ValueError(f"axes tuple {i} contains duplicate values")
         return places
 
     def _expect(self, a, b):
@@ -135,16 +153,6 @@ def _to_the_end(x, places):
 def _from_the_end(x, places):
     places = [normalize_axis_index(p, x.ndim) for p in places]
     return TABLE["moveaxis"].function(x, range(x.ndim - len(places), x.ndim), places)
-
-
-def _broadcast_into(made, out, core, casting):
-    """Into `out`, whose leading axes may be more than the result's."""
-    (out,) = out if isinstance(out, tuple) else (out,)
-    if isinstance(out, ndarray) and out.shape != made.shape and out.ndim >= made.ndim:
-        lead = out.shape[: out.ndim - core]
-        with contextlib.suppress(ValueError):  # `given` tells it
-            made = TABLE["broadcast_to"].function(made, (*lead, *made.shape[made.ndim - core :]))
-    return given(made, out, casting)
 
 
 def of_last_axes(name):

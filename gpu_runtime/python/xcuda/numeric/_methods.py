@@ -11,8 +11,8 @@ from ._fallback import on_host
 from ._registry import TABLE
 
 _NATIVE = (
-    *("sum", "prod", "max", "min", "all", "any", "mean", "var", "std", "clip", "round"),
-    *("ravel", "squeeze", "swapaxes", "diagonal", "trace", "conjugate"),
+    *("sum", "prod", "max", "min", "all", "any", "mean", "var", "std", "round"),
+    *("ravel", "squeeze", "swapaxes", "diagonal", "trace"),
 )
 # Those whose function may be registered by other modules, or run on the host.
 _OTHER = (
@@ -21,7 +21,6 @@ _OTHER = (
         "argmin",
         "argsort",
         "argpartition",
-        "choose",
         "cumprod",
         "cumsum",
         "dot",
@@ -45,7 +44,23 @@ def _method(name):
 
 for _name in (*_NATIVE, *_OTHER):
     setattr(ndarray, _name, _method(_name))
-ndarray.conj = ndarray.conjugate
+
+
+def _conjugate(self, out=None):
+    """The complex conjugate; real numbers are their own."""
+    if self.dtype.kind != "c" and out is None:
+        return self
+    return TABLE["conjugate"].function(self, out=out)
+
+
+def _choose(self, *choices, out=None, mode="raise"):
+    """For each element the choice that it numbers: of a sequence, or of the arguments."""
+    return TABLE["choose"].function(self, choices[0] if len(choices) == 1 else choices, out, mode)
+
+
+def _clip(self, min=None, max=None, out=None, **kwargs):
+    """Values between two bounds."""
+    return TABLE["clip"].function(self, min, max, out, **kwargs)
 
 
 def _sort(self, axis=-1, kind=None, order=None, *, stable=None):
@@ -77,10 +92,16 @@ def _partition(self, kth, axis=-1, kind="introselect", order=None):
 
 def _flatten(self, order="C"):
     """A copy with one axis."""
+    if order not in tuple("CFAKcfak"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    order = order.upper()
     made = TABLE["ravel"].function(self, order)
     return made.copy() if made._same_memory(self) else made
 
 
+ndarray.conj = ndarray.conjugate = _conjugate
+ndarray.choose = _choose
+ndarray.clip = _clip
 ndarray.sort = _sort
 ndarray.partition = _partition
 ndarray.resize = _resize

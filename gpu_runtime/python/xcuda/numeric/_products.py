@@ -9,7 +9,7 @@ from xcuda import core as cuda
 from xcuda._dense import products
 from xcuda.core.own_kernel import own_kernel
 
-from ._array import asarray
+from ._array import asarray, ndarray
 from ._creation import empty
 from ._gufuncs import of_last_axes
 from ._out import given
@@ -109,7 +109,13 @@ def dot(a, b, out=None):
                 f"{b.shape[-2]} (dim {b.ndim - 2})"
             )
         made = tensordot(a, b, axes=(a.ndim - 1, b.ndim - 2))
-    return given(made, out, "no")
+    if isinstance(out, ndarray) and (out.shape, out.dtype) == (made.shape, made.dtype) and out._c_contiguous:
+        return given(made, out)
+    if out is not None:
+        raise ValueError(
+            "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
+        )
+    return made
 
 
 def _shape(a):

@@ -18,4 +18,7 @@ def lengths(shape):
 def _length(n):
     if isinstance(n, (bool, numpy.bool)):
         raise TypeError(f"an axis' length is an integer, not {n!r}")
-    return operator.index(n)
+    n = operator.index(n)
+    if n >= 2**63:
+        raise ValueError(f"Maximum allowed dimension exceeded: an axis has {n} elements")
+    return n

@@ -8,6 +8,7 @@ import numpy
 from xcuda import _runtime
 
 from . import _dtypes
+from ._array import goes_first
 from ._fallback import on_host, to_host
 from ._registry import TABLE, native, register
 
@@ -178,6 +179,8 @@ class ufunc:
                 "where": to_host(where),
             }
             return self._numpy.reduce(array, **how)
+        if out is not None and not isinstance(out, (numpy.ndarray, _runtime.NumericBase)):
+            raise TypeError("output must be an array")
         array = asarray(array)
         axes = _axes(axis, array.ndim)
         made = self._fold(array, axes, dtype, bool(keepdims), initial, where)
@@ -187,6 +190,11 @@ class ufunc:
             how.update(axis=axis, keepdims=keepdims)
             return TABLE["_reduce"].function(self, array, axes, how, out)
         if out is not None:
+            if out.shape != made.shape:
+                raise ValueError(
+                    f"output parameter for reduction operation {self.__name__} has the wrong shape: Found "
+                    f"{_shape(out)} but expected {_shape(made)}"
+                )
             return _into([made], (out,), True, self)
         return made
 
@@ -218,6 +226,8 @@ class ufunc:
         identity = self._identity(numpy.dtype(loop))
         if identity is None:
             return None
+        if name == "add" and out.kind in "fc" and initial is not numpy._NoValue:
+            identity = -0.0 if out.kind == "f" else complex(-0.0, -0.0)  # zeros that are added keep their sign
         length = 1
         for axis in axes:
             length *= array.shape[axis]
@@ -233,9 +243,10 @@ class ufunc:
         if where is not True:
             from ._functions import where as choose
 
-            array = choose(where, array, numpy.dtype(array.dtype).type(self._identity(array.dtype)))
+            kept = identity if identity == 0 and array.dtype.kind in "fc" else self._identity(array.dtype)
+            array = choose(where, array, numpy.dtype(array.dtype).type(kept))
         made = array._fold(name, loop, out.name, list(axes), keepdims, identity)
-        if made is not None and dtype is None:
+        if made is not None and dtype is None and initial is numpy._NoValue:
             self._folds[array.dtype] = loop, out.name, identity
         if made is None or initial is numpy._NoValue or initial is None:
             return made
@@ -399,10 +410,8 @@ _COMPARE = {"equal": operator.eq, "not_equal": operator.ne}  # all False or True
 def slow(name, *operands, out=None):
     """An operator with operands that the runtime does not read by itself."""
     function = TABLE[name].function
-    for o in operands:
-        theirs = getattr(type(o), "__array_ufunc__", numpy._NoValue)
-        if theirs is None:
-            return NotImplemented
+    if any(map(goes_first, operands)):
+        return NotImplemented
     if any(isinstance(o, (str, bytes, dict, set)) or o is None for o in operands):
         if name in ("equal", "not_equal"):
             return on_host(name, _COMPARE[name], operands, {})

@@ -110,10 +110,10 @@ def explained(kernel, args, target=None):
     cpu = device.kind == "cpu"
     target = target or about.as_target or ("cpu" if cpu else device.architecture)
     largest = max((_elements(a) for a in args), default=0)
-    size = 0 if largest < 128 * 128 else 1 if largest < 1024 * 1024 else 2
-    plan = json.loads(_runtime.tile_plan(kernel, types_from(tuple(args)), target, size))
+    signature = types_from(tuple(args))
+    plan = json.loads(_runtime.tile_plan(kernel, signature, target, largest))
     if target != "cpu":
-        figures = kernel.about.compile(tuple(args), target=target)
+        figures = _runtime.compile_for(kernel, signature, target, None, False, largest)
         plan |= {k: figures.get(k) for k in ("registers", "local_bytes", "occupancy")}
     last = kernel.last_launch
     return Explanation(about.py_func.__name__, about.tile_size, plan, _grid_of(plan, given, last))
@@ -128,11 +128,9 @@ def _grid_of(plan, args, last):
     return None
 
 
-def _elements(array):
-    total = 1
-    for n in getattr(array, "shape", (0,)):
-        total *= n
-    return total
+def _elements(argument):
+    read = _runtime.array_type(argument)
+    return 0 if read is None else read[4]
 
 
 def _by(lengths):

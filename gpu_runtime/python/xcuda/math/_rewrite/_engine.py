@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .. import _epilogues
 from .._graph import Node, leaves, mapped, ordered, users_of
 
 
@@ -27,6 +28,9 @@ def rewritten(outputs, names):
         outputs = _pass(outputs, names, findings, _rules.RULES)
         if len(findings) == found:
             break
+    outputs = _pass(
+        outputs, names, findings, _epilogues.RULES
+    )  # last: other rules look for the products themselves
     return outputs, findings
 
 

@@ -11,6 +11,8 @@ from xcuda.numeric._products import matmul
 
 from . import _tuning
 
+active = _tuning.active
+_MOST_ALGORITHMS = 4  # of cuBLASLt's that are measured
 _MOST_ON_HOST = 1 << 20  # bytes of arguments above which NumPy is no candidate
 
 
@@ -84,6 +86,32 @@ def product(a, b, *args, **kwargs):
         return matmul(a, b)
     lies = "".join("C" if x._c_contiguous else "F" if x._f_contiguous else "S" for x in (a, b))
     return _tuning.choose("product", (lies, *_described(a, b)), candidates)
+
+
+def epilogue(steps, a, b, apart, within):
+    """(way, result) of a product with what follows it: a kernel of its own for that, or cuBLASLt's algorithms."""
+    from xcuda._dense import products
+
+    def algorithm(number):
+        def run():
+            made = within(number)
+            if made is None:
+                raise NotImplementedError("cuBLASLt has no such algorithm")
+            return made
+
+        return run
+
+    candidates = {"a product, then a kernel": apart}
+    names = [f"cuBLASLt's algorithm {k + 1}" for k in range(_MOST_ALGORITHMS)]
+    if not products.epilogues_missing():
+        candidates |= {name: algorithm(k) for k, name in enumerate(names)}
+    lies = "".join("C" if x._c_contiguous else "F" if x._f_contiguous else "S" for x in (a, b))
+    key = (" ".join(steps), lies, *_described(a, b))
+    if active().deterministic and names[0] in candidates:
+        made = within(0)
+        return ("apart", apart()) if made is None else ("within", made)
+    made = _tuning.choose("epilogue", key, candidates)
+    return ("within" if _tuning.winner("epilogue", key) in names else "apart"), made
 
 
 def _is_transpose(a, b):

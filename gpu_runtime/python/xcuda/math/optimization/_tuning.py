@@ -132,6 +132,11 @@ def choose(what, key, candidates, rule=None):
     return _measured(what, key, full, candidates, default, settings)
 
 
+def winner(what, key):
+    """The name that was chosen for `key`; None where nothing was."""
+    return _winners.get((what, *key, device_name()))
+
+
 def _keep(tuned):
     if not any((r.what, r.key, r.winner) == (tuned.what, tuned.key, tuned.winner) for r in records):
         records.append(tuned)

@@ -10,6 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
 from .._array import asarray
+from .._paths import native_twice
 from .._products import dot, matmul
 from .._reductions import squared_size
 from .._registry import TABLE, native
@@ -180,7 +181,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=numpy._NoValue):
     return matmul(vh.swapaxes(-1, -2), inverse[..., None] * u.swapaxes(-1, -2))
 
 
-@native("linalg.lstsq")
+@native_twice("linalg.lstsq", reference=numpy.linalg.lstsq)
 def lstsq(a, b, rcond=None):
     """numpy.linalg.lstsq, by singular values: (x, residuals, rank, singular values)."""
     a, b = arrays(a, b)
@@ -283,12 +284,19 @@ def multi_dot(arrays, *, out=None):
 def linalg_cross(x1, x2, /, *, axis=-1):
     """numpy.linalg.cross of three-element vectors."""
     x1, x2 = arrays(x1, x2)
-    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+    _expect_in_space(x1.shape[axis], x2.shape[axis])
+    return cross(x1, x2, axis=axis)
+
+
+def _expect_in_space(*lengths):
+    if lengths != (3, 3):
         raise ValueError(
             "Both input arrays must be (arrays of) 3-dimensional vectors, "
-            f"but they are {x1.shape[axis]} and {x2.shape[axis]} dimensional instead."
+            f"but they are {lengths[0]} and {lengths[1]} dimensional instead."
         )
-    return cross(x1, x2, axis=axis)
+
+
+_PLANES = numpy.lib.NumpyVersion(numpy.__version__) < "2.5.0"  # later ones have no products of two elements
 
 
 def _in_the_plane(x):
@@ -299,7 +307,7 @@ def _in_the_plane(x):
 
 @native("cross")
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """numpy.cross of vectors of three elements, or of two in a plane (deprecated in NumPy 2.0)."""
+    """numpy.cross of vectors of three elements; beside NumPy before 2.5 also of two, in a plane."""
     if axis is not None:
         axisa = axisb = axisc = axis
     a, b = arrays(a, b)
@@ -308,6 +316,8 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     move, stack = TABLE["moveaxis"].function, TABLE["empty"].function
     a = move(a, normalize_axis_index(axisa, a.ndim), -1)
     b = move(b, normalize_axis_index(axisb, b.ndim), -1)
+    if not _PLANES:
+        _expect_in_space(a.shape[-1], b.shape[-1])
     if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
         raise ValueError(
             f"incompatible dimensions for cross product (dimension must be 2 or 3): {a.shape[-1]} and {b.shape[-1]}"
