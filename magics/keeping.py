@@ -15,7 +15,9 @@ class CudaKeeping(Magics):
     @argument("device", nargs="?", help="cpu, cuda:0, ...; the current device without")
     @argument("--diff", action="store_true", help="what came and went since the last %%cuda_mem")
     @argument(
-        "--spill", metavar="SIZE", help="64GB: arrays of a full GPU may move to host memory, so much; off: none"
+        "--spill",
+        metavar="SIZE",
+        help="64GB: arrays of a full GPU may move to host memory, so much; off: none",
     )
     @line_magic
     def cuda_mem(self, line):

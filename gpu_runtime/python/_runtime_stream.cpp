@@ -230,10 +230,9 @@ nb::list lost_launches(const std::string& label) {
         const std::string name = w->graph ? "a graph" : w->started.kernel->facts->name;
         const bool placed = w->site.code.is_valid();
         const auto unguarded = [](const auto& launch) { return launch.kernel->lowered->unguarded; };
-        out.append(nb::make_tuple(name, placed ? w->site.code.attr("co_filename") : nb::object(nb::none()),
-                                  w->site.line(),
-                                  w->graph ? std::ranges::any_of(w->graph->launches, unguarded)
-                                           : unguarded(w->started)));
+        out.append(nb::make_tuple(
+            name, placed ? w->site.code.attr("co_filename") : nb::object(nb::none()), w->site.line(),
+            w->graph ? std::ranges::any_of(w->graph->launches, unguarded) : unguarded(w->started)));
     }
     return out;
 }

@@ -66,7 +66,7 @@ struct Allocation {
     int device;  // -1: pinned host memory
     Pool* pool;  // null: cuMemAlloc's, or host memory
     Context* context;
-    bool owned;  // the fake's own bytes; false: registered
+    bool owned;              // the fake's own bytes; false: registered
     Piece* piece = nullptr;  // what is mapped there
 };
 

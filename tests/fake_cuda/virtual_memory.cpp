@@ -26,7 +26,8 @@ void drop(Piece* piece) {
 
 extern "C" {
 
-CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocationProp*, CUmemAllocationGranularity_flags) {
+CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocationProp*,
+                                       CUmemAllocationGranularity_flags) {
     return enter("cuMemGetAllocationGranularity", Needs::driver, [&] {
         *bytes = unit;
         return CUDA_SUCCESS;
@@ -38,7 +39,8 @@ CUresult cuMemAddressReserve(CUdeviceptr* address, std::size_t bytes, std::size_
     return enter("cuMemAddressReserve", Needs::driver, [&] {
         if (bytes == 0 || bytes % unit != 0) return CUDA_ERROR_INVALID_VALUE;
         const std::size_t step = alignment ? alignment : unit;
-        void* made = mmap(nullptr, bytes + step, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void* made =
+            mmap(nullptr, bytes + step, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (made == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
         const auto begin = reinterpret_cast<std::uintptr_t>(made), at = (begin + step - 1) / step * step;
         if (at > begin) munmap(made, at - begin);
@@ -60,15 +62,16 @@ CUresult cuMemAddressFree(CUdeviceptr address, std::size_t bytes) {
     });
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes, const CUmemAllocationProp* properties,
-                     unsigned long long) {
+CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
+                     const CUmemAllocationProp* properties, unsigned long long) {
     return enter("cuMemCreate", Needs::driver, [&] {
         if (bytes == 0 || bytes % unit != 0) return CUDA_ERROR_INVALID_VALUE;
         const bool on_device = properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
         const int device = on_device ? properties->location.id : -1;
         if (on_device && bytes > available(device)) return CUDA_ERROR_OUT_OF_MEMORY;
         auto made = std::make_unique<Piece>(Piece{bytes, device, memfd_create("fake_cuda", MFD_CLOEXEC)});
-        if (made->file < 0 || ftruncate(made->file, static_cast<off_t>(bytes)) != 0) return CUDA_ERROR_OUT_OF_MEMORY;
+        if (made->file < 0 || ftruncate(made->file, static_cast<off_t>(bytes)) != 0)
+            return CUDA_ERROR_OUT_OF_MEMORY;
         *handle = reinterpret_cast<CUmemGenericAllocationHandle>(made.get());
         Piece* key = made.get();
         state().pieces.emplace(key, std::move(made));
@@ -86,14 +89,14 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     });
 }
 
-CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset, CUmemGenericAllocationHandle handle,
-                  unsigned long long) {
+CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
+                  CUmemGenericAllocationHandle handle, unsigned long long) {
     return enter("cuMemMap", Needs::context, [&] {
         State& s = state();
         Piece* piece = piece_of(handle);
         const auto range = s.reserved.find(address);
-        if (!piece || offset != 0 || piece->bytes != bytes || range == s.reserved.end() || range->second != bytes ||
-            s.memory.contains(address))
+        if (!piece || offset != 0 || piece->bytes != bytes || range == s.reserved.end() ||
+            range->second != bytes || s.memory.contains(address))
             return CUDA_ERROR_INVALID_VALUE;
         ++piece->holders;
         // Nobody may touch it before cuMemSetAccess.
@@ -103,7 +106,8 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset, CU
     });
 }
 
-CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAccessDesc* access, std::size_t count) {
+CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAccessDesc* access,
+                        std::size_t count) {
     return enter("cuMemSetAccess", Needs::context, [&] {
         const auto at = state().memory.find(address);
         if (at == state().memory.end() || !at->second.piece || at->second.bytes != bytes || count == 0 ||
@@ -118,7 +122,8 @@ CUresult cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
     return enter("cuMemUnmap", Needs::context, [&] {
         State& s = state();
         const auto at = s.memory.find(address);
-        if (at == s.memory.end() || !at->second.piece || at->second.bytes != bytes) return CUDA_ERROR_INVALID_VALUE;
+        if (at == s.memory.end() || !at->second.piece || at->second.bytes != bytes)
+            return CUDA_ERROR_INVALID_VALUE;
         mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
         drop(at->second.piece);

@@ -146,8 +146,10 @@ public:
     void bring_back() override {
         const Use use(*this);
         if (!use.gpu.memory.spill().wants_back()) return;
-        if (const auto alone = nobody_starts(use.gpu); alone.owns_lock())
-            use.gpu.memory.spill().bring_back(use.gpu.memory.room());
+        const auto alone = nobody_starts(use.gpu);
+        if (!alone.owns_lock()) return;
+        use.gpu.memory.spill().trim();  // what is kept for new arrays is room too
+        use.gpu.memory.spill().bring_back(use.gpu.memory.room());
     }
     void keep_in_place(const void* address) override {
         const Use use(*this);

@@ -41,15 +41,17 @@ void Spill::set_limit(std::int64_t bytes) {
         const Driver& d = driver();
         const int node = attribute(device_, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID);
         // Tried out, since what a container or a virtual machine lets the driver do is not among the attributes.
-        const std::pair<CUmemLocationType, int> places[] = {{CU_MEM_LOCATION_TYPE_HOST_NUMA, std::max(node, 0)},
-                                                            {CU_MEM_LOCATION_TYPE_HOST, 0}};
+        const std::pair<CUmemLocationType, int> places[] = {
+            {CU_MEM_LOCATION_TYPE_HOST_NUMA, std::max(node, 0)}, {CU_MEM_LOCATION_TYPE_HOST, 0}};
         for (const auto& [type, id] : places) {
             host_ = type, node_ = id;
             std::size_t unit = 0, host_unit = 0;
             const CUmemAllocationProp here = properties(false), there = properties(true);
             CUmemGenericAllocationHandle handle = 0;
-            if (d.cuMemGetAllocationGranularity(&unit, &here, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED) == CUDA_SUCCESS &&
-                d.cuMemGetAllocationGranularity(&host_unit, &there, CU_MEM_ALLOC_GRANULARITY_MINIMUM) == CUDA_SUCCESS &&
+            if (d.cuMemGetAllocationGranularity(&unit, &here, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED) ==
+                    CUDA_SUCCESS &&
+                d.cuMemGetAllocationGranularity(&host_unit, &there, CU_MEM_ALLOC_GRANULARITY_MINIMUM) ==
+                    CUDA_SUCCESS &&
                 d.cuMemCreate(&handle, std::max(unit, host_unit), &there, 0) == CUDA_SUCCESS) {
                 d.cuMemRelease(handle);
                 unit_ = std::max({unit, host_unit, smallest});
@@ -58,11 +60,12 @@ void Spill::set_limit(std::int64_t bytes) {
             host_ = CU_MEM_LOCATION_TYPE_INVALID;
         }
         if (host_ == CU_MEM_LOCATION_TYPE_INVALID)
-            throw Error(Fault::machine, "RuntimeError",
-                        fmt::format("arrays of {} can't move to host memory: the CUDA driver maps none under a GPU's "
-                                    "addresses on this machine",
-                                    gpu_name_),
-                        std::nullopt, "a driver for CUDA 12.2 or later does, outside of some containers");
+            throw Error(
+                Fault::machine, "RuntimeError",
+                fmt::format("arrays of {} can't move to host memory: the CUDA driver maps none under a GPU's "
+                            "addresses on this machine",
+                            gpu_name_),
+                std::nullopt, "a driver for CUDA 12.2 or later does, outside of some containers");
     }
     limit_ = bytes;
 }
@@ -85,7 +88,8 @@ CUresult Spill::map(CUdeviceptr at, std::size_t bytes, CUmemGenericAllocationHan
         CUdevice peer = 0;
         int can = 0;
         if (d.cuDeviceGet(&peer, i) != CUDA_SUCCESS) continue;
-        if (peer != device_ && (d.cuDeviceCanAccessPeer(&can, peer, device_) != CUDA_SUCCESS || !can)) continue;
+        if (peer != device_ && (d.cuDeviceCanAccessPeer(&can, peer, device_) != CUDA_SUCCESS || !can))
+            continue;
         CUmemAccessDesc one{};
         one.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
         one.location.id = peer;

@@ -14,7 +14,8 @@ namespace xcuda::device::cuda {
 
 class Spill {
 public:
-    static constexpr std::size_t smallest = std::size_t{2} << 20;  // the driver's unit; smaller arrays are the pool's
+    static constexpr std::size_t smallest = std::size_t{2}
+                                            << 20;  // the driver's unit; smaller arrays are the pool's
 
     /// The context of `device` is current, here and in all that follows.
     Spill(CUdevice device, std::string gpu_name) : device_(device), gpu_name_(std::move(gpu_name)) {}
@@ -47,8 +48,8 @@ private:
         std::size_t bytes = 0;
         CUmemGenericAllocationHandle handle = 0;
         bool on_host = false, in_use = true, stays = false;
-        std::uint64_t used = 0;     // the larger, the later
-        CUevent released = nullptr; // happens once nothing works on it any more
+        std::uint64_t used = 0;      // the larger, the later
+        CUevent released = nullptr;  // happens once nothing works on it any more
     };
     using Blocks = std::map<CUdeviceptr, Block>;
 

@@ -94,7 +94,9 @@ class Device(_runtime.DeviceBase):
             raise AttributeError(f"a Device has no attribute '{name}'") from None
 
     def __eq__(self, other):
-        return self.label == (other.label if isinstance(other, Device) else other)  # labels, as array APIs have them
+        return self.label == (
+            other.label if isinstance(other, Device) else other
+        )  # labels, as array APIs have them
 
     def __hash__(self):
         return hash(self.label)
