@@ -119,9 +119,9 @@ void synchronize(const std::shared_ptr<device::Device>& device, const std::share
             const auto all = streams;  // the list may grow while the GIL is away
             for (const auto& weak : all)
                 if (const auto s = weak.lock()) wait_for(*device, s.get());
+            if (device::spilling.load(std::memory_order_relaxed)) [[unlikely]]
+                if (auto* other_place = device::spilling_of(*device)) other_place->bring_back();
         }
-        if (device::spilling.load(std::memory_order_relaxed)) [[unlikely]]
-            if (auto* other_place = device::spilling_of(*device)) other_place->bring_back();
     } catch (const Error& error) {
         if (error.python_type == "DeviceLostError") throw;  // lost_launches() lands what was under way
         interrupted = std::current_exception();
