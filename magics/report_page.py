@@ -108,7 +108,7 @@ def _hint(a: dict) -> str:
 
 def _compile(c: dict) -> str:
     name = "compiled" if c["from"] == "compiled" else f"from the cache ({c['from']})"
-    inside = f"{escaped(c['kernel'])}<code>{escaped(c['signature'])}</code> in {figures.text(c['time'])}"
+    inside = f"{escaped(c['kernel'])} <code>{escaped(c['signature'])}</code> in {figures.text(c['time'])}"
     return _row(name, inside, c["time"])
 
 
