@@ -35,16 +35,15 @@ arrays::Shape shape_of(const Lengths& lengths) {
     return lengths;
 }
 
-// A new array's bytes can be counted.
+// A new array's bytes can be counted, as NumPy counts them: without the axes of length 0.
 void expect_addressable(const Lengths& lengths, DType d) {
     std::int64_t bytes = static_cast<std::int64_t>(info(d).size);
-    bool empty = false, over = false;
+    bool over = false;
     for (const std::int64_t n : lengths) {
         if (n < 0) wrong("ValueError", "negative dimensions are not allowed");
-        empty |= n == 0;
-        over |= __builtin_mul_overflow(bytes, n, &bytes);
+        over |= n > 0 && __builtin_mul_overflow(bytes, n, &bytes);
     }
-    if (over && !empty)
+    if (over)
         wrong("ValueError",
               "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.");
 }

@@ -126,7 +126,7 @@ bool read_numpy_scalar(PyObject* object, Operand& to, int& code) {
         return false;
     }
     const Format format = from_format(view.format, static_cast<std::size_t>(view.itemsize));
-    const bool good = format.dtype && !format.swapped && view.len <= 16;
+    const bool good = format.dtype && *format.dtype <= DType::c128 && !format.swapped && view.len <= 16;
     if (good) {
         to.dtype = *format.dtype;
         const auto n = static_cast<std::size_t>(view.len);
@@ -358,7 +358,10 @@ int set_item(PyObject* self, PyObject* key, PyObject* given) {
         const bool readable = view && read_operand(given, from, code);
         const bool fits = readable && (code < weak_int || convert_number(given, x.value->dtype, from));
         const bool loses = readable && is_complex(from.dtype) && !is_complex(x.value->dtype);
-        if (!fits || loses) {
+        // A number of another dtype becomes an integer as int() makes it, and fits or not.
+        const bool whole = readable && !from.value && code < weak_int && is_integer(x.value->dtype) &&
+                           from.dtype != x.value->dtype && from.dtype != DType::b1;
+        if (!fits || loses || whole) {
             nb::handle(callbacks.setitem)(nb::handle(self), nb::handle(key), nb::handle(given));
             return 0;
         }
@@ -368,6 +371,20 @@ int set_item(PyObject* self, PyObject* key, PyObject* given) {
         assign_view(x, *view, std::move(from));
         return 0;
     });
+}
+
+PyObject* item(PyObject* self, Py_ssize_t i) {
+    PyObject* key = PyLong_FromSsize_t(i);
+    PyObject* made = key ? get_item(self, key) : nullptr;
+    Py_XDECREF(key);
+    return made;
+}
+
+int assign_item(PyObject* self, Py_ssize_t i, PyObject* given) {
+    PyObject* key = PyLong_FromSsize_t(i);
+    const int made = key ? set_item(self, key, given) : -1;
+    Py_XDECREF(key);
+    return made;
 }
 
 Py_ssize_t length(PyObject* self) {
@@ -380,7 +397,7 @@ Py_ssize_t length(PyObject* self) {
 }
 
 #define SLOT(which, function) {which, reinterpret_cast<void*>(function)}
-constexpr int slot_count = 34;
+constexpr int slot_count = 36;
 
 }  // namespace
 
@@ -486,6 +503,8 @@ std::span<const PyType_Slot> numeric_operator_slots() {
         SLOT(Py_mp_ass_subscript, set_item),
         SLOT(Py_mp_length, length),
         SLOT(Py_sq_length, length),
+        SLOT(Py_sq_item, item),
+        SLOT(Py_sq_ass_item, assign_item),
         {0, nullptr}};
     return slots;
 }
