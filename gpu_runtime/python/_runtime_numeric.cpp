@@ -161,7 +161,7 @@ nb::object view_of(const NumericArray& a, std::int64_t offset, const Lengths& le
     View view = arrays::dense(shape_of(lengths));
     view.offset = a.view.offset + offset;
     std::copy(strides.begin(), strides.end(), view.strides.begin());
-    return numeric_object(a.value, view, a.readonly);
+    return numeric_object(viewed(a), view, a.readonly);
 }
 
 // The memory as elements of another dtype: offset and strides in those.
@@ -263,6 +263,11 @@ arrays::Site site_of(const LaunchSite& at) {
 }
 
 }  // namespace
+
+ValueP viewed(const NumericArray& a) {
+    if (!a.scalar) return a.value;
+    return applied(arrays::cast_loop(a.value->dtype, a.value->dtype), {a.operand()}, nullptr);
+}
 
 nb::object numeric_over(const DeviceArray& a) {
     if (a.view.dtype > DType::c128)  // float8 and times: codes from there on are Python's numbers
@@ -441,7 +446,7 @@ void bind_numeric(nb::module_& module) {
         .def_prop_rw(
             "_readonly", [](const NumericArray& a) { return a.readonly; },
             [](NumericArray& a, bool readonly) { a.readonly = readonly; })
-        .def_ro("_scalar", &NumericArray::scalar)
+        .def_rw("_scalar", &NumericArray::scalar)
         .def_prop_ro("_device_label",
                      [](const NumericArray& a) { return launch::device_label(a.value->device->info()); })
         .def_prop_ro("_host_accessible",
@@ -482,12 +487,12 @@ void bind_numeric(nb::module_& module) {
         .def("_reshaped",
              [](const NumericArray& a, const Lengths& shape) -> nb::object {  // None: it takes a copy
                  const auto view = arrays::reshape(a.view, shape_of(shape));
-                 return view ? numeric_object(a.value, *view, a.readonly) : nb::none();
+                 return view ? numeric_object(viewed(a), *view, a.readonly) : nb::none();
              })
         .def("_broadcast",
              [](const NumericArray& a, const Lengths& shape) -> nb::object {
                  const auto view = arrays::broadcast_to(a.view, shape_of(shape));
-                 return view ? numeric_object(a.value, *view, true) : nb::none();
+                 return view ? numeric_object(viewed(a), *view, true) : nb::none();
              })
         .def("_fold", &fold_array)
         .def("_assign", [](NumericArray& a, nb::handle from) {

@@ -339,7 +339,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
         bool scalar = false;
         const auto view = index_view(x.view, key, scalar);
         if (!view) return nb::handle(callbacks.getitem)(nb::handle(self), nb::handle(key)).release().ptr();
-        if (!scalar) return numeric_object(x.value, *view, x.readonly).release().ptr();
+        if (!scalar) return numeric_object(viewed(x), *view, x.readonly).release().ptr();
         // One element is a value of its own, as NumPy's scalars are.
         const arrays::ValueP made = applied(arrays::cast_loop(x.value->dtype, x.value->dtype),
                                             {{x.value, *view, x.value->dtype}}, nullptr);
@@ -515,6 +515,7 @@ void bind_numeric_operators(nb::module_& module) {
         return static_cast<int>(ufuncs().size()) - 1;
     });
     // The result; None where the fast way does not know the operands.
+    // Scalars where NumPy has them, or arrays without axes.
     module.def("numeric_call", [](int ufunc, nb::args args) -> nb::object {
         const auto n = static_cast<int>(args.size());
         if (n != ufuncs()[static_cast<std::size_t>(ufunc)].inputs || n > 3) return nb::none();
@@ -542,7 +543,8 @@ void bind_numeric_operators(nb::module_& module) {
                    }
                    if (!any) return nb::none();
                    broadcast(given);
-                   return numeric_result(applied(*loop, std::move(given), nullptr));
+                   const arrays::ValueP made = applied(*loop, std::move(given), nullptr);
+                   return numeric_object(made, made->layout);
                });
     module.def("numeric_has_loop",
                [](const std::string& name, const std::vector<std::string>& in, const std::string& out) {

@@ -81,7 +81,9 @@ class ufunc:
                     UserWarning,
                     stacklevel=3,
                 )
-            out = None
+            as_arrays, out = out is ..., None
+        else:
+            as_arrays = True
         if sum(x is not None for x in (dtype, signature, sig)) > 1:
             raise TypeError("cannot specify more than one of 'dtype', 'signature' and 'sig'")
         outs = (None,) * self.nout if out is None else out if isinstance(out, tuple) else (out,)
@@ -127,6 +129,8 @@ class ufunc:
             if out is not None:
                 how["out"] = tuple(outs)
             return on_host(self.__name__, self._numpy, args, how)
+        for one in made:
+            one._scalar = not (as_arrays or one.ndim)
         return _into(made, outs, where, self)
 
     def _native(self, operands, loop):
