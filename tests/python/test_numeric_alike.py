@@ -318,6 +318,15 @@ KINDS = {
         "np.polymul([0, 0, 1], [0, 2, 3])",
         "np.polymul([], [1.0])",
     ],
+    "complex values between points, where a part is not finite": [
+        "f = np.zeros(3, complex)\nf.imag = np.array([0, np.inf, 1])\nnp.interp([0.5, 1.0, 2.0], [0, 1, 2], f)",
+    ],
+    "folds into NumPy's arrays": ["np.add.reduce(np.ones((4, 3)), 0, out=numpy.empty(3, 'f'))"],
+    "modes of convolutions": [
+        f"np.{f}(np.ones(9), np.ones(3), mode={m!r})"
+        for f in ("convolve", "correlate")
+        for m in ("f", "full", 0, 1, -1, None)
+    ],
     "no shape is negative": [
         "np.broadcast_to(np.zeros(1), -1)",
         "np.broadcast_to(np.zeros((1, 2)), (-1, 2))",

@@ -401,7 +401,10 @@ def _into(made, outs, where, function):
             )
         if one.dtype != out.dtype:
             one = one.astype(out.dtype)
-        out._assign(one)
+        if _is_ours(out):
+            out._assign(one)
+        else:
+            numpy.copyto(out, one.get(), "same_kind")
         given.append(out)
     return given[0] if len(given) == 1 else tuple(given)
 
