@@ -57,6 +57,9 @@ def register(shell, hooks: bool) -> None:
     xcuda._prepare = prepare
     xcuda._show_line = line_shower(shell)
     complete_options(shell)
+    if not getattr(shell, "_xcuda_tells_names", False):
+        shell.events.register("pre_run_cell", tell_of_names)
+        shell._xcuda_tells_names = True
     if hooks and not shows_reports_itself(shell) and not getattr(shell, "_xcuda_hooks", False):
         shell.events.register("pre_run_cell", before_cell)
         shell.events.register("post_run_cell", after_cell)
@@ -107,6 +110,14 @@ def line_shower(shell):
         made(text, which)
 
     return show
+
+
+def tell_of_names(info) -> None:
+    """Says so where a cell imports one of the article's names and gets an installed package."""
+    from xcuda.magics.names import installed_instead
+
+    for line in installed_instead(info.raw_cell or ""):
+        print(line)
 
 
 def before_cell(info) -> None:

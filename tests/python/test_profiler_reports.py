@@ -214,6 +214,21 @@ def test_a_cell_left_out_says_nothing():
     assert profiler.cell_end() is None
 
 
+@pytest.mark.parametrize("more", [None, lambda: double(ones()), lambda: cuda.to_device(ones())])
+def test_a_cell_that_shows_its_profile_repeats_it_only_where_it_did_more(more):
+    double(ones())  # compiled
+    profiler.cell_begin("", 5)
+    with profiler.profile() as p:
+        double(ones())
+    if more is not None:
+        more()
+    p.report._repr_mimebundle_()
+    assert (profiler.cell_end() is None) == (more is None)
+    profiler.cell_begin("", 6)
+    double(ones())  # as much as in the report that the cell before has shown
+    assert profiler.cell_end()["totals"]["launches"] == 1
+
+
 def test_a_launch_that_outlives_its_cell_is_said_to_run():
     x = cuda.to_device(ones(64))
     spin(x, 1)

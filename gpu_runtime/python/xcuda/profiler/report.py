@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import xcuda
+from xcuda.profiler.cells import displayed
 
 SCHEMA = "xcuda.report/1"
 
@@ -110,6 +111,7 @@ class Report:
         return f"<report of {label}: {totals['launches']} launches, {hints} hints>"
 
     def _repr_mimebundle_(self, include=None, exclude=None):
+        displayed(self.document)
         if Report.renderer is None and hasattr(xcuda, "_prepare"):
             xcuda._prepare()
         if Report.renderer is None:
