@@ -101,6 +101,7 @@ Lowering::Element Lowering::element(const Value& base, std::vector<ExprP> indice
             fix_axis(v, base.axes[i], indices[i], length(base, i, place), static_cast<int>(i), place);
         e.indices = v.indices;
         e.tested = v.tested;
+        e.access.joined = v.joined;
     } else {
         e.indices = std::move(indices);
     }

@@ -147,6 +147,9 @@ nb::object fold_array(NumericArray& a, const std::string& ufunc, const std::stri
     if (!convert_number(identity.ptr(), d, number)) return nb::none();
     r.identity = number.bits;
     r.more_identity = number.more_bits;
+    if (!stream_on(a.value->device))
+        if (const ValueP made = arrays::folded_small(a.operand(), r, dtype_named(out), keepdims))
+            return numeric_result(made);
     const ValueP made =
         arrays::fold(a.value->device, a.operand(), r, dtype_named(out), keepdims, site_here());
     if (a.value->shared() || made->depth > most_depth)
@@ -346,6 +349,8 @@ ValueP applied(const arrays::Loop& loop, std::vector<Operand> operands, const Vi
     }
     const auto device = first->value->device;
     const View shape = first->view;
+    if (!stream_on(device))
+        if (ValueP made = arrays::applied_small(device, loop, operands, shape.shape(), like)) return made;
     const ValueP made = arrays::apply(device, loop, std::move(operands), shape.shape(), like, site_here());
     if (shared || made->depth > most_depth) [[unlikely]]
         arrays::compute(std::span(&made, 1), queue_on(device));

@@ -62,6 +62,23 @@ class Device(_runtime.DeviceBase):
             raise ValueError(f"a memory limit is a number of bytes, or None; not {nbytes}")
         self._set_memory_limit(nbytes)
 
+    @property
+    def spill_limit(self):
+        """Bytes of pinned host memory that arrays of a full GPU may move to; None: none, which it is at first.
+
+        Arrays of 2 MiB and more that are made from then on may move, those used longest ago first, where a new array
+        would not fit. They keep their addresses: kernels read and write them there, if more slowly, and they come back
+        when there is room. What other libraries were given stays where it is.
+        """
+        return self.memory()["spill_limit"] or None
+
+    @spill_limit.setter
+    def spill_limit(self, nbytes):
+        nbytes = 0 if nbytes is None else nbytes.__index__()
+        if nbytes < 0:
+            raise ValueError(f"a spill limit is a number of bytes, or None; not {nbytes}")
+        self._set_spill_limit(nbytes)
+
     def get_memory_info(self):
         """(free, total) bytes, under the name that numba's contexts have."""
         return self.memory_info
@@ -77,7 +94,9 @@ class Device(_runtime.DeviceBase):
             raise AttributeError(f"a Device has no attribute '{name}'") from None
 
     def __eq__(self, other):
-        return self.label == (other.label if isinstance(other, Device) else other)  # labels, as array APIs have them
+        return self.label == (
+            other.label if isinstance(other, Device) else other
+        )  # labels, as array APIs have them
 
     def __hash__(self):
         return hash(self.label)

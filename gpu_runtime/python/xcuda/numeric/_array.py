@@ -460,7 +460,9 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndm
     copy = _copying(copy)
     if isinstance(object, ndarray):
         if ndmax:
-            numpy.array(numpy.broadcast_to(0, object.shape), copy=None, ndmin=ndmin, ndmax=ndmax)  # NumPy's errors
+            numpy.array(
+                numpy.broadcast_to(0, object.shape), copy=None, ndmin=ndmin, ndmax=ndmax
+            )  # NumPy's errors
         made = object
         if dtype is not None and _dtypes.as_dtype(dtype) != made.dtype:
             if copy is False:

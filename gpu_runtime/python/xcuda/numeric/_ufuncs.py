@@ -227,7 +227,9 @@ class ufunc:
         if identity is None:
             return None
         if name == "add" and out.kind in "fc" and initial is not numpy._NoValue:
-            identity = -0.0 if out.kind == "f" else complex(-0.0, -0.0)  # zeros that are added keep their sign
+            identity = (
+                -0.0 if out.kind == "f" else complex(-0.0, -0.0)
+            )  # zeros that are added keep their sign
         length = 1
         for axis in axes:
             length *= array.shape[axis]

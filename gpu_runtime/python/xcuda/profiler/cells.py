@@ -29,8 +29,9 @@ def cell_begin(text: str, execution_count: int) -> None:
     _shown.clear()
     _end_range()
     _begin_range(_label)
-    watch = "overlapping" if show_reports() == "full" else None
-    recording = Recording("cell", f"In [{execution_count}]", load=False, watch=watch)
+    full = show_reports() == "full"
+    watch = "overlapping" if full else None
+    recording = Recording("cell", f"In [{execution_count}]", load=False, watch=watch, summed=not full)
     _open.append(recording)
     if recording.runtime is not None and show_reports() != "off":
         progress.begin_cell(recording.mark)
