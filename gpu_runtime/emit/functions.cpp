@@ -220,7 +220,7 @@ void declare_locals(Writer& w, bool worker_shared, std::int64_t static_bytes,
     std::vector<bool> used = mentioned(w.function);
     for (const VarId v : declared) used[v] = false;
     std::int64_t offset = 0;
-    if (!w.cpu() && polls(w.function.body)) w.line("u32 xc_turns = 0;");
+    if (!w.cpu() && polls(w.function.body)) w.line("i32 xc_turns = XC_TURNS;");
     for (std::size_t i = 0; i < used.size(); ++i) {
         const Var& v = w.function.vars[i];
         const auto id = static_cast<VarId>(i);
@@ -401,6 +401,7 @@ std::string cuda_kernel(const Module& module, Needs& needs) {
         if (module.most_cluster > 0) bounds += fmt::format(", {}", module.most_cluster);
         bounds += ") ";
     }
+    if (module.cluster > 1) bounds += fmt::format("__cluster_dims__({}, 1, 1) ", module.cluster);
     w.out = fmt::format(
         "#define XC_HERE F\nextern \"C\" __global__ {1}void {0}({2}const {0}_arguments xc_args, xc_fault* F) "
         "{{\n",

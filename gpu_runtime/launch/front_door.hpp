@@ -2,6 +2,7 @@
 // does; this floor only asks.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ namespace xcuda::launch {
 struct PlanKey {
     std::string target;  // "cpu", "sm_90"
     int size = 0;        // a class of problem sizes
+    bool few = false;    // the result is so small that its tiles may be fewer than a GPU runs at once
     bool acted = false;  // the CPU device acts the target's plan
     bool operator==(const PlanKey&) const = default;
 };
@@ -26,6 +28,7 @@ struct Prepared {
     std::vector<ir::ExprP>
         programs;             // along x, y, z, over the kernel's parameters; empty: the kernel does not tell
     bool persistent = false;  // its blocks take programs in turn: no more are launched than run at once
+    int cluster = 1;          // such blocks are launched in clusters of so many, which take programs together
     std::string text;         // the module before, for people
     std::string plan;         // in words: "128x128x32 tiles, 256 threads"
 };
@@ -33,7 +36,10 @@ struct Prepared {
 class FrontDoor {
 public:
     virtual ~FrontDoor() = default;
-    virtual PlanKey key(const std::string& target, std::span<const Argument> arguments) const = 0;
+    /// The parameter that takes the result, as far as the source alone tells.
+    virtual std::optional<std::size_t> result(const frontend::Source& source) const = 0;
+    virtual PlanKey key(const std::string& target, std::span<const Argument> arguments,
+                        std::optional<std::size_t> result) const = 0;
     virtual Prepared prepare(const frontend::Source& source, const std::vector<ir::Type>& types, bool checked,
                              const PlanKey& key) const = 0;
 };

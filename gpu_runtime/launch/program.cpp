@@ -117,7 +117,9 @@ Place Lowered::first_write(std::size_t parameter) const {
     return found;
 }
 
-Program::Program(frontend::Source source, Options options) : source_(std::move(source)), options_(options) {}
+Program::Program(frontend::Source source, Options options) : source_(std::move(source)), options_(options) {
+    if (options_.door) result_ = options_.door->result(source_);
+}
 
 Program::Program(std::string name, Lowering lowering, Options options)
     : lowering_(std::move(lowering)),
@@ -126,7 +128,7 @@ Program::Program(std::string name, Lowering lowering, Options options)
 }
 
 PlanKey Program::key(const std::string& target, std::span<const Argument> arguments) const {
-    return options_.door ? options_.door->key(target, arguments) : PlanKey{"cpu"};
+    return options_.door ? options_.door->key(target, arguments, result_) : PlanKey{"cpu"};
 }
 
 std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const std::vector<Fixed>& fixed,
@@ -146,6 +148,7 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
         made->program_block = prepared.block;
         made->programs = std::move(prepared.programs);
         made->persistent = prepared.persistent;
+        made->cluster = prepared.cluster;
         made->text = std::move(prepared.text);
         made->plan = std::move(prepared.plan);
     } else {

@@ -56,6 +56,7 @@ struct Lowered {
     device::Dim3 program_block;
     std::vector<ir::ExprP> programs;
     bool persistent = false;  // of its blocks no more are launched than run at once
+    int cluster = 1;          // then: of so many blocks
     std::string text, plan;
     std::vector<Fixed> asked, fixed;  // what may be taken to be constant; what of it the kernel reads
     double seconds = 0;
@@ -114,6 +115,7 @@ private:
     frontend::Source source_;  // of a program with a lowering: only its name
     Lowering lowering_;
     Options options_;
+    std::optional<std::size_t> result_;  // FrontDoor::result
     mutable std::mutex mutex_;  // of the two lists; held while compiling, so that one signature compiles once
     std::vector<std::shared_ptr<const Lowered>> lowered_;
     std::vector<std::shared_ptr<const Specialisation>> specialised_;

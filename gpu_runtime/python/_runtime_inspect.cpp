@@ -38,13 +38,13 @@ KernelState& state_of(nb::handle kernel) {
     return *state;
 }
 
-std::vector<launch::Argument> largest_array(std::int64_t elements) {
-    std::vector<launch::Argument> out;
-    if (elements < 0) return out;
-    launch::Argument& array = out.emplace_back();
-    array.is_array = true;
-    array.ndim = 1;
-    array.lengths[0] = elements;
+std::vector<launch::Argument> sized(const std::vector<std::int64_t>& elements) {
+    std::vector<launch::Argument> out(elements.size());
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        out[i].is_array = elements[i] >= 0;
+        out[i].ndim = 1;
+        out[i].lengths[0] = elements[i];
+    }
     return out;
 }
 

@@ -11,7 +11,7 @@ KernelState& state_of(nb::handle kernel);
 /// From [("array", "float32", 2, "contiguous") or ("scalar", "int64", weak)].
 launch::Signature signature_from(nb::handle types);
 
-/// What a plan goes by: the largest of a call's arrays, of so many elements. Below 0: not known, nothing.
-std::vector<launch::Argument> largest_array(std::int64_t elements);
+/// Arguments as a plan goes by them: arrays of so many elements; below 0: numbers.
+std::vector<launch::Argument> sized(const std::vector<std::int64_t>& elements);
 
 }  // namespace xcuda::python

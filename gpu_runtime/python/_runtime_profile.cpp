@@ -72,13 +72,14 @@ std::optional<std::string> report_since(std::uint64_t mark, const std::string& k
                                         device::Watch* watch, const device::Counting* counting) {
     nb::gil_scoped_release released;
     const bool each = timeline || counting || (watch && !watch->idle());
-    const std::size_t launches = each ? std::numeric_limits<std::size_t>::max() : 100;
+    const std::size_t launches = each ? std::numeric_limits<std::size_t>::max() : 0;
     auto slice = launch::events_since(mark, launches);
-    if (slice.events.empty() && !watch) return std::nullopt;
+    const auto nothing = [&] { return slice.events.empty() && slice.sums.empty(); };
+    if (nothing() && !watch) return std::nullopt;
     const double end = now();
     if (settle(slice, wait)) slice = launch::events_since(mark, launches);  // launches have their times now
     auto collection = collection_of(slice, watch, counting, wait);
-    if (slice.events.empty()) return std::nullopt;
+    if (nothing()) return std::nullopt;
     const auto devices = profile::states_of(slice, measure);
     auto document = profile::report(slice, devices, {kind, label, begin, end, failed});
     if (!measure) {
@@ -142,7 +143,11 @@ nb::object occupancy(const std::string& architecture, int registers, std::int64_
 }  // namespace
 
 void bind_profile(nb::module_& m) {
-    m.def("profile_mark", &launch::mark, "A mark in the log of events.");
+    m.def(
+        "profile_mark",
+        [](bool summed) { return launch::mark(summed ? launch::Detail::summed : launch::Detail::each); },
+        nb::arg("summed") = false,
+        "A mark in the log of events. `summed`: of launches alike after it only sums need be told.");
     m.def("clock", &now, "Seconds on the clock that all events share.");
     m.def(
         "report_since", &report_since, nb::arg("mark"), nb::arg("kind"), nb::arg("label"), nb::arg("begin"),

@@ -1,6 +1,7 @@
 #include "_runtime_target.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "_runtime_inspect.hpp"
 #include "_runtime_kernel.hpp"
@@ -29,10 +30,10 @@ std::string ptx_for(nb::handle kernel, nb::handle types, const std::string& targ
     return launch::ptx_for(*program, *program->lower(signature), target);
 }
 
-// `automatic`: as a launch that leaves the shape to us. `elements`: of the largest array, which a tile kernel's plan goes by;
-// below 0: as for large ones.
+// `automatic`: as a launch that leaves the shape to us. `elements`: of each argument, which a tile kernel's plan goes by;
+// empty: as for large arrays.
 nb::dict compile_for(nb::handle kernel, nb::handle types, const std::string& target, nb::handle block,
-                     bool automatic, std::int64_t elements) {
+                     bool automatic, const std::vector<std::int64_t>& elements) {
     KernelState& k = state_of(kernel);
     k.current_program();
     const auto program = k.program;
@@ -51,7 +52,7 @@ nb::dict compile_for(nb::handle kernel, nb::handle types, const std::string& tar
     launch::Targeted made;
     {
         nb::gil_scoped_release released;
-        const auto lowered = program->lower(signature, {}, program->key(target, largest_array(elements)));
+        const auto lowered = program->lower(signature, {}, program->key(target, sized(elements)));
         if (lowered->key) threads = lowered->program_block;
         made = launch::compile_for(*program, *lowered, target, automatic,
                                    given ? std::optional(threads) : std::nullopt);
@@ -107,7 +108,8 @@ nb::list rows_of(const std::vector<device::Library>& libraries) {
 void bind_target(nb::module_& module) {
     learn_python_paths();
     module.def("compile_for", &compile_for, nb::arg("kernel"), nb::arg("types"), nb::arg("target"),
-               nb::arg("block").none(), nb::arg("automatic") = false, nb::arg("elements") = -1);
+               nb::arg("block").none(), nb::arg("automatic") = false,
+               nb::arg("elements") = std::vector<std::int64_t>());
     module.def("ptx_for", &ptx_for, nb::arg("kernel"), nb::arg("types"), nb::arg("target"));
     module.def("libraries",
                [] { return rows_of(device::libraries()); });  // those that devices need; opens them

@@ -25,10 +25,11 @@ void bind_tiles(nb::module_& module) {
         },
         nb::arg("kernel"), nb::arg("constants"), nb::arg("as_target") = "", nb::arg("hints") = "");
 
-    // The plan as JSON, for a target and the elements of the largest array.
+    // The plan as JSON, for a target and the elements of each argument.
     module.def(
         "tile_plan",
-        [](nb::handle kernel, nb::handle types, const std::string& target, std::int64_t elements) {
+        [](nb::handle kernel, nb::handle types, const std::string& target,
+           const std::vector<std::int64_t>& elements) {
             KernelState& k = state_of(kernel);
             const launch::Program& program = k.current_program();
             launch::Signature signature = signature_from(types);
@@ -39,7 +40,7 @@ void bind_tiles(nb::module_& module) {
             }
             nb::gil_scoped_release released;
             return tiles::described(*program.options().door, program.source(), launch::types_of(signature),
-                                    program.key(target, largest_array(elements)));
+                                    program.key(target, sized(elements)));
         },
         nb::arg("kernel"), nb::arg("types"), nb::arg("target"), nb::arg("elements"));
 }

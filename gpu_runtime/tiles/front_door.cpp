@@ -28,6 +28,22 @@ std::int64_t shared_bytes(const ir::Function& f) {
     return bytes;
 }
 
+// The name that the source's first `store(name, ...)` stores into.
+std::string stored_name(const frontend::ast::Node& node) {
+    if (node.kind == "Call" && !node.list("args").empty()) {
+        const frontend::ast::Node& callee = node.one("func");
+        const bool plain = callee.kind == "Name" && callee.text("id") == "store",
+                   dotted = callee.kind == "Attribute" && callee.text("attr") == "store";
+        const frontend::ast::Node& array = *node.list("args")[0];
+        if ((plain || dotted) && array.kind == "Name") return array.text("id");
+    }
+    for (const frontend::ast::Field& field : node.fields)
+        for (const frontend::ast::NodeP& inner : field.nodes)
+            if (inner)
+                if (std::string name = stored_name(*inner); !name.empty()) return name;
+    return {};
+}
+
 // The next plan that takes less shared memory; false where there is none.
 bool smaller(Plan& plan, bool free_unit) {
     if (plan.stages > 1) return --plan.stages, true;
@@ -55,13 +71,25 @@ public:
         : as_target_(std::move(as_target)),
           hints_(hints_from(hints)) {}
 
-    launch::PlanKey key(const std::string& target,
-                        std::span<const launch::Argument> arguments) const override {
+    std::optional<std::size_t> result(const frontend::Source& source) const override {
+        const std::string name = stored_name(*source.function);
+        const auto& parameters = source.function->one("args").list("args");
+        for (std::size_t i = 0; i < parameters.size(); ++i)
+            if (parameters[i]->text("arg") == name) return i;
+        return std::nullopt;
+    }
+
+    launch::PlanKey key(const std::string& target, std::span<const launch::Argument> arguments,
+                        std::optional<std::size_t> result) const override {
         std::int64_t most = 0;
         for (const launch::Argument& a : arguments)
             if (a.is_array) most = std::max(most, a.elements());
-        return {as_target_.empty() ? target : as_target_, size_class(arguments.empty() ? INT64_MAX : most),
-                !as_target_.empty() && target == "cpu" && as_target_ != "cpu"};
+        launch::PlanKey key{as_target_.empty() ? target : as_target_};
+        key.size = size_class(arguments.empty() ? INT64_MAX : most);
+        key.few = result && *result < arguments.size() && arguments[*result].is_array &&
+                  is_few(arguments[*result].elements());
+        key.acted = !as_target_.empty() && target == "cpu" && as_target_ != "cpu";
+        return key;
     }
 
     launch::Prepared prepare(const frontend::Source& source, const std::vector<ir::Type>& types, bool checked,
@@ -80,7 +108,7 @@ public:
               const launch::PlanKey& key) const {
         ir::Module module = frontend::lower(source, types, checked);
         Hints hints = hints_;
-        Plan plan = choose(module, key.target, key.size, hints);
+        Plan plan = choose(module, key.target, {key.size, key.few}, hints);
         const bool free = module.programs->free_unit && !plan.unit.extents.empty();
         const auto info = device::describe_target(key.target);
         for (;;) {
@@ -94,7 +122,14 @@ public:
             const bool flows = !out.module.maps.empty();
             if (plan.bulk && !flows) {  // no product that the copy engine can feed: the plan without it
                 hints.bulk = hints.measured = false;
-                plan = choose(module, key.target, key.size, hints);
+                plan = choose(module, key.target, {key.size, key.few}, hints);
+                continue;
+            }
+            // None that four warps' instructions can do: a plan for a warp's.
+            if (plan.products == Instructions::wgmma && !hints_.products && !flows &&
+                !by_four_warps(out.module.kernel())) {
+                hints.products = Instructions::mma;
+                plan = choose(module, key.target, {key.size, key.few}, hints);
                 continue;
             }
             out.module.programs.reset();
@@ -102,6 +137,7 @@ public:
             if (!info || bytes <= info->limits.shared_bytes_per_block_optin) {
                 out.block = {plan.threads + (flows && !plan.acted ? 32 : 0), 1, 1};
                 out.persistent = flows && !plan.acted;
+                if (out.persistent) out.cluster = out.module.cluster = plan.cluster;
                 if (flows) {
                     out.module.most_threads = static_cast<int>(out.block.x);
                     out.module.least_blocks = 1;
@@ -179,6 +215,7 @@ std::string described(const launch::FrontDoor& door, const frontend::Source& sou
                           {"stages", plan.stages},
                           {"shared_bytes", bytes},
                           {"instructions", instructions_of(f, prepared.module.kernel(), plan)},
+                          {"cluster", plan.bulk ? plan.cluster : 1},
                           {"copies", plan.bulk ? "bulk" : "threads"},
                           {"grid", std::move(grid)},
                           {"tiles", laid_out(f, plan)}}

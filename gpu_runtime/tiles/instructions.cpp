@@ -50,6 +50,15 @@ bool is_for_four_warps(int kind, bool a_turned, bool b_turned) {
     return in != DType::f64 && (info(in).size == 2 || (!a_turned && b_turned));
 }
 
+bool by_four_warps(const Function& lowered) {
+    bool found = false;
+    each_stmt(lowered.body, [&](const Stmt& s) {
+        found |= s.kind == Stmt::Kind::machine &&
+                 (s.text.starts_with("xc_tile_wgmma<") || s.text.starts_with("xc_tile_flow_take<"));
+    });
+    return found;
+}
+
 namespace {
 
 // "mma.sync m16n8k16, float16" of "xc_tile_mma<0, 32, 64, ...>"; empty for a statement that multiplies nothing.

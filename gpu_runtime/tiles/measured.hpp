@@ -13,10 +13,12 @@ struct Measured {
     std::string_view target;
     DType in;
     int size;  // size_class
+    bool few;  // is_few
     std::int64_t rows, columns, depth;
     int threads, stages;
     Instructions products;
     bool bulk;
+    int cluster;
 };
 
 inline constexpr std::array<Measured, 0> measured_plans{{}};

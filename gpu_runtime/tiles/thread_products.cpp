@@ -89,7 +89,19 @@ bool is_turned(const Expr& e) {
 
 std::optional<int> Threads::matrix_kind(const Stmt& s) const { return tiles::matrix_kind(f, s, plan); }
 
-// Tiles of two axes and rows of whole 128 bytes, of 1 and 2 byte numbers, that matrix instructions alone read.
+// Whether four warps' instructions make this product where its operands lie in swizzled memory.
+bool Threads::for_four_warps(const Stmt& s) const {
+    const auto kind = matrix_kind(s);
+    if (plan.products != Instructions::wgmma || !kind ||
+        !is_for_four_warps(*kind, is_turned(*s.exprs[0]), is_turned(*s.exprs[1])))
+        return false;
+    const Layout l = layout(type_of(s.var).extents);
+    return l.kind == Layout::Kind::matrix && l.across == 1 && l.rows == 16 && l.down % 4 == 0 &&
+           (l.columns == 64 || l.columns == 128 || l.columns == 256);
+}
+
+// Tiles of two axes and rows of whole 128 bytes that matrix instructions alone read; of 4-byte numbers only those that four
+// warps' instructions read.
 void Threads::find_swizzled() {
     std::set<VarId> others;
     each_stmt(f.body, [&](const Stmt& s) {
@@ -100,7 +112,7 @@ void Threads::find_swizzled() {
                 const Type type = type_of(v);
                 const auto size = static_cast<std::int64_t>(info(type.dtype).size);
                 const std::size_t r = type.extents.size();
-                const bool fits = matrix && operands.count(v) && r == 2 && size <= 2 &&
+                const bool fits = matrix && operands.count(v) && r == 2 && (size <= 2 || for_four_warps(s)) &&
                                   type.extents[1] * size % 128 == 0 && type.extents[0] % 8 == 0 &&
                                   type.dtype == s.exprs[i]->type.dtype;
                 (fits ? swizzled : others).insert(v);
@@ -132,9 +144,7 @@ Body Threads::product(const Stmt& s) {
                     left = mul(mod_floor(warp, c(l.across)), c(l.columns));
         Stmt call = simple(Stmt::Kind::machine, s.place);
         const bool a_turned = a.column_step != 1, b_turned = b.column_step != 1;
-        const bool grouped = plan.products == Instructions::wgmma && *kind <= 1 && swizzled.count(a.tile) &&
-                             swizzled.count(b.tile) && l.across == 1 && l.rows == 16 && l.down % 4 == 0 &&
-                             (l.columns == 64 || l.columns == 128);
+        const bool grouped = for_four_warps(s) && swizzled.count(a.tile) && swizzled.count(b.tile);
         // Elements from a row of memory to the next; of swizzled memory: its rows, below 0.
         const auto pitched = [&](const Operand& o) {
             const Extents& extents = type_of(o.tile).extents;

@@ -94,6 +94,7 @@ struct Threads {
     // thread_products.cpp
     ir::Body product(const ir::Stmt& s);
     std::optional<int> matrix_kind(const ir::Stmt& product) const;
+    bool for_four_warps(const ir::Stmt& product) const;
     void find_swizzled();
 };
 

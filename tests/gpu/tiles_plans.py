@@ -2,8 +2,9 @@
 
     python tests/gpu/tiles_plans.py [--seconds 140] [--write gpu_runtime/tiles/measured.hpp] [--only float16]
 
-Each plan runs in a process of its own, which is ended after its share of the time: a plan that hangs costs its own rows
-alone. Results are checked against torch in float32 (integers exactly) before anything is timed, over ragged shapes too.
+A process runs a type's plans one after the other, and is ended when it says nothing for ten seconds: a plan that hangs
+costs that, and the next process goes on behind it. Each says what it begins, so that a hang has a place, and the time's end
+is not taken for one. Results are checked against torch in float32 (integers exactly) before anything is timed, over ragged shapes too.
 Prints a table in TFLOP/s, plan by shape, and the fastest right plan of each type and size; --write puts these where the
 planner reads them. Needs torch with CUDA. Ends with 1 where a plan gave a wrong result or did not end.
 """
@@ -24,10 +25,10 @@ from pathlib import Path
 PLANS = {
     "own": {},
     "mma 128x128 s3": {"unit": [128, 128], "threads": 256, "stages": 3, "products": "mma"},
-    "mma 128x128 s4": {"unit": [128, 128], "threads": 256, "stages": 4, "products": "mma"},
     "mma 128x256 s3": {"unit": [128, 256], "threads": 256, "stages": 3, "products": "mma"},
     "wgmma 128x128 s3": {"unit": [128, 128], "threads": 256, "stages": 3, "products": "wgmma"},
     "wgmma 64x128 s4": {"unit": [64, 128], "threads": 128, "stages": 4, "products": "wgmma"},
+    "wgmma 128x256 s4": {"unit": [128, 256], "threads": 256, "stages": 4, "products": "wgmma"},
     "bulk 128x256 s4": {
         "unit": [128, 256],
         "threads": 256,
@@ -61,19 +62,46 @@ TYPES = {
     "float8_e4m3fn": ("float32", 128, True, {}),
     "float32": ("float32", 32, True, {"tf32": True}),
 }
+# In this order: what tells most first, all types before what is left of one.
+ORDER = [
+    ("float16", ["own", "bulk 128x256 s4", "bulk 128x128 s6", "wgmma 128x128 s3", "wgmma 64x128 s4"]),
+    ("bfloat16", ["own", "bulk 128x256 s4"]),
+    ("int8", ["own", "bulk 128x256 s4", "bulk 128x128 s6"]),
+    ("float8_e4m3fn", ["own", "bulk 128x256 s4", "bulk 128x128 s6"]),
+    (
+        "float16",
+        ["bulk 64x256 s5", "bulk 256x128 s4", "bulk 64x128 s8", "bulk 128x64 s8", "wgmma 128x256 s4"],
+    ),
+    ("float32", ["own", "bulk 128x256 s4"]),
+    ("bfloat16", ["bulk 128x128 s6", "wgmma 128x128 s3"]),
+    ("float16", ["mma 128x128 s3", "mma 128x256 s3"]),
+]
 TIMED = [(512, 512, 512), (1024, 1024, 1024), (4096, 4096, 4096), (8192, 8192, 8192)]
 TALL = [(16384, 1024, 1024), (1024, 16384, 1024), (1024, 1024, 16384)]
 RAGGED = [(1000, 776, 1304), (130, 64, 72), (16, 8, 2048), (257, 1040, 16)]
 
 
-def size_class(m, k, n):
-    """As gpu_runtime/tiles/choose.cpp has it, of the largest of the three arrays."""
+def size_of(m, k, n):
+    """As gpu_runtime/tiles/choose.cpp has it: the class of the largest of the three arrays, and whether the result's tiles
+    are few."""
     largest = max(m * k, k * n, m * n)
-    return sum(largest >= limit for limit in (128 * 128, 1024 * 1024, 2048 * 2048))
+    return sum(largest >= limit for limit in (128 * 128, 1024 * 1024, 2048 * 2048)), m * n < 128**3
 
 
-def child(dtype, name):
-    """Checks and times one plan; a line of JSON for each shape, as soon as it is known."""
+def child(dtype, names):
+    """Checks and times plans of a type; a line of JSON for each shape, as soon as it is known."""
+    for name in names:
+        try:
+            one_plan(dtype, name)
+        except Exception as error:
+            words = f"{type(error).__name__}: {(str(error).splitlines() or ['no words'])[0]}"
+            print(json.dumps({"dtype": dtype, "plan": name, "failed": words}), flush=True)
+            if "CUDA_ERROR" in words:  # the context is lost
+                return 1
+    return 0
+
+
+def one_plan(dtype, name):
     import torch
     from xcuda import core, tiles
 
@@ -113,14 +141,15 @@ def child(dtype, name):
 
     tolerance = {"float16": 2e-3, "bfloat16": 1e-2}.get(into, 0.0)
     tell(begun=True)
-    for m, k, n in RAGGED:
+    for at, (m, k, n) in enumerate(RAGGED):
+        tell(trying=[m, k, n], kind="ragged")
         A, B = numbers(m, k), numbers(n, k) if by_columns else numbers(k, n)
         wanted = A.float() @ (B.float().T if by_columns else B.float())
         C = torch.full((m, n), 77, device="cuda", dtype=result)
         kernel(A, B, C)
         core.synchronize()
         tell(shape=[m, k, n], kind="ragged", off=off(C, wanted), tolerance=tolerance)
-        if not by_columns:
+        if not by_columns and at < 2:
             bias = torch.randn(n, generator=chance, device="cuda")
             layer(A, B, bias, C)
             core.synchronize()
@@ -134,6 +163,7 @@ def child(dtype, name):
             core.synchronize()
             tell(shape=[m, k, n], kind="turned", off=off(C, wanted), tolerance=tolerance)
     for m, k, n in TIMED + (TALL if into in ("float16", "bfloat16") else []):
+        tell(trying=[m, k, n], kind="timed")
         A, B = numbers(m, k), numbers(n, k) if by_columns else numbers(k, n)
         C = torch.full((m, n), 77, device="cuda", dtype=result)
         kernel(A, B, C)
@@ -150,9 +180,14 @@ def child(dtype, name):
             except Exception as error:
                 row["library_error"] = str(error).splitlines()[0]
         tell(**row)
-    A = numbers(256, 256)
-    C = torch.empty((256, 256), device="cuda", dtype=result)
-    tell(explained=str(kernel.explain(A, A, C)))
+    for n in (512, 4096) if name == "own" else (4096,):
+        A = numbers(n, n)
+        C = torch.empty((n, n), device="cuda", dtype=result)
+        try:  # of no weight for the plan
+            tell(explained=str(kernel.explain(A, A, C)), of=n)
+        except Exception as error:
+            tell(explained=f"products by: not told, {type(error).__name__}: {error}", of=n)
+    tell(ended=True)
 
 
 def library_product(torch, dtype, A, B):
@@ -186,34 +221,47 @@ def seconds_of(call, wait):
     return sorted(rounds)[2]
 
 
-def rows_of(dtype, name, limit):
-    """What a child told until it ended or its time was over, and why it ended."""
-    started = time.monotonic()
+SILENCE = (
+    10.0  # seconds without a word after which a process is taken to hang; its start, imports too, takes less
+)
+
+
+def rows_of(dtype, names, end):
+    """{plan: (what was told of it, why it is not whole)} of one process, of the plans that it began."""
     process = subprocess.Popen(
-        [sys.executable, __file__, "--child", dtype, name],
+        [sys.executable, __file__, "--child", dtype, *names],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "CUDA_MODULE_LOADING": "LAZY"},
     )
-    text, ended = b"", "hung"
-    while (left := limit - (time.monotonic() - started)) > 0:
-        if not select.select([process.stdout], [], [], left)[0]:
+    text, heard, why = b"", time.monotonic(), ""
+    while True:
+        left = min(heard + SILENCE, end) - time.monotonic()
+        if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+            why = "the time was over" if time.monotonic() >= end else f"silent for {SILENCE:.0f} s"
+            process.kill()
             break
         more = os.read(process.stdout.fileno(), 1 << 16)
         if not more:
-            ended = "" if process.wait() == 0 else "failed"
             break
-        text += more
-    if ended == "hung":
-        process.kill()
-    errors = process.stderr.read().decode(errors="replace") if ended == "failed" else ""
+        text, heard = text + more, time.monotonic()
+    errors = "" if why else process.stderr.read().decode(errors="replace").strip()
     process.wait()
-    if ended == "failed":
-        ended = "failed: " + (errors.strip().splitlines() or ["no words"])[-1]
-    rows = [
-        json.loads(line) for line in text.decode().splitlines() if line.startswith("{") and line.endswith("}")
-    ]
-    return rows, ended
+    found = {}
+    for line in text.decode().splitlines():
+        if line.startswith("{") and line.endswith("}"):
+            row = json.loads(line)
+            found.setdefault(row["plan"], []).append(row)
+    if not found:
+        found[names[0]] = []
+    results = {}
+    for name, rows in found.items():
+        failed = next((r["failed"] for r in rows if "failed" in r), "")
+        tried = next((r["trying"] for r in reversed(rows) if "trying" in r), "its start")
+        last = why or f"ended early: {(errors.splitlines() or ['no words'])[-1]}"
+        whole = any("ended" in r for r in rows)
+        results[name] = (rows, failed or ("" if whole else f"{last}, at {tried}"))
+    return results
 
 
 def is_right(rows, ended):
@@ -222,7 +270,7 @@ def is_right(rows, ended):
 
 
 def fastest(results):
-    """{(type, size class): (plan, share of the library's speed)} among plans that were right everywhere."""
+    """{(type, size): (plan, share of the library's speed)} among plans that were right everywhere."""
     shares = {}
     for (dtype, name), (rows, ended) in results.items():
         if not is_right(rows, ended) or name == "own":
@@ -235,7 +283,7 @@ def fastest(results):
             if row.get("kind") != "timed" or base is None:
                 continue
             gain = base["seconds"] / row["seconds"]
-            shares.setdefault((dtype, size_class(*row["shape"])), {}).setdefault(name, []).append(gain)
+            shares.setdefault((dtype, size_of(*row["shape"])), {}).setdefault(name, []).append(gain)
     best = {}
     for key, plans in shares.items():
         means = {name: float(len(g)) / sum(1 / each for each in g) for name, g in plans.items()}
@@ -250,12 +298,12 @@ def written(text, best, target):
     """The header's text with the target's rows anew. float32's are left out: TF32 is asked for by name."""
     declared = re.compile(r"std::array<Measured, \d+> measured_plans\{\{(.*?)\}\};", re.DOTALL)
     lines = [row for row in re.findall(r"\{\".*?\}", declared.search(text)[1]) if f'"{target}"' not in row]
-    for (dtype, size), (name, gain) in sorted(best.items()):
+    for (dtype, (size, few)), (name, gain) in sorted(best.items()):
         if dtype not in DTYPES or gain < 1.02:
             continue
         plan = PLANS[name]
         lines.append(
-            f'{{"{target}", DType::{DTYPES[dtype]}, {size}, {plan["unit"][0]}, {plan["unit"][1]}, '
+            f'{{"{target}", DType::{DTYPES[dtype]}, {size}, {str(few).lower()}, {plan["unit"][0]}, {plan["unit"][1]}, '
             f"{TYPES[dtype][1]}, {plan['threads']}, {plan['stages']}, Instructions::{plan['products']}, "
             f"{'true' if plan.get('copies') == 'bulk' else 'false'}}}"
         )
@@ -293,8 +341,8 @@ def table(results):
                 for r in rows
                 if r.get("off", 0) > r.get("tolerance", 0)
             ]
-            verdict = ended or (
-                "; ".join(wrong[:2]) if wrong else "yes" if is_right(rows, ended) else "nothing ran"
+            verdict = "; ".join([*wrong[:2], *([ended] if ended else [])]) or (
+                "yes" if is_right(rows, ended) else "nothing ran"
             )
             print(f"| {name} | " + " | ".join(cell(s, timed.get(s)) for s in shapes) + f" | {verdict} |")
 
@@ -309,42 +357,36 @@ def main():
         "--target", default="sm_90", help="the GPU's architecture, as the table is to name it"
     )
     parser.add_argument("--only", action="append", choices=sorted(TYPES))
-    parser.add_argument("--child", nargs=2)
+    parser.add_argument("--child", nargs="+")
     asked = parser.parse_args()
     if asked.child:
-        return child(*asked.child)
-    wanted = asked.only or list(TYPES)
-    # float16 first and whole: if the time is over, the other types' rows are missing.
-    pairs = [
-        (dtype, name) for dtype in wanted for name in PLANS if dtype == "float16" or not skipped(dtype, name)
-    ]
+        return child(asked.child[0], asked.child[1:])
     results, end = {}, time.monotonic() + asked.seconds
-    for at, (dtype, name) in enumerate(pairs):
-        left = end - time.monotonic()
-        if left < 4:
-            print(f"the time is over: {len(pairs) - at} of {len(pairs)} plans were not tried")
-            break
-        results[dtype, name] = rows_of(dtype, name, min(left, 25.0))
-        rows, ended = results[dtype, name]
-        print(f"{dtype} {name}: {len(rows)} rows{', ' + ended if ended else ''}", flush=True)
-        explained = next((r["explained"] for r in rows if "explained" in r), "")
-        print(*("    " + line for line in explained.splitlines() if line.startswith("products by")), sep="\n")
+    for dtype, names in ORDER:
+        left = [] if asked.only and dtype not in asked.only else list(names)
+        while left and end - time.monotonic() > 6:
+            told = rows_of(dtype, left, end)
+            for name, (rows, ended) in told.items():
+                results[dtype, name] = (rows, ended)
+                checked = sum("off" in r for r in rows)
+                print(f"{dtype} {name}: {checked} shapes checked{', ' + ended if ended else ''}", flush=True)
+                for row in (r for r in rows if "explained" in r):
+                    lines = [
+                        s for s in row["explained"].splitlines() if s.startswith(("products by", "hardware"))
+                    ]
+                    print(f"    of {row['of']}: " + "; ".join(lines))
+            left = left[left.index(list(told)[-1]) + 1 :]
+        if left:
+            print(f"the time is over: of {dtype} not tried: {', '.join(left)}")
     table(results)
     best = fastest(results)
     print("\nfastest, beside what the compiler takes unasked:")
-    for (dtype, size), (name, gain) in sorted(best.items()):
-        print(f"    {dtype} size {size}: {name}, {gain:.2f}x")
+    for (dtype, (size, few)), (name, gain) in sorted(best.items()):
+        print(f"    {dtype} size {size}{', few tiles' if few else ''}: {name}, {gain:.2f}x")
     if asked.write:
         asked.write.write_text(written(asked.write.read_text(), best, asked.target))
     wrong = [pair for pair, (rows, ended) in results.items() if not is_right(rows, ended)]
     return 1 if wrong else 0
-
-
-def skipped(dtype, name):
-    """Of the other types fewer plans: bfloat16 runs as float16 does."""
-    if dtype == "bfloat16":
-        return name not in ("own", "wgmma 128x128 s3", "bulk 128x256 s4", "bulk 128x128 s6")
-    return name not in ("own", "bulk 128x256 s4", "bulk 128x128 s6")
 
 
 if __name__ == "__main__":

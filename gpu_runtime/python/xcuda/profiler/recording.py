@@ -16,7 +16,7 @@ class Recording:
 
     `watch`: other libraries' work on the GPUs too; "exact" runs kernels one after the other, for their times,
     "overlapping" lets those of different streams run at once. `counters`: metrics of counters.COUNTERS to read; nothing
-    is watched then, CUPTI does one of the two.
+    is watched then, CUPTI does one of the two. `summed`: thousands of launches alike are told as one sum.
     """
 
     def __init__(
@@ -28,13 +28,14 @@ class Recording:
         from_start: bool = False,
         watch: str | None = None,
         counters: tuple[str, ...] = (),
+        summed: bool = False,
     ):
         self.kind = kind
         self.label = label
         self.runtime = _runtime(load)
         marked = self.runtime is not None and not from_start
         # Without a runtime nothing can have happened yet: the log starts at 0.
-        self.mark = self.runtime.profile_mark() if marked else 0
+        self.mark = self.runtime.profile_mark(summed) if marked else 0
         self.watch = self.counting = None
         if self.runtime is not None and counters:
             from xcuda.profiler.counters import rows

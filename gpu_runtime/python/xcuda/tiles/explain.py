@@ -109,11 +109,11 @@ def explained(kernel, args, target=None):
     device = core.Device()
     cpu = device.kind == "cpu"
     target = target or about.as_target or ("cpu" if cpu else device.architecture)
-    largest = max((_elements(a) for a in args), default=0)
+    elements = [_elements(a) for a in args]
     signature = types_from(tuple(args))
-    plan = json.loads(_runtime.tile_plan(kernel, signature, target, largest))
+    plan = json.loads(_runtime.tile_plan(kernel, signature, target, elements))
     if target != "cpu":
-        figures = _runtime.compile_for(kernel, signature, target, None, False, largest)
+        figures = _runtime.compile_for(kernel, signature, target, None, False, elements)
         plan |= {k: figures.get(k) for k in ("registers", "local_bytes", "occupancy")}
     last = kernel.last_launch
     return Explanation(about.py_func.__name__, about.tile_size, plan, _grid_of(plan, given, last))
@@ -130,7 +130,7 @@ def _grid_of(plan, args, last):
 
 def _elements(argument):
     read = _runtime.array_type(argument)
-    return 0 if read is None else read[4]
+    return -1 if read is None else read[4]
 
 
 def _by(lengths):
