@@ -322,6 +322,11 @@ KINDS = {
         "f = np.zeros(3, complex)\nf.imag = np.array([0, np.inf, 1])\nnp.interp([0.5, 1.0, 2.0], [0, 1, 2], f)",
     ],
     "folds into NumPy's arrays": ["np.add.reduce(np.ones((4, 3)), 0, out=numpy.empty(3, 'f'))"],
+    "neighbours of half numbers": [
+        "np.nextafter(np.array([0, 1, 2.5], 'f2'), np.array([1, 1, 0], 'f2'))",
+        "np.spacing(np.array([0, 1, 2.5], 'f2'))",
+        "np.spacing(np.array([0, 1, 2.5], 'f4'))",
+    ],
     "modes of convolutions": [
         f"np.{f}(np.ones(9), np.ones(3), mode={m!r})"
         for f in ("convolve", "correlate")
