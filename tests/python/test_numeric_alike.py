@@ -327,6 +327,11 @@ KINDS = {
         "np.spacing(np.array([0, 1, 2.5], 'f2'))",
         "np.spacing(np.array([0, 1, 2.5], 'f4'))",
     ],
+    "numbers among pieces": [
+        "np.r_[np.arange(5, dtype='i1'), 255]",
+        "np.r_[np.arange(5, dtype='i1'), 25, 2:4]",
+        "np.r_[np.arange(5, dtype='f4'), 2.5]",
+    ],
     "modes of convolutions": [
         f"np.{f}(np.ones(9), np.ones(3), mode={m!r})"
         for f in ("convolve", "correlate")
