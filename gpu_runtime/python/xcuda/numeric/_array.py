@@ -481,6 +481,8 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndm
             made = made.astype(dtype, order=order)
         elif copy:
             made = made.copy(order)
+        if not isinstance(made, ndarray):
+            return made
         if made._scalar:
             made = _plain_copy(made)
         if order in ("C", "F") and not (made._c_contiguous if order == "C" else made._f_contiguous):
