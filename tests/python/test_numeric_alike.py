@@ -332,6 +332,13 @@ KINDS = {
         "np.r_[np.arange(5, dtype='i1'), 25, 2:4]",
         "np.r_[np.arange(5, dtype='f4'), 2.5]",
     ],
+    "labels of sums in lists": [
+        "np.einsum(np.arange(9).reshape(3, 3), np.array([0, 0]))",
+        "np.einsum(np.arange(9).reshape(3, 3), list(np.array([0, 1])), np.array([1]))",
+        "np.einsum(np.ones((2, 3)), [0, 51], np.ones((3, 4)), [51, 2], [0, 2])",
+        "np.einsum(np.ones((2, 3)), [0, 52], np.ones((3, 4)), [52, 2], [0, 2])",
+        "np.einsum('i->i', np.ones(3), order='W')",
+    ],
     "modes of convolutions": [
         f"np.{f}(np.ones(9), np.ones(3), mode={m!r})"
         for f in ("convolve", "correlate")

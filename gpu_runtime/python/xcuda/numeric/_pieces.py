@@ -28,7 +28,9 @@ class _Pieces:
             pieces.append(piece)
         kind = numpy.result_type(*kinds)
         shaped = [
-            self._shaped(p.astype(kind, copy=False) if isinstance(p, ndarray) else asarray(numpy.array(p, kind)))
+            self._shaped(
+                p.astype(kind, copy=False) if isinstance(p, ndarray) else asarray(numpy.array(p, kind))
+            )
             for p in pieces
         ]
         return TABLE["concatenate"].function(shaped, -1 if self._name == "c_" else 0)
