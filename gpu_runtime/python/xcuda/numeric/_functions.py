@@ -20,6 +20,7 @@ def where(condition, x=None, y=None, /):
     """x where the condition holds, else y."""
     made = _runtime.numeric_call(_WHERE, condition, x, y)
     if made is not None:
+        made._scalar = False  # NumPy's is an array, too
         return made
     if x is None and y is None:
         return (
@@ -41,7 +42,8 @@ def where(condition, x=None, y=None, /):
         )
     if not held(dtype):
         return on_host("where", numpy.where, (condition, x, y), {})
-    x, y = (numpy.array(v, dtype)[()] if not isinstance(v, ndarray) else v for v in (x, y))
+    with numpy.errstate(all="ignore"):  # integers that the dtype has not wrap around
+        x, y = (numpy.asarray(v).astype(dtype)[()] if not isinstance(v, ndarray) else v for v in (x, y))
     return _apply("where", ["bool", dtype.name, dtype.name], dtype.name, (condition, x, y))
 
 
