@@ -119,8 +119,12 @@ Value Lowering::call(const Node& given) {
                 if (auto made = string_method(base, attr, node)) return *made;
             if (base.has_elements() || base.is_scalar() || base.is_tuple() ||
                 base.kind == Value::Kind::string)
-                throw refused(node.place, spoken(base) + " has no method '" + attr + "' in a kernel",
-                              base.is_array() ? near_method(attr) : "");
+                throw refused(node.place,
+                              (base.text.empty() || !base.is_tuple() ? spoken(base) : base.text) +
+                                  " has no method '" + attr + "' in a kernel",
+                              base.is_array()        ? near_method(attr)
+                              : !base.fields.empty() ? "write a function: " + attr + "(x)"
+                                                     : "");
         }
     }
     const Value f = value(function);

@@ -143,6 +143,7 @@ MORE = [
     "b[0] = ValueError",
     "b[0] = cuda.popc(b[0])",
     "p = Pair(1, 2)\nb[0] = p.z",
+    "b[0] = Body(1.0, 2.0).energy()",
     "n[0] += 1",
     "x = cuda.vote_sync_intrinsic(-1, n, True)",
     "t = cuda.shared.array(4, order=1, shape=3)",
