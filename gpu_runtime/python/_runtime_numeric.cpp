@@ -35,16 +35,15 @@ arrays::Shape shape_of(const Lengths& lengths) {
     return lengths;
 }
 
-// A new array's bytes can be counted.
+// A new array's bytes can be counted, as NumPy counts them: without the axes of length 0.
 void expect_addressable(const Lengths& lengths, DType d) {
     std::int64_t bytes = static_cast<std::int64_t>(info(d).size);
-    bool empty = false, over = false;
+    bool over = false;
     for (const std::int64_t n : lengths) {
         if (n < 0) wrong("ValueError", "negative dimensions are not allowed");
-        empty |= n == 0;
-        over |= __builtin_mul_overflow(bytes, n, &bytes);
+        over |= n > 0 && __builtin_mul_overflow(bytes, n, &bytes);
     }
-    if (over && !empty)
+    if (over)
         wrong("ValueError",
               "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.");
 }
@@ -162,7 +161,7 @@ nb::object view_of(const NumericArray& a, std::int64_t offset, const Lengths& le
     View view = arrays::dense(shape_of(lengths));
     view.offset = a.view.offset + offset;
     std::copy(strides.begin(), strides.end(), view.strides.begin());
-    return numeric_object(a.value, view, a.readonly);
+    return numeric_object(viewed(a), view, a.readonly);
 }
 
 // The memory as elements of another dtype: offset and strides in those.
@@ -264,6 +263,11 @@ arrays::Site site_of(const LaunchSite& at) {
 }
 
 }  // namespace
+
+ValueP viewed(const NumericArray& a) {
+    if (!a.scalar) return a.value;
+    return applied(arrays::cast_loop(a.value->dtype, a.value->dtype), {a.operand()}, nullptr);
+}
 
 nb::object numeric_over(const DeviceArray& a) {
     if (a.view.dtype > DType::c128)  // float8 and times: codes from there on are Python's numbers
@@ -444,7 +448,7 @@ void bind_numeric(nb::module_& module) {
         .def_prop_rw(
             "_readonly", [](const NumericArray& a) { return a.readonly; },
             [](NumericArray& a, bool readonly) { a.readonly = readonly; })
-        .def_ro("_scalar", &NumericArray::scalar)
+        .def_rw("_scalar", &NumericArray::scalar)
         .def_prop_ro("_device_label",
                      [](const NumericArray& a) { return launch::device_label(a.value->device->info()); })
         .def_prop_ro("_host_accessible",
@@ -485,12 +489,12 @@ void bind_numeric(nb::module_& module) {
         .def("_reshaped",
              [](const NumericArray& a, const Lengths& shape) -> nb::object {  // None: it takes a copy
                  const auto view = arrays::reshape(a.view, shape_of(shape));
-                 return view ? numeric_object(a.value, *view, a.readonly) : nb::none();
+                 return view ? numeric_object(viewed(a), *view, a.readonly) : nb::none();
              })
         .def("_broadcast",
              [](const NumericArray& a, const Lengths& shape) -> nb::object {
                  const auto view = arrays::broadcast_to(a.view, shape_of(shape));
-                 return view ? numeric_object(a.value, *view, true) : nb::none();
+                 return view ? numeric_object(viewed(a), *view, true) : nb::none();
              })
         .def("_fold", &fold_array)
         .def("_assign", [](NumericArray& a, nb::handle from) {

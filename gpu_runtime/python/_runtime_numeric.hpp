@@ -37,6 +37,8 @@ NumericArray* numeric_array(PyObject* object);
 nb::object numeric_object(arrays::ValueP value, const arrays::View& view, bool readonly = false);
 /// What an operation gives: the value's array, where it has no axes as a scalar.
 nb::object numeric_result(const arrays::ValueP& value);
+/// What views of the array are of: its value, of a scalar's a copy.
+arrays::ValueP viewed(const NumericArray& array);
 /// numeric's array over a device array's memory.
 nb::object numeric_over(const DeviceArray& array);
 
