@@ -12,10 +12,9 @@ struct Asked {
     const device::VendorLibrary& library;
     const char* property;  // int (int which, int* value): a part of the version
 };
-constexpr std::array asked{Asked{cublas_library, "cublasGetProperty"},
-                           Asked{cublaslt_library, "cublasLtGetProperty"},
-                           Asked{cufft_library, "cufftGetProperty"},
-                           Asked{cusolver_library, "cusolverGetProperty"}};
+constexpr std::array asked{
+    Asked{cublas_library, "cublasGetProperty"}, Asked{cublaslt_library, "cublasLtGetProperty"},
+    Asked{cufft_library, "cufftGetProperty"}, Asked{cusolver_library, "cusolverGetProperty"}};
 
 device::Library state_of(const Asked& one) {
     constexpr std::string_view between = ", which ";
