@@ -102,7 +102,9 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
         terms, result = subscripts.split("->")
         left.append(_contracted(several, terms.split(","), result, kind))
     made = left[0]
-    planned = "same_kind" if optimize is False else "unsafe"  # as NumPy writes a result that it puts together itself
+    planned = (
+        "same_kind" if optimize is False else "unsafe"
+    )  # as NumPy writes a result that it puts together itself
     return given(made, out, casting if casting != "safe" else planned)
 
 

@@ -58,10 +58,14 @@ def piecewise(x, condlist, funclist, *args, **kw):
     x = asarray(x)
     n = len(funclist)
     alone = numpy.isscalar(condlist) or isinstance(condlist, ndarray) and condlist.ndim == 0
-    if alone or x.ndim != 0 and not (
-        isinstance(condlist[0], (list, tuple, numpy.ndarray))
-        or isinstance(condlist[0], ndarray)
-        and condlist[0].ndim
+    if (
+        alone
+        or x.ndim != 0
+        and not (
+            isinstance(condlist[0], (list, tuple, numpy.ndarray))
+            or isinstance(condlist[0], ndarray)
+            and condlist[0].ndim
+        )
     ):
         condlist = [condlist]
     conditions = [asarray(c).astype(bool) for c in condlist]
