@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import xcuda
 
 NAMES = {
@@ -92,9 +94,7 @@ def shows_reports_itself(shell) -> bool:
 
 def prepare() -> None:
     """What the first report would have to load; run on a thread of its own once a device is in use."""
-    from xcuda.magics.render import template
-
-    template("report.html")
+    importlib.import_module("xcuda.magics.render")
 
 
 def line_shower(shell):

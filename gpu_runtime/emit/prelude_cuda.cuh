@@ -76,10 +76,12 @@ template <> struct xc_index_type<i32, i32> { typedef i32 type; };
 // meant, and out of range where the index is.
 template <class T, class N> XC_DEVICE auto xc_wrap(T i, N n) {
     typedef typename xc_index_type<T, N>::type I;
-    if constexpr (sizeof(I) == 4)
-        return (I)umin((u32)i, (u32)i + (u32)n);
-    else
+    if constexpr (sizeof(I) == 4) {
+        const u32 k = (u32)i + (u32)n;
+        return (I)(k < (u32)i ? k : (u32)i);
+    } else {
         return (I)i < 0 ? (I)i + (I)n : (I)i;
+    }
 }
 template <class T, class N> XC_DEVICE auto xc_index_nowrap(T i, N n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
     typedef typename xc_index_type<T, N>::type I;

@@ -1,21 +1,26 @@
 // Functions of whole numbers and of the classes of floats that have no instruction and no libm of their own, scalar.
 template <class T>
-XC_FN T xc_n_gcd(T a, T b) {  // not negative, but of the lowest number
+XC_FN typename xc_unsigned<T>::type xc_n_size(T x) {
     typedef typename xc_unsigned<T>::type U;
-    U x = a < 0 ? (U)(U(0) - (U)a) : (U)a, y = b < 0 ? (U)(U(0) - (U)b) : (U)b;
+    return x < 0 ? (U)(U(0) - (U)x) : (U)x;
+}
+template <class U>
+XC_FN U xc_n_divisor(U x, U y) {
     while (y != 0) {
         const U rest = (U)(x % y);
         x = y;
         y = rest;
     }
-    return xc_cast<T>(x);
+    return x;
 }
 template <class T>
-XC_FN T xc_n_lcm(T a, T b) {
-    const T g = xc_n_gcd<T>(a, b);
-    if (g == 0) return 0;
-    const T r = xc_times<T>(xc_cast<T>(a / g), b);
-    return r < 0 ? xc_negated<T>(r) : r;
+XC_FN T xc_n_gcd(T a, T b) {
+    return xc_cast<T>(xc_n_divisor(xc_n_size(a), xc_n_size(b)));
+}
+template <class T>
+XC_FN T xc_n_lcm(T a, T b) {  // wraps around as NumPy's does
+    const auto x = xc_n_size(a), y = xc_n_size(b), g = xc_n_divisor(x, y);
+    return g == 0 ? T(0) : xc_cast<T>(xc_times<typename xc_unsigned<T>::type>(x / g, y));
 }
 XC_FN i64 xc_n_factorial(i64 n) {  // of 0 to 20: what is more does not fit
     i64 r = 1;

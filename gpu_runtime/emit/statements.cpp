@@ -256,7 +256,8 @@ void stmt(Writer& w, const Stmt& s) {
         case Stmt::Kind::loop_while: loop_while_stmt(w, s); return;
         case Stmt::Kind::break_loop:
             if (!w.loops.empty() && !w.loops.back().broke.empty()) w.line(w.loops.back().broke + " = true;");
-            w.line(w.loops.empty() || w.loops.back().out.empty() ? "break;" : "goto " + w.loops.back().out + ";");
+            w.line(w.loops.empty() || w.loops.back().out.empty() ? "break;"
+                                                                 : "goto " + w.loops.back().out + ";");
             return;
         case Stmt::Kind::continue_loop: w.line("continue;"); return;
         case Stmt::Kind::leave:

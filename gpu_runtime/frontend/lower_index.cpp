@@ -152,6 +152,9 @@ void Lowering::store_subscript(const Node& target, const Value& v) {
             throw refused(target.place, "a tuple's items can't be assigned", "make a new tuple");
         if (base.kind == Value::Kind::meaning)
             refuse_meaning(*base.meaning, base.text, target.one("value").place);
+        if (base.kind == Value::Kind::expression && base.expression->alias)
+            throw refused(target.place, "a view as another dtype is read in a kernel, not assigned",
+                          "pass a.view(np.int32) to the kernel");
         throw refused(target.place, spoken(base) + " can't be indexed");
     }
     const Node& slice = target.one("slice");

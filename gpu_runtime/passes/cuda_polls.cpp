@@ -113,6 +113,7 @@ struct Poller {
         outer.body.push_back(std::move(loop));
         outer.body.push_back(
             branch(compare(up ? Op::ge : Op::le, last, stop), {simple(Stmt::Kind::break_loop, place)}));
+        outer.body.back().place = place;
         if (depth == 0) outer.body.push_back(poll(stretch_weight));
         outer.body.push_back(assign(var_of(*first), last, place));
         to.push_back(std::move(outer));

@@ -363,19 +363,21 @@ ValueP applied(const arrays::Loop& loop, std::vector<Operand> operands, const Vi
     return made;
 }
 
-void assign(NumericArray& array, const Operand& from) {
+bool take(NumericArray& array, const ValueP& from) {
     arrays::Value& old = *array.value;
-    if (array.readonly) wrong("ValueError", "output array is read-only");
     const bool alone =
         old.arrays == 1 && array.whole() && !old.shared() && old.relatives() == 1 && !old.readonly;
-    if (alone && from.value && from.value->arrays == 0 && from.value->layout == old.layout &&
-        from.value->dtype == old.dtype) {
-        const ValueP keeps = array.value;
-        arrays::hold(from.value);
-        arrays::let_go(old);
-        array.value = from.value;
-        return;
-    }
+    if (!alone || !from || from->layout != old.layout || from->dtype != old.dtype) return false;
+    const ValueP keeps = array.value;
+    arrays::hold(from);
+    arrays::let_go(old);
+    array.value = from;
+    return true;
+}
+
+void assign(NumericArray& array, const Operand& from) {
+    if (array.readonly) wrong("ValueError", "output array is read-only");
+    if (from.value && from.value->arrays == 0 && take(array, from.value)) return;
     assign_view(array, array.view, from);
 }
 

@@ -349,6 +349,15 @@ PyObject* get_item(PyObject* self, PyObject* key) {
     });
 }
 
+/// Only the expression that is being evaluated has it.
+bool is_temporary(PyObject* object) {
+#if PY_VERSION_HEX >= 0x030E0000
+    return PyUnstable_Object_IsUniqueReferencedTemporary(object);
+#else
+    return Py_REFCNT(object) == 1;
+#endif
+}
+
 int set_item(PyObject* self, PyObject* key, PyObject* given) {
     return guarded(-1, [&] {
         NumericArray& x = *numeric_array(self);
@@ -370,6 +379,10 @@ int set_item(PyObject* self, PyObject* key, PyObject* given) {
         const bool truth = x.value->dtype == DType::b1 && from.value && from.view.size() == 1;
         if (scalar && from.value && from.view.ndim > 0 && !truth)
             wrong("ValueError", "setting an array element with a sequence.");
+        // x[...] = f(y): what is pending and has no other name is x's from now on, and need not be copied into it.
+        const bool dies = from.value && from.value->pending() && from.value->arrays == 1 &&
+                          from.view == from.value->layout && is_temporary(given);
+        if (dies && !x.readonly && *view == x.view && take(x, from.value)) return 0;
         assign_view(x, *view, std::move(from));
         return 0;
     });

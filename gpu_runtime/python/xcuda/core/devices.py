@@ -1,6 +1,7 @@
 """The devices of this process: GPUs first, the embedded CPU device last."""
 
 import re
+from difflib import get_close_matches
 
 from xcuda import _runtime
 
@@ -88,10 +89,17 @@ class Device(_runtime.DeviceBase):
         self.synchronize()
 
     def __getattr__(self, name):
+        if name in _NUMBAS:
+            return _NUMBAS[name](self)
         try:
             return self.attributes[name]
         except KeyError:
-            raise AttributeError(f"a Device has no attribute '{name}'") from None
+            pass
+        near = get_close_matches(
+            name, [n for n in [*self.attributes, *_NUMBAS, *dir(type(self))] if n[0] != "_"], 1
+        )
+        meant = f"; did you mean '{near[0]}'?" if near else ""
+        raise AttributeError(f"a Device has no attribute '{name}'{meant}")
 
     def __eq__(self, other):
         return self.label == (
@@ -103,6 +111,22 @@ class Device(_runtime.DeviceBase):
 
     def __repr__(self):
         return f"<Device {self.label}: {self.name}>"
+
+
+# What numba calls a device's attributes, after the driver's own names.
+_NUMBAS = {
+    "MULTIPROCESSOR_COUNT": lambda d: d.multiprocessors,
+    "WARP_SIZE": lambda d: 32,  # of a kernel's warps, on the CPU device too
+    "MAX_THREADS_PER_BLOCK": lambda d: d.max_threads_per_block,
+    "MAX_BLOCK_DIM_X": lambda d: d.max_block[0],
+    "MAX_BLOCK_DIM_Y": lambda d: d.max_block[1],
+    "MAX_BLOCK_DIM_Z": lambda d: d.max_block[2],
+    "MAX_GRID_DIM_X": lambda d: d.max_grid[0],
+    "MAX_GRID_DIM_Y": lambda d: d.max_grid[1],
+    "MAX_GRID_DIM_Z": lambda d: d.max_grid[2],
+    "COMPUTE_CAPABILITY_MAJOR": lambda d: d.compute_capability[0],
+    "COMPUTE_CAPABILITY_MINOR": lambda d: d.compute_capability[1],
+}
 
 
 def _label(which):
