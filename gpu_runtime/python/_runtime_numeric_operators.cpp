@@ -126,7 +126,9 @@ bool read_numpy_scalar(PyObject* object, Operand& to, int& code) {
         return false;
     }
     const Format format = from_format(view.format, static_cast<std::size_t>(view.itemsize));
-    const bool good = format.dtype && *format.dtype <= DType::c128 && !format.swapped && view.len <= 16;
+    // Times show themselves as bytes.
+    const bool good = format.dtype && *format.dtype <= DType::c128 && !format.swapped &&
+                      view.len == view.itemsize && view.len <= 16;
     if (good) {
         to.dtype = *format.dtype;
         const auto n = static_cast<std::size_t>(view.len);

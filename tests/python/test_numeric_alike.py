@@ -308,6 +308,10 @@ KINDS = {
         "x = np.zeros(3, 'u1')\nx[0] = numpy.int64(200)\nx",
         "x = np.zeros(3, int)\nx[...] = numpy.float32(2.7)\nx",
         "x = np.zeros(3, int)\nx[0] = numpy.timedelta64(1, 's')",
+        "x = np.ones(3)\nx[0] = numpy.timedelta64('NaT', 's')\nx",
+        "x = np.ones(3)\nx[0] = numpy.timedelta64(300, 's')\nx",
+        "np.arange(3) * numpy.timedelta64(2, 's')",
+        "numpy.datetime64('2020-01-01') + np.arange(3)",
         "x = np.zeros(3, bool)\nx[0] = numpy.float64(2)\nx",
     ],
     "arrays are sequences": [
@@ -338,6 +342,15 @@ KINDS = {
         "np.einsum(np.ones((2, 3)), [0, 51], np.ones((3, 4)), [51, 2], [0, 2])",
         "np.einsum(np.ones((2, 3)), [0, 52], np.ones((3, 4)), [52, 2], [0, 2])",
         "np.einsum('i->i', np.ones(3), order='W')",
+        "np.einsum('i,i->', np.ones(7), np.ones(7), out=np.array(0), optimize='optimal')",
+        "np.einsum_path()",
+        "np.einsum('i')",
+    ],
+    "one condition of pieces": [
+        "np.piecewise(np.array([0, 0]), np.array([True, False]), [1])",
+        "np.piecewise(np.array([0, 0]), [np.array([1, 0])], [1, 5])",
+        "x = np.array(3)\nnp.piecewise(x, x > 3, [4, 0])",
+        "np.piecewise(5, [True, False], [1, 0])",
     ],
     "modes of convolutions": [
         f"np.{f}(np.ones(9), np.ones(3), mode={m!r})"

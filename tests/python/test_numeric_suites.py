@@ -110,3 +110,27 @@ def test_programs_of_a_seed_are_the_same(load):
     programs = load("numeric_fuzz", "programs")
     made = [programs.Program(seed).lines for seed in (5, 5, 6)]
     assert made[0] == made[1] != made[2] and 5 <= len(made[0]) <= 33
+
+
+def test_a_failure_without_a_reason_is_told(load, tmp_path):
+    classify, expected = load("numpy_suite", "classify"), load("numpy_suite", "expected")
+    reasons = expected.Reasons()
+    assert reasons.of("random/test_random.py::TestRegression::test_permutation_subclass")["kind"] == "differs"
+    file = tmp_path / "expected.toml"
+    file.write_text(
+        '[[group]]\nkind = "words"\nwhy = "so"\ntests = ["lib/test_a.py::test_b[[]1*", "lib/test_a.py::test_d"]\n'
+    )
+    reasons = expected.Reasons(file)
+    outcomes = {
+        f"lib/test_a.py::{name}": {"outcome": outcome, "why": "because", "source": ""}
+        for name, outcome in (
+            ("test_b[1-2]", "fail"),
+            ("test_b[2]", "fail"),
+            ("test_c", "pass"),
+            ("test_d", "pass"),
+        )
+    }
+    assert expected.unexpected(outcomes, classify.Classes(), reasons) == [
+        ("lib/test_a.py::test_b[2]", "because")
+    ]
+    assert expected.idle(outcomes, reasons) == ["lib/test_a.py::test_d"]

@@ -47,9 +47,18 @@ def _stand_ins(operands, places, arrays):
     return made
 
 
+def _expect_operands(operands):
+    if len(operands) < 2:
+        raise ValueError(
+            "must specify the einstein sum subscripts string and at least one operand, or at least one operand "
+            "and its corresponding subscripts list"
+        )
+
+
 @native("einsum_path")
 def einsum_path(*operands, optimize="greedy", einsum_call=False):
     """numpy.einsum_path: the order of contractions, and a table about it."""
+    _expect_operands(operands)
     operands = _plain(operands)
     places, arrays = _parts(operands)
     return numpy.einsum_path(*_stand_ins(operands, places, arrays), optimize=optimize)
@@ -72,11 +81,7 @@ def _plan(operands, places, arrays, optimize):
 @native("einsum")
 def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
     """numpy.einsum. More than two operands are contracted in the order of `optimize`, "greedy" where that is False."""
-    if len(operands) < 2 or isinstance(operands[0], str) and len(operands) == 1:
-        raise ValueError(
-            "must specify the einstein sum subscripts string and at least one operand, or at least one operand "
-            "and its corresponding subscripts list"
-        )
+    _expect_operands(operands)
     if order not in tuple("CFAKcfak"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     operands = _plain(operands)
@@ -97,7 +102,10 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
         terms, result = subscripts.split("->")
         left.append(_contracted(several, terms.split(","), result, kind))
     made = left[0]
-    return given(made, out, casting if casting != "safe" else "same_kind")
+    planned = (
+        "same_kind" if optimize is False else "unsafe"
+    )  # as NumPy writes a result that it puts together itself
+    return given(made, out, casting if casting != "safe" else planned)
 
 
 def _contracted(arrays, terms, result, kind):

@@ -57,10 +57,15 @@ def piecewise(x, condlist, funclist, *args, **kw):
     """numpy.piecewise: each function of the elements for which its condition holds."""
     x = asarray(x)
     n = len(funclist)
+    alone = numpy.isscalar(condlist) or isinstance(condlist, ndarray) and condlist.ndim == 0
     if (
-        numpy.isscalar(condlist)
-        or not isinstance(condlist[0], (list, tuple, numpy.ndarray, ndarray))
-        and x.ndim != 0
+        alone
+        or x.ndim != 0
+        and not (
+            isinstance(condlist[0], (list, tuple, numpy.ndarray))
+            or isinstance(condlist[0], ndarray)
+            and condlist[0].ndim
+        )
     ):
         condlist = [condlist]
     conditions = [asarray(c).astype(bool) for c in condlist]

@@ -46,7 +46,9 @@ def where(condition, x=None, y=None, /):
     return _apply("where", ["bool", dtype.name, dtype.name], dtype.name, (condition, x, y))
 
 
-_WRAPS = numpy.lib.NumpyVersion(numpy.__version__) < "2.5.0"  # later ones refuse integers that the dtype has not
+_WRAPS = (
+    numpy.lib.NumpyVersion(numpy.__version__) < "2.5.0"
+)  # later ones refuse integers that the dtype has not
 
 
 def _choice(value, dtype):
