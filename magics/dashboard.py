@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import deque
 from html import escape
@@ -36,10 +35,10 @@ class Watched:
 
         now, mark = self.runtime.clock(), self.runtime.profile_mark()
         under_way = self.runtime.under_way(self.mark)
-        text = self.runtime.report_since(
+        report = self.runtime.report_since(
             self.mark, "block", "dashboard", self.begin, False, 0.0, False, False, None, None
         )
-        rows = [] if text is None else json.loads(text)["kernels"]
+        rows = [] if report is None else report["kernels"]
         for row in rows:
             total = row["time"]["total"]
             told = in_unit(total["value"], "s") if "value" in total else "–"

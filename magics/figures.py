@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import lru_cache
 
 PREFIXES = ("n", "µ", "m", "", "k", "M", "G", "T", "P")
@@ -88,10 +89,8 @@ def cell_of(file: str) -> int | None:
     """The number of the cell whose code goes by this file name, None where it is a file or not known."""
     if (named := _named_cell(file)) is not None:
         return named
-    try:
-        from IPython import get_ipython
-
-        compiler = get_ipython().compile
-    except (ImportError, AttributeError):
-        return None
+    # As `from IPython import get_ipython` has it, which looks for the name in two more places each time.
+    ipython = sys.modules.get("IPython.core.getipython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    compiler = getattr(shell, "compile", None)
     return getattr(compiler, "_filename_map", {}).get(file)

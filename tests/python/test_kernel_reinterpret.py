@@ -84,7 +84,8 @@ def test_a_view_goes_through_names_helpers_loops_and_closures():
     first = a.view(np.int32)[1]
     run(f, a, o)
     v, tail = a.view(np.int32), a[2:4].view(np.uint8)
-    want = [first, v[1], v[1], 9, v[0] + 1, sum(i * int(x) for i, x in enumerate(tail)), v.sum(), v[2]]
+    want = [first, v[1], v[1], 9, v[0] + 1, sum(i * int(x) for i, x in enumerate(tail))]
+    want += [v.sum(dtype=np.int32), v[2]]  # Python adds int32 numbers up
     assert o.tolist() == want
 
 

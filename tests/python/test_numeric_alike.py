@@ -322,6 +322,23 @@ KINDS = {
         "f = np.zeros(3, complex)\nf.imag = np.array([0, np.inf, 1])\nnp.interp([0.5, 1.0, 2.0], [0, 1, 2], f)",
     ],
     "folds into NumPy's arrays": ["np.add.reduce(np.ones((4, 3)), 0, out=numpy.empty(3, 'f'))"],
+    "neighbours of half numbers": [
+        "np.nextafter(np.array([0, 1, 2.5], 'f2'), np.array([1, 1, 0], 'f2'))",
+        "np.spacing(np.array([0, 1, 2.5], 'f2'))",
+        "np.spacing(np.array([0, 1, 2.5], 'f4'))",
+    ],
+    "numbers among pieces": [
+        "np.r_[np.arange(5, dtype='i1'), 255]",
+        "np.r_[np.arange(5, dtype='i1'), 25, 2:4]",
+        "np.r_[np.arange(5, dtype='f4'), 2.5]",
+    ],
+    "labels of sums in lists": [
+        "np.einsum(np.arange(9).reshape(3, 3), np.array([0, 0]))",
+        "np.einsum(np.arange(9).reshape(3, 3), list(np.array([0, 1])), np.array([1]))",
+        "np.einsum(np.ones((2, 3)), [0, 51], np.ones((3, 4)), [51, 2], [0, 2])",
+        "np.einsum(np.ones((2, 3)), [0, 52], np.ones((3, 4)), [52, 2], [0, 2])",
+        "np.einsum('i->i', np.ones(3), order='W')",
+    ],
     "modes of convolutions": [
         f"np.{f}(np.ones(9), np.ones(3), mode={m!r})"
         for f in ("convolve", "correlate")

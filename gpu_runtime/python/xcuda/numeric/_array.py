@@ -468,6 +468,7 @@ def _copying(copy):
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndmax=0, like=None):
     """numpy.array on the device. What device arrays can't hold (text, objects, dates) stays NumPy's array."""
     copy = _copying(copy)
+    dtype = dtype if dtype is None else _dtypes.as_dtype(dtype)
     if isinstance(object, ndarray):
         if ndmax:
             numpy.array(
@@ -480,6 +481,8 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndm
             made = made.astype(dtype, order=order)
         elif copy:
             made = made.copy(order)
+        if not isinstance(made, ndarray):
+            return made
         if made._scalar:
             made = _plain_copy(made)
         if order in ("C", "F") and not (made._c_contiguous if order == "C" else made._f_contiguous):

@@ -42,9 +42,18 @@ def where(condition, x=None, y=None, /):
         )
     if not held(dtype):
         return on_host("where", numpy.where, (condition, x, y), {})
-    with numpy.errstate(all="ignore"):  # integers that the dtype has not wrap around
-        x, y = (numpy.asarray(v).astype(dtype)[()] if not isinstance(v, ndarray) else v for v in (x, y))
+    x, y = (v if isinstance(v, ndarray) else _choice(v, dtype) for v in (x, y))
     return _apply("where", ["bool", dtype.name, dtype.name], dtype.name, (condition, x, y))
+
+
+_WRAPS = numpy.lib.NumpyVersion(numpy.__version__) < "2.5.0"  # later ones refuse integers that the dtype has not
+
+
+def _choice(value, dtype):
+    if not _WRAPS:
+        return numpy.array(value, dtype)[()]
+    with numpy.errstate(all="ignore"):
+        return numpy.asarray(value).astype(dtype)[()]
 
 
 def _part_of(name):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 # An event's launch may still run when its report is due; a cell must not feel slow for that.
@@ -63,7 +62,7 @@ class Recording:
             return None
         begin = runtime.clock() if self.begin is None else self.begin
         try:
-            text = runtime.report_since(
+            document = runtime.report_since(
                 self.mark,
                 self.kind,
                 self.label,
@@ -77,9 +76,8 @@ class Recording:
             )
         finally:
             self.stop()
-        if text is None:
+        if document is None:
             return None
-        document = json.loads(text)
         if self.begin is None:
             # The runtime was loaded meanwhile, after the clock should have been read.
             document["scope"]["time"] = {"absent": "the runtime was loaded in between"}
