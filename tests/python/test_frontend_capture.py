@@ -238,13 +238,6 @@ def test_a_refusal_of_a_command_shows_its_line():
     assert shown[0].strip() == "a[0] = a[0].foo()" and set(shown[1].strip()) == {"^"}, done.stderr
 
 
-def f(a):\n    a[0] = a[0].foo()\n\nf[1, 1]([1.0])\n"
-    )
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
-    shown = done.stderr.splitlines()[-3:]
-    assert shown[0].strip() == "a[0] = a[0].foo()" and set(shown[1].strip()) == {"^"}, done.stderr
-
-
 def test_no_source_is_said():
     space = {}
     exec("def f(a): pass", space)
