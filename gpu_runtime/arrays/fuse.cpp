@@ -38,7 +38,8 @@ int Fuser::step(const Loop& loop, std::vector<int> args, bool fold) {
 }
 
 DType Fuser::dtype_of(int at) const {
-    return at < 0 ? structure.slots[static_cast<std::size_t>(~at)].dtype
+    const int slot = ~at;  // where `at` is none of the steps
+    return at < 0 ? structure.slots[static_cast<std::size_t>(slot)].dtype
                   : loop_of(structure.steps[static_cast<std::size_t>(at)].loop).out;
 }
 

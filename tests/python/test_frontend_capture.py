@@ -228,6 +228,16 @@ def test_the_text_of_a_command_is_read():
     assert (done.stdout, done.stderr) == ("7.0\n", "")
 
 
+def test_a_refusal_of_a_command_shows_its_line():
+    text = (
+        "import numpy as np\nfrom xcuda import core as cuda\n\n@cuda.kernel\ndef f(a):\n    a[0] = a[0].foo()\n\n"
+        "f[1, 1](np.ones(3))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+    shown = done.stderr.splitlines()[-3:]
+    assert shown[0].strip() == "a[0] = a[0].foo()" and set(shown[1].strip()) == {"^"}, done.stderr
+
+
 def test_no_source_is_said():
     space = {}
     exec("def f(a): pass", space)

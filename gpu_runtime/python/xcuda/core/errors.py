@@ -7,8 +7,9 @@ print file, line and caret by themselves.
 
 from __future__ import annotations
 
-import linecache
 import unicodedata
+
+from xcuda.core.source_lines import lines_of
 
 
 class XcudaError(Exception):
@@ -72,10 +73,11 @@ def kernel_syntax_error(
 ) -> KernelSyntaxError:
     """A KernelSyntaxError at a place given as CPython's ast gives it: lines from 1, columns from 0 in UTF-8 bytes.
 
-    `text` is the source line; left out, it is read from linecache (files, IPython cells).
+    `text` is the source line; left out, it is read where the function was (files, IPython cells, `python -c`).
     """
     if text is None:
-        text = linecache.getline(filename, line)
+        lines = lines_of(filename, {"__name__": "__main__"})
+        text = lines[line - 1] if 0 < line <= len(lines) else ""
     text = text.rstrip("\n")
     offset = display_column(text, column)
     same_line = end_line in (None, line)
