@@ -42,7 +42,7 @@ def test_clusters_are_launched_whole():
     def product(A, B, C):
         tiles.store(C, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B)))
 
-    asked = {"unit": (64, 128), "threads": 128, "stages": 2, "cluster": 2}
+    asked = {"unit": (64, 128), "stages": 2, "products": "wgmma", "copies": "bulk", "cluster": 2}
     kernel = tiles.tile_kernel(product, tile_size=(16, 16), plan=asked)
     for shape, blocks in (
         ((1000, 80, 2048), 132),
@@ -53,7 +53,7 @@ def test_clusters_are_launched_whole():
         m, k, n = shape
         kernel(*(cuda.zeros(s, "float16") for s in ((m, k), (k, -(-n // 8) * 8), (m, -(-n // 8) * 8))))
         cuda.synchronize()
-        assert tuple(driver.launches()[-1][1]) == (blocks, 1, 1)
+        assert tuple(driver.launches()[-1][1]) == (blocks, 1, 1), (shape, driver.launches()[-1][:4])
 
 
 @on_fake()
