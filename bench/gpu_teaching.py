@@ -24,7 +24,6 @@ THEIRS, CHECKED, UNCHECKED = "CUDA C++", "xcuda, checked", "xcuda, checked=False
 ROUNDS = 15
 SPAN = 8.0  # milliseconds of work between two events, at least
 MOST = 200  # launches of one kernel's whole work between them, at most
-HELPERS = ("events", "memory")  # files of bench/cuda that are no kernels
 STREAM = None  # the default stream, which is ours too
 GOALS = {UNCHECKED: 1.0, CHECKED: 1.05}  # geometric mean of ours / theirs
 WORST = 1.2
@@ -42,7 +41,7 @@ def built(arch, folder, names=None):
         raise SystemExit("this benchmark needs nvcc, for the kernels in CUDA C++")
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     file = Path(folder) / "libteaching.so"
-    wanted = None if names is None else {*names, *HELPERS}
+    wanted = None if names is None else {*names, "events"}
     sources = sorted(str(f) for f in (HERE / "cuda").glob("*.cu") if wanted is None or f.stem in wanted)
     options = ["-O3", f"-arch={arch}", "-shared", "-Xcompiler", "-fPIC", "--threads", "0"]
     subprocess.run([nvcc, *options, "-o", str(file), *sources], check=True)
@@ -57,8 +56,6 @@ class Peer:
         self.library = ctypes.CDLL(str(file))
         self.library.time_end.restype = ctypes.c_float
         self.library.last_error.restype = ctypes.c_char_p
-        self.library.on_device.restype = ctypes.c_void_p
-        self.library.on_device.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
     def __contains__(self, name):
         return hasattr(self.library, name)
@@ -81,20 +78,8 @@ class Peer:
             call()
         return self.library.time_end(STREAM) / times
 
-    def to_device(self, arguments):
-        """NumPy arrays as arguments, copied by the CUDA runtime alone; scalars as they are. They stay there."""
-        made = {}
-        for name, value in arguments.items():
-            made[name] = value
-            if hasattr(value, "ctypes"):
-                address = self.library.on_device(value.ctypes.data, value.nbytes)
-                made[name] = Argument(address, (*value.shape, 1, 1, 1)[:3], 0.0)
-        return made
-
 
 def argument(value):
-    if isinstance(value, Argument):
-        return value
     if not hasattr(value, "__cuda_array_interface__"):
         return Argument(None, (0, 0, 0), float(value))
     about = value.__cuda_array_interface__

@@ -2,7 +2,8 @@
 
 ./run bench math                 all of it, a minute or two
 python bench/math.py --size 1e6
-numexpr and numba are left out where they are not installed. On a GPU the peers are CuPy and torch (bench/gpu.py).
+numexpr and numba are left out where they are not installed. On a GPU the peers are CuPy, torch, torch.compile and a
+copy of the same bytes (bench/_math_on_a_gpu.py), all within --seconds.
 """
 
 import argparse
@@ -66,6 +67,20 @@ def adamw(m, p, g, a, b):
     return p - 1e-3 * (a / (m.sqrt(b) + 1e-8) + 0.01 * p), a, b
 
 
+def cross_entropy(m, x, labels):
+    """Of rows of logits, the label's place given."""
+    top = x.max(axis=-1)
+    own = m.where(labels[:, None] == m.arange(x.shape[1]), x, 0).sum(axis=-1)
+    return m.log(m.exp(x - top[:, None]).sum(axis=-1)) + top - own
+
+
+def rope(m, x, cos, sin):
+    """Rotary position embedding: the halves of each row turned by its position's angles."""
+    half = x.shape[-1] // 2
+    a, b = x[:, :half], x[:, half:]
+    return m.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1)
+
+
 def squares(m, x, y):
     """A distance."""
     return ((x - y) ** 2).sum()
@@ -75,6 +90,10 @@ NUMEXPR = {
     "the article's expression": ("sqrt(sin(x)*cos(y) + exp(-z**2) + log(x + 1))", "xyz"),
     "polynomial of degree 5": ("((((2*x + 3)*x - 5)*x + 7)*x - 1)*x + 0.5", "x"),
     "sum of squared differences": ("sum((x - y)**2)", "xy"),
+    "GELU of x + bias, residual": (
+        "0.5*(x+y)*(1 + tanh(0.7978845608028654*((x+y) + 0.044715*(x+y)*(x+y)*(x+y)))) + z",
+        "xyz",
+    ),
 }
 
 
@@ -105,10 +124,89 @@ def numba_twins():
             total += (x[i] - y[i]) ** 2
         return total
 
+    def gelu_bias(x, b, r):
+        out = numpy.empty_like(x)
+        for i in numba.prange(x.shape[0]):
+            for j in range(x.shape[1]):
+                u = x[i, j] + b[j]
+                out[i, j] = (
+                    0.5 * u * (1 + math.tanh(0.7978845608028654 * (u + 0.044715 * u * u * u))) + r[i, j]
+                )
+        return out
+
+    def softmax_rows(x):
+        out = numpy.empty_like(x)
+        for i in numba.prange(x.shape[0]):
+            top, total = x[i].max(), 0.0
+            for j in range(x.shape[1]):
+                out[i, j] = math.exp(x[i, j] - top)
+                total += out[i, j]
+            for j in range(x.shape[1]):
+                out[i, j] /= total
+        return out
+
+    def layer(x, scale, shift):
+        out = numpy.empty_like(x)
+        n = x.shape[1]
+        for i in numba.prange(x.shape[0]):
+            mean = x[i].sum() / n
+            spread = 0.0
+            for j in range(n):
+                spread += (x[i, j] - mean) ** 2
+            root = math.sqrt(spread / n + 1e-5)
+            for j in range(n):
+                out[i, j] = (x[i, j] - mean) / root * scale[j] + shift[j]
+        return out
+
+    def rms(x, scale):
+        out = numpy.empty_like(x)
+        for i in numba.prange(x.shape[0]):
+            total = 0.0
+            for j in range(x.shape[1]):
+                total += x[i, j] * x[i, j]
+            root = math.sqrt(total / x.shape[1] + 1e-6)
+            for j in range(x.shape[1]):
+                out[i, j] = x[i, j] / root * scale[j]
+        return out
+
+    def step(p, g, a, b):
+        p_out, a_out, b_out = numpy.empty_like(p), numpy.empty_like(p), numpy.empty_like(p)
+        for i in numba.prange(p.size):
+            a_out[i] = 0.9 * a[i] + 0.1 * g[i]
+            b_out[i] = 0.999 * b[i] + 0.001 * g[i] * g[i]
+            p_out[i] = p[i] - 1e-3 * (a_out[i] / (math.sqrt(b_out[i]) + 1e-8) + 0.01 * p[i])
+        return p_out, a_out, b_out
+
+    def losses(x, labels):
+        out = numpy.empty(x.shape[0])
+        for i in numba.prange(x.shape[0]):
+            top, total = x[i].max(), 0.0
+            for j in range(x.shape[1]):
+                total += math.exp(x[i, j] - top)
+            out[i] = math.log(total) + top - x[i, labels[i]]
+        return out
+
+    def turned(x, cos, sin):
+        out = numpy.empty_like(x)
+        half = x.shape[1] // 2
+        for i in numba.prange(x.shape[0]):
+            for j in range(half):
+                a, b = x[i, j], x[i, half + j]
+                out[i, j] = a * cos[i, j] - b * sin[i, j]
+                out[i, half + j] = a * sin[i, j] + b * cos[i, j]
+        return out
+
     return {
         "the article's expression": njit(article),
         "polynomial of degree 5": njit(horner),
         "sum of squared differences": njit(distance),
+        "GELU of x + bias, residual": njit(gelu_bias),
+        "softmax of rows": njit(softmax_rows),
+        "layer norm": njit(layer),
+        "RMS norm": njit(rms),
+        "AdamW step, three results": njit(step),
+        "cross-entropy of rows": njit(losses),
+        "RoPE": njit(turned),
     }
 
 
@@ -127,6 +225,10 @@ def contests(n):
     yield "layer norm", layer_norm, (a, row, shift)
     yield "RMS norm", rms_norm, (a, row)
     yield "AdamW step, three results", adamw, (x, y, z, z + 1)
+    yield "cross-entropy of rows", cross_entropy, (a, rng.integers(0, side, side))
+    even = side // 2 * 2
+    angles = rng.random((side, even // 2))
+    yield "RoPE", rope, (a[:, :even].copy(), numpy.cos(angles), numpy.sin(angles))
     small = x[:100].copy()
     yield "the article's expression, 100 elements", pipeline, (small, small, small)
 
@@ -183,7 +285,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--size", type=float, default=1e7, help="elements of the large arrays")
     parser.add_argument("--side", type=int, default=1000, help="of the matrices")
+    parser.add_argument("--seconds", type=float, default=40, help="that it may take on a GPU")
     options = parser.parse_args()
+    if xnp.zeros(1)._device_label.startswith("cuda"):
+        import _math_on_a_gpu
+
+        _math_on_a_gpu.main(options.seconds)
+        return
     warnings.simplefilter("ignore", xnp.FallbackWarning)
     rows, ratios, told = [], [], []
     twins = numba_twins()

@@ -3,13 +3,14 @@
 ./run bench numeric             all of it, a minute or so
 python bench/numeric.py --size 1e6
 python bench/numeric.py --only programs    or operations, random
-On a GPU the peers are CuPy and torch where they are installed (bench/gpu.py has the kernels below them).
+On a GPU CuPy is the peer, and all of it takes --seconds (45) at most (_numeric_gpu.py).
 """
 
 import argparse
 import math
 
 import _measure
+import _numeric_gpu
 import numpy
 import xcuda.numeric as ours
 from _numeric_programs import PROGRAMS, outcome
@@ -148,8 +149,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--size", type=float, default=1e7, help="elements of the large arrays")
     parser.add_argument("--only", choices=["operations", "programs", "random"])
+    parser.add_argument(
+        "--seconds", type=float, default=45, help="on a GPU: what there is no time for is left out"
+    )
     asked = parser.parse_args()
     size = int(asked.size)
+    if ours.ones(1).device.label != "cpu":
+        _numeric_gpu.tell(contests, size, asked.seconds)
+        return
     print(f"{_measure.machine()}; {_measure.today()}; {size:,} elements")
     parts = {
         "operations": lambda: (contest(*c) for c in contests(size)),

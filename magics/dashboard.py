@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import deque
 from html import escape
+from uuid import uuid4
 
+from IPython.core.displaypub import DisplayPublisher
 from xcuda.magics.figures import in_unit
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -34,10 +35,10 @@ class Watched:
 
         now, mark = self.runtime.clock(), self.runtime.profile_mark()
         under_way = self.runtime.under_way(self.mark)
-        text = self.runtime.report_since(
+        report = self.runtime.report_since(
             self.mark, "block", "dashboard", self.begin, False, 0.0, False, False, None, None
         )
-        rows = [] if text is None else json.loads(text)["kernels"]
+        rows = [] if report is None else report["kernels"]
         for row in rows:
             total = row["time"]["total"]
             told = in_unit(total["value"], "s") if "value" in total else "–"
@@ -91,29 +92,41 @@ def as_text(seen: dict) -> str:
 
 
 class Panel:
-    """A widget whose text a thread renews until nobody sees it, or `stop`.
+    """A display that a thread renews until nobody sees it, or `stop`.
 
-    The thread only sends what changed; everything that opens or closes comms is done by the main thread.
+    What is shown is a display of its own, HTML and text, so that a saved or exported notebook has what was shown last.
+    Beside it stands an invisible widget, for its count of views alone: when that falls to 0 the output is gone. The
+    thread only sends what changed; everything that opens or closes comms is done by the main thread.
     """
 
-    def __init__(self, every: float):
+    def __init__(self, publisher, every: float):
         import ipywidgets
 
-        self.watched = Watched()
-        self.seen = self.watched.look()
-        self.widget = ipywidgets.HTML(value=as_html(self.seen))
-        self.every = every
+        self.watched, self.publisher, self.every = Watched(), publisher, every
+        self.name, self.shown = f"xcuda-dashboard-{uuid4().hex}", ""
+        self.widget = ipywidgets.Box(layout=ipywidgets.Layout(display="none"))
         self.ended = threading.Event()
         self.widget._view_count = 0  # front ends count from now on
         self.widget.observe(self._counted, "_view_count")
         self.thread = threading.Thread(target=self._renew, name="xcuda-dashboard", daemon=True)
 
-    def bundle(self) -> dict:
+    def show(self) -> None:
+        self._send(update=False)
         view = {"model_id": self.widget.model_id, "version_major": 2, "version_minor": 0}
-        return {"text/plain": as_text(self.seen), "text/html": as_html(self.seen), WIDGET: view}
+        self.publisher.publish({"text/plain": "", WIDGET: view})
+        self.thread.start()
 
     def stop(self) -> None:
         self.ended.set()
+
+    def _send(self, update: bool = True, note: str = "", seen: dict | None = None) -> None:
+        self.seen = seen or self.watched.look()
+        page, text = as_html(self.seen, note), "\n".join([as_text(self.seen), *([note] if note else [])])
+        if page != self.shown:
+            self.publisher.publish(
+                {"text/plain": text, "text/html": page}, transient={"display_id": self.name}, update=update
+            )
+        self.shown = page
 
     def _counted(self, change) -> None:
         if change["old"] and not change["new"]:
@@ -122,31 +135,31 @@ class Panel:
     def _renew(self) -> None:
         while not self.ended.wait(self.every):
             try:
-                self.seen = self.watched.look()
-                self.widget.value = as_html(self.seen)
+                self._send()
             except RuntimeError:
                 continue  # a dict of the user's grew while its names were looked at: the next look tells
-        self.widget.value = as_html(self.seen, "stopped")
+        self._send(note="stopped", seen=self.seen)
+
+
+def snapshot(shell, why: str) -> None:
+    seen = Watched().look()
+    shell.display_pub.publish({"text/plain": f"{as_text(seen)}\n{why}", "text/html": as_html(seen, why)})
 
 
 def show(shell, every: float) -> None:
     """Shows the panel under this cell, in place of one shown before."""
     global _panel
     stop()
+    if type(shell.display_pub) is DisplayPublisher:  # IPython in a terminal prints, and can't renew
+        return snapshot(shell, "a snapshot: a terminal does not renew it")
     try:
-        panel = Panel(every)
+        panel = Panel(shell.display_pub, every)
     except ModuleNotFoundError as missing:
         if missing.name != "ipywidgets":
             raise
-        seen = Watched().look()
-        told = "a snapshot: without ipywidgets (pip install ipywidgets) it does not change"
-        shell.display_pub.publish(
-            {"text/plain": f"{as_text(seen)}\n{told}", "text/html": as_html(seen, told)}
-        )
-        return
-    shell.display_pub.publish(panel.bundle())
+        return snapshot(shell, "a snapshot: without ipywidgets (pip install ipywidgets) it does not change")
+    panel.show()
     _panel = panel
-    panel.thread.start()
 
 
 def stop() -> str:

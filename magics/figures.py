@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from functools import lru_cache
 
 PREFIXES = ("n", "µ", "m", "", "k", "M", "G", "T", "P")
 BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -77,14 +79,18 @@ def place(where: dict) -> str:
     return f"{name}, line {where['line']}"
 
 
+@lru_cache(maxsize=1024)
+def _named_cell(file: str) -> int | None:
+    match = re.match(r"<ipython-input-(\d+)-|<?(?:cell|In) \[?(\d+)", file)
+    return int(match[1] or match[2]) if match else None
+
+
 def cell_of(file: str) -> int | None:
     """The number of the cell whose code goes by this file name, None where it is a file or not known."""
-    if match := re.match(r"<ipython-input-(\d+)-|<?(?:cell|In) \[?(\d+)", file):
-        return int(match[1] or match[2])
-    try:
-        from IPython import get_ipython
-
-        compiler = get_ipython().compile
-    except (ImportError, AttributeError):
-        return None
+    if (named := _named_cell(file)) is not None:
+        return named
+    # As `from IPython import get_ipython` has it, which looks for the name in two more places each time.
+    ipython = sys.modules.get("IPython.core.getipython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    compiler = getattr(shell, "compile", None)
     return getattr(compiler, "_filename_map", {}).get(file)

@@ -14,12 +14,20 @@ class CudaKeeping(Magics):
     @magic_arguments()
     @argument("device", nargs="?", help="cpu, cuda:0, ...; the current device without")
     @argument("--diff", action="store_true", help="what came and went since the last %%cuda_mem")
+    @argument(
+        "--spill",
+        metavar="SIZE",
+        help="64GB: arrays of a full GPU may move to host memory, so much; off: none",
+    )
     @line_magic
     def cuda_mem(self, line):
         """A device's memory: in use, kept for reuse, free, what holds it by variable and cell, peaks by cell."""
         options = parse_argstring(self.cuda_mem, line)
-        from xcuda.magics.memory import difference, overview
+        from xcuda.magics.memory import difference, overview, spill
 
+        if options.spill:
+            print(spill(options.device, options.spill))
+            return None
         return (
             difference(self.shell, options.device) if options.diff else overview(self.shell, options.device)
         )

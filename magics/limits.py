@@ -73,10 +73,16 @@ def limits_of(words: list[str]) -> dict:
         if text.lower() == "none":
             found[name] = None
             continue
-        value = VALUE.fullmatch(text)
-        factor = None if value is None else units.get(value[2])
-        if factor is None or float(value[1]) <= 0:
-            known = ", ".join(unit for unit in units if unit)
-            raise UsageError(f"{name}= takes a number above 0 and a unit ({known}), or none, not {text!r}")
-        found[name] = float(value[1]) * factor if name == "time" else round(float(value[1]) * factor)
+        number = amount(f"{name}=", text, units)
+        found[name] = number if name == "time" else round(number)
     return found
+
+
+def amount(option: str, text: str, units: dict) -> float:
+    """A number with a unit: "8GB" in bytes, "5s" in seconds."""
+    value = VALUE.fullmatch(text)
+    factor = None if value is None else units.get(value[2])
+    if factor is None or float(value[1]) <= 0:
+        known = ", ".join(unit for unit in units if unit)
+        raise UsageError(f"{option} takes a number above 0 and a unit ({known}), or none, not {text!r}")
+    return float(value[1]) * factor

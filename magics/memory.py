@@ -32,9 +32,30 @@ def overview(shell, label: str | None) -> Text:
         figures.insert(3, ("used by others (contexts, libraries, other processes)", memory.human(others)))
     if info.limit:
         figures.append(("limit (%cuda_limit memory=)", memory.human(info.limit)))
+    if info.spill_limit:
+        figures.append(("moved to host memory", memory.human(info.spilled)))
+        figures.append(("at most there (%cuda_mem --spill)", memory.human(info.spill_limit)))
     rows = [row_of(array, memory.human) for array in info.arrays]
     peaks = [f"{cell} {memory.human(nbytes)}" for cell, nbytes in largest(device.label, PEAKS)]
     return table(device.label, figures, rows, peaks=peaks)
+
+
+def spill(label: str | None, size: str) -> str:
+    """Lets arrays of a full GPU move to host memory, or no more; what came of it in a sentence."""
+    from xcuda.core.memory import human
+    from xcuda.magics.limits import BYTES, amount
+
+    device = device_named(label)
+    try:
+        device.spill_limit = None if size in ("off", "none") else round(amount("--spill", size, BYTES))
+    except (ValueError, RuntimeError) as error:
+        raise UsageError(str(error)) from None
+    if device.spill_limit is None:
+        return f"{device.label}: no array moves to host memory from now on."
+    return (
+        f"{device.label}: where it is full, arrays of 2 MiB and more that are made from now on move to host memory, at "
+        f"most {human(device.spill_limit)} of them, those used longest ago first."
+    )
 
 
 def difference(shell, label: str | None) -> Text:

@@ -2,7 +2,34 @@
 
 from __future__ import annotations
 
+import re
 import sys
+
+# `import a.b` and `from a import b`, at a line's begin or after a semicolon.
+IMPORTS = re.compile(r"(?:^|;)[ \t]*(?:import[ \t]+([\w.]+)|from[ \t]+([\w.]+)[ \t]+import[ \t]+(\w+))", re.M)
+
+_told: set[str] = set()
+
+
+def installed_instead(code: str) -> list[str]:
+    """A line for each of the article's names that `code` imports and an installed package keeps; each name once."""
+    if "cuda" not in code and "cupy" not in code and "nvmath" not in code:
+        return []
+    from xcuda import _names
+
+    lines = []
+    for whole, parent, child in IMPORTS.findall(code):
+        found = whole or f"{parent}.{child}"
+        name = next((n for n in _names.NAMES if found == n or found.startswith(n + ".")), None)
+        if name is None or name in _told or _names.preferred() or not _names.provided_elsewhere(name):
+            continue
+        _told.add(name)
+        ours = _names.NAMES[name].rpartition(".")[2]
+        lines.append(
+            f"{name} is that of an installed package here, not xcuda's: write `from xcuda import {ours}`, "
+            f"or run `%cuda_names xcuda` first."
+        )
+    return lines
 
 
 def names(owner: str | None) -> str:

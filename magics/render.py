@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import cache
 
 from xcuda.magics import figures
+from xcuda.magics.report_page import page
 from xcuda.magics.rows import Row, kernel_figures, shown
 from xcuda.profiler import Report, show_reports
 from xcuda.profiler.history import sparkline, trend
@@ -31,14 +32,7 @@ def render_report(
     drawn += [drawing(document, name) for name in pictures]
     line, rest = quiet_line(document), collected(document)
     rows = [[row for row in kernel_figures(k) if row.key in keep] for k in document["kernels"][:MOST_KERNELS]]
-    html = template("report.html").render(
-        r=document,
-        line=line,
-        rows=rows,
-        unfolded=unfolded or full,
-        pictures=drawn,
-        collected=rest,
-    )
+    html = page(document, line, rows, unfolded or full, drawn, rest)
     # What a notebook keeps of a report is its figures: ten thousand launches' times would only swell it.
     data = {key: part for key, part in document.items() if key != "timeline"}
     return {"text/plain": plain(document, line, rows, rest), "text/html": html, MIME: data}, {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from xcuda.magics import figures
@@ -122,6 +123,7 @@ def _roofline(roofline: dict) -> Row:
 ALWAYS = {"shape"}
 
 
+@cache
 def shown(metrics: tuple[str, ...]) -> set[str]:
     """Keys of the rows to show: all, or those of the named metrics (xcuda.profiler.METRICS)."""
     if not metrics:

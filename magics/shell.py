@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import xcuda
 
 NAMES = {
@@ -57,6 +59,9 @@ def register(shell, hooks: bool) -> None:
     xcuda._prepare = prepare
     xcuda._show_line = line_shower(shell)
     complete_options(shell)
+    if not getattr(shell, "_xcuda_tells_names", False):
+        shell.events.register("pre_run_cell", tell_of_names)
+        shell._xcuda_tells_names = True
     if hooks and not shows_reports_itself(shell) and not getattr(shell, "_xcuda_hooks", False):
         shell.events.register("pre_run_cell", before_cell)
         shell.events.register("post_run_cell", after_cell)
@@ -89,9 +94,7 @@ def shows_reports_itself(shell) -> bool:
 
 def prepare() -> None:
     """What the first report would have to load; run on a thread of its own once a device is in use."""
-    from xcuda.magics.render import template
-
-    template("report.html")
+    importlib.import_module("xcuda.magics.render")
 
 
 def line_shower(shell):
@@ -107,6 +110,14 @@ def line_shower(shell):
         made(text, which)
 
     return show
+
+
+def tell_of_names(info) -> None:
+    """Says so where a cell imports one of the article's names and gets an installed package."""
+    from xcuda.magics.names import installed_instead
+
+    for line in installed_instead(info.raw_cell or ""):
+        print(line)
 
 
 def before_cell(info) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import os
 import re
 import shutil
@@ -154,8 +155,18 @@ def lay_out(source: Path) -> None:
     (reference / "program.md").write_text(program_page())
     for module in MODULES:
         (reference / f"{module.rpartition('.')[2]}.md").write_text(api_page(module))
+    for notebook in (source / "notebooks").rglob("*.ipynb"):
+        notebook.write_text(json.dumps(folded(json.loads(notebook.read_text()))))
     for page in source.rglob("*.md"):
         page.write_text(links_to_the_tree(page.read_text(), page.parent, source))
+
+
+def folded(notebook: dict) -> dict:
+    """Cells whose source JupyterLab hides, the solutions, by the tag that hides them here."""
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("jupyter", {}).get("source_hidden"):
+            cell["metadata"].setdefault("tags", []).append("hide-input")
+    return notebook
 
 
 def links_to_the_tree(text: str, folder: Path, source: Path) -> str:

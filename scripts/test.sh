@@ -24,6 +24,26 @@ logged() { # logged NAME COMMAND...
   return "${PIPESTATUS[0]}"
 }
 
+# JupyterLab in a real browser, beside the notebooks, which use one core: where Chromium is, or CI may install it. It is a
+# job in the background, where a shell has SIGINT ignored: what interrupts a kernel needs it as it was.
+BROWSER=
+browser_beside() {
+  [[ $PRESET =~ ^(release|ci)$ ]] && [ $CONDA = 0 ] || return 0
+  command -v chromium >/dev/null || [ "${CI:-}" = true ] || {
+    say "browser: not run, since there is no Chromium; ./run browser installs it."
+    return 0
+  }
+  (
+    { (install_debian scripts/debian-browser.txt) && (pip_install requirements-lab.txt) && (pip_install requirements-browser.txt); } || {
+      echo "Chromium, JupyterLab or Playwright could not be installed."
+      exit 1
+    }
+    XCUDA_SCREENSHOTS=$BUILD/browser exec env --default-signal=INT,QUIT \
+      timeout -s INT -k 20 400 "$PYTHON" -m pytest tests/browser
+  ) </dev/null >"$LOGS/browser.log" 2>&1 &
+  BROWSER=$!
+}
+
 if [ $only_pytest = 1 ]; then
   timed pytest logged pytest "${PYTHON_COMMAND[@]}" -m pytest "$@" || failed=1
 else
@@ -33,7 +53,11 @@ else
     --max-worker-restart 0 tests/python --ignore tests/python/kernel || failed=1
   # One at a time: they interrupt, and wait for what must come soon.
   timed kernel logged kernel timeout -s INT -k 60 600 "${PYTHON_COMMAND[@]}" -m pytest tests/python/kernel || failed=1
+  browser_beside
   timed notebooks logged notebooks timeout -s INT -k 60 600 "${PYTHON_COMMAND[@]}" -m pytest tests/notebooks || failed=1
+  if [ -n "$BROWSER" ]; then
+    timed browser wait "$BROWSER" || { failed=1; cat "$LOGS/browser.log"; }
+  fi
   if [[ $PRESET =~ ^(release|ci)$ ]] && [ $CONDA = 0 ]; then
     pip_install requirements-wheel.txt
     timed pack logged pack "$PYTHON" scripts/wheel.py "$BUILD" dist || failed=1
@@ -44,7 +68,7 @@ fi
 echo
 echo "Time per stage:"
 printf '  %s\n' "${TIMINGS[@]}"
-for log in ctest pytest kernel notebooks wheel; do
+for log in ctest pytest kernel notebooks browser wheel; do
   [ $only_pytest = 1 ] && [ $log != pytest ] && continue
   [ -e "$LOGS/$log.log" ] || continue
   echo "$log:"

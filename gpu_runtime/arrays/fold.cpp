@@ -115,7 +115,7 @@ struct Folder {
 
     // Moves the folded axis `axis` to the end, or an axis in front of the folded ones.
     static void move_axis(Pass& p, int from, int to) {
-        const auto rotate = [&](std::array<std::int64_t, max_axes>& a) {
+        const auto rotate = [&](auto& a) {
             if (from < to)
                 std::rotate(a.begin() + from, a.begin() + from + 1, a.begin() + to + 1);
             else

@@ -69,6 +69,8 @@ int Fuser::operand(const Operand& o, Seen seen) {
     memory.address = element(v.address, v.dtype, o.view.offset);
     if (seen == Seen::single) {
         memory.view.ndim = static_cast<int>(shape_.size());
+        memory.view.lengths.reserve(memory.view.ndim);
+        memory.view.strides.reserve(memory.view.ndim);
         std::copy(shape_.begin(), shape_.end(), memory.view.lengths.begin());
         std::fill_n(memory.view.strides.begin(), shape_.size(), 0);
     } else {

@@ -86,6 +86,8 @@ const Loop* make_loop(std::string_view name, std::span<const DType> in, DType ou
         loop.build = rule->build;
         loop.weight = rule->weight;
         loop.infix = rule->infix;
+    } else if ((name == "nextafter" || name == "spacing") && std::ranges::any_of(in, is_half)) {
+        return nullptr;  // the neighbours of float32 are others
     } else {
         std::vector<DType> inner;
         for (const DType d : in) inner.push_back(computed(d));

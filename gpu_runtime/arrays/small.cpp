@@ -158,6 +158,25 @@ Row move_row(DType d) {
     }
 }
 
+template <std::size_t size>
+void chosen(const Strided& out, const Strided* in, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        const Strided& from = element<bool>(in[0], i) ? in[1] : in[2];
+        std::memcpy(out.at + i * out.step, from.at + i * from.step, size);
+    }
+}
+
+Row choice_row(DType d) {
+    switch (info(d).size) {
+        case 1: return chosen<1>;
+        case 2: return chosen<2>;
+        case 4: return chosen<4>;
+        case 8: return chosen<8>;
+        case 16: return chosen<16>;
+        default: return nullptr;
+    }
+}
+
 // Casts that C++ and NumPy define alike: none of a float to an integer.
 Row cast_row(DType from, DType to) {
     if (from == to && to != DType::b1) return move_row(to);
@@ -175,6 +194,7 @@ Row cast_row(DType from, DType to) {
 Row find_row(const Loop& loop) {
     if (loop.name == "copy" || loop.name == "astype") return cast_row(loop.in[0], loop.out);
     const DType in = loop.in[0];
+    if (loop.name == "where" && in == DType::b1) return choice_row(loop.out);
     if (loop.in.size() > 2 || (loop.in.size() == 2 && loop.in[1] != in)) return nullptr;
     if (in == DType::b1 && loop.out == in && loop.in.size() == 2) {
         const Row compared = comparison<bool>(loop.name);
@@ -204,17 +224,21 @@ Row row_of(const Loop& loop) {
 std::int64_t limit = 32;
 std::uint64_t computed = 0;
 
+bool has_rows(const Loop& loop, std::span<const Operand> operands) {
+    if (operands.size() > most_operands || !row_of(loop)) return false;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (operands[i].dtype != loop.in[i] &&
+            (!operands[i].value || !cast_row(operands[i].dtype, loop.in[i])))
+            return false;
+    return true;
+}
+
 // `visits`: how many values may still be looked at; chains that share much are left to a kernel.
 bool possible(const Value& v, int& visits) {
     if (!v.pending()) return v.buffer && v.buffer->on_default_stream_alone();
-    if (--visits < 0 || v.reduction || v.size() > limit || v.operands.size() > most_operands ||
-        !row_of(*v.loop))
-        return false;
-    for (std::size_t i = 0; i < v.operands.size(); ++i) {
-        const Operand& o = v.operands[i];
-        if (o.dtype != v.loop->in[i] && (!o.value || !cast_row(o.dtype, v.loop->in[i]))) return false;
+    if (--visits < 0 || v.reduction || v.size() > limit || !has_rows(*v.loop, v.operands)) return false;
+    for (const Operand& o : v.operands)
         if (o.value && !possible(*o.value, visits)) return false;
-    }
     return true;
 }
 
@@ -246,39 +270,43 @@ void over(const View& shape, Row row, const Strided& out, const View& out_view, 
 
 std::int64_t size_of(DType d) { return static_cast<std::int64_t>(info(d).size); }
 
+// The loop over operands in memory, into memory of this layout.
+void fill(const Loop& loop, std::span<Operand> operands, const View& layout, const Value& memory) {
+    std::array<Strided, most_operands> in;
+    std::array<const View*, most_operands> views{};
+    std::array<std::int64_t, most_operands> sizes{};
+    std::array<std::vector<char>, most_operands> cast;
+    std::array<View, most_operands> dense_views;
+    const std::int64_t n = layout.size();
+    if (n == 0) return;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        Operand& o = operands[i];
+        if (!o.value) {
+            in[i] = {reinterpret_cast<char*>(&o.bits), 0};
+            continue;
+        }
+        sizes[i] = size_of(o.dtype);
+        in[i].at = o.value->address + o.view.offset * sizes[i];
+        views[i] = &o.view;
+        const DType wanted = loop.in[i];
+        if (o.dtype == wanted) continue;
+        dense_views[i] = dense(layout.shape());
+        cast[i].resize(static_cast<std::size_t>(n * size_of(wanted)));
+        over(layout, cast_row(o.dtype, wanted), {cast[i].data(), 0}, dense_views[i], size_of(wanted),
+             std::span(&in[i], 1), std::span(&views[i], 1), std::span(&sizes[i], 1));
+        in[i].at = cast[i].data();
+        views[i] = &dense_views[i];
+        sizes[i] = size_of(wanted);
+    }
+    over(layout, row_of(loop), {memory.address, 0}, layout, size_of(loop.out), {in.data(), operands.size()},
+         {views.data(), operands.size()}, {sizes.data(), operands.size()});
+}
+
 void evaluate(Value& v, const Queue& queue) {
     for (const Operand& o : v.operands)
         if (o.value && o.value->pending()) evaluate(*o.value, queue);
     const ValueP memory = allocated(queue.device, v.dtype, v.layout, queue.stream);
-    if (v.size() > 0) {
-        std::array<Strided, most_operands> in;
-        std::array<const View*, most_operands> views{};
-        std::array<std::int64_t, most_operands> sizes{};
-        std::array<std::vector<char>, most_operands> cast;
-        std::array<View, most_operands> dense_views;
-        const std::size_t count = v.operands.size();
-        for (std::size_t i = 0; i < count; ++i) {
-            Operand& o = v.operands[i];
-            if (!o.value) {
-                in[i] = {reinterpret_cast<char*>(&o.bits), 0};
-                continue;
-            }
-            sizes[i] = size_of(o.dtype);
-            in[i].at = o.value->address + o.view.offset * sizes[i];
-            views[i] = &o.view;
-            const DType wanted = v.loop->in[i];
-            if (o.dtype == wanted) continue;
-            dense_views[i] = dense(v.layout.shape());
-            cast[i].resize(static_cast<std::size_t>(v.size() * size_of(wanted)));
-            over(v.layout, cast_row(o.dtype, wanted), {cast[i].data(), 0}, dense_views[i], size_of(wanted),
-                 std::span(&in[i], 1), std::span(&views[i], 1), std::span(&sizes[i], 1));
-            in[i].at = cast[i].data();
-            views[i] = &dense_views[i];
-            sizes[i] = size_of(wanted);
-        }
-        over(v.layout, row_of(*v.loop), {memory->address, 0}, v.layout, size_of(v.dtype), {in.data(), count},
-             {views.data(), count}, {sizes.data(), count});
-    }
+    fill(*v.loop, v.operands, v.layout, *memory);
     ++computed;
     v.settle(*memory);
 }
@@ -290,6 +318,68 @@ bool compute_small(const ValueP& value, const Queue& queue) {
     if (queue.stream || !queue.device->host_accessible() || !possible(*value, visits)) return false;
     if (value->pending()) evaluate(*value, queue);
     return true;
+}
+
+ValueP applied_small(const std::shared_ptr<device::Device>& device, const Loop& loop,
+                     std::span<Operand> operands, Shape shape, const View* like) {
+    if (!device->host_accessible()) return nullptr;
+    std::int64_t n = 1;
+    for (const std::int64_t length : shape) n *= length;
+    if (n > limit || !has_rows(loop, operands)) return nullptr;
+    for (const Operand& o : operands)
+        if (o.value && (o.value->pending() || !o.value->buffer || !o.value->buffer->on_default_stream_alone()))
+            return nullptr;
+    ValueP made = allocated(device, loop.out, layout_of_result(operands, shape, like), nullptr);
+    fill(loop, operands, made->layout, *made);
+    ++computed;
+    return made;
+}
+
+ValueP folded_small(const Operand& operand, const Reduction& reduction, DType out, bool keepdims) {
+    const ValueP& value = operand.value;
+    const Loop& loop = *reduction.fold;
+    const View& view = operand.view;
+    const std::int64_t n = view.size();
+    const std::uint64_t all = view.ndim ? ~std::uint64_t{0} >> (64 - view.ndim) : 0;
+    if (!value->device->host_accessible() || value->pending() || n < 1 || n > limit ||
+        reduction.axes != all || (view.ndim > 1 && !is_c_contiguous(view)) || !value->buffer ||
+        !value->buffer->on_default_stream_alone())
+        return nullptr;
+    const Row link = row_of(loop), taken = cast_row(operand.dtype, loop.out), given = cast_row(loop.out, out);
+    if (!link || !taken || !given) return nullptr;
+    // In the kernel's order: parts side by side, what is left over goes to the first.
+    constexpr std::int64_t parts = 4;
+    struct alignas(16) Number {
+        std::uint64_t bits[2];
+        Strided at() { return {reinterpret_cast<char*>(bits), 0}; }
+    };
+    std::array<Number, parts> part;
+    part.fill({{reduction.identity, reduction.more_identity}});
+    Number one{};
+    const auto join = [&](Number& into, Number& with) {
+        const std::array in{into.at(), with.at()};
+        link(into.at(), in.data(), 1);
+    };
+    const std::int64_t size = size_of(operand.dtype), step = view.ndim == 1 ? view.strides[0] : 1;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const Strided from{value->address + (view.offset + i * step) * size, 0};
+        taken(one.at(), &from, 1);
+        join(part[static_cast<std::size_t>(i < n / parts * parts ? i % parts : 0)], one);
+    }
+    join(part[0], part[1]);
+    join(part[2], part[3]);
+    join(part[0], part[2]);
+    const std::array<std::int64_t, max_axes> ones = [] {
+        std::array<std::int64_t, max_axes> made;
+        made.fill(1);
+        return made;
+    }();
+    const auto axes = static_cast<std::size_t>(keepdims ? view.ndim : 0);
+    ValueP made = allocated(value->device, out, dense({ones.data(), axes}), nullptr);
+    const Strided total = part[0].at();
+    given({made->address, 0}, &total, 1);
+    ++computed;
+    return made;
 }
 
 bool store_small(Value& target, const View& view, const Operand& from, const Queue& queue) {

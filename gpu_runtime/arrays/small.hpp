@@ -12,6 +12,14 @@ namespace xcuda::arrays {
 /// where that is not so.
 bool compute_small(const ValueP& value, const Queue& queue);
 
+/// The value of an operation, computed at once, where compute_small could and the operands are in memory: there is nothing
+/// that a later kernel would gain. Null elsewhere.
+XCUDA_API ValueP applied_small(const std::shared_ptr<device::Device>& device, const Loop& loop,
+                               std::span<Operand> operands, Shape shape, const View* like);
+
+/// The same for a fold of all elements, where they lie in C order or along one axis.
+XCUDA_API ValueP folded_small(const Operand& operand, const Reduction& reduction, DType out, bool keepdims);
+
 /// Writes the operand to a view of the target likewise: elements that are copied, or cast exactly or correctly rounded.
 bool store_small(Value& target, const View& view, const Operand& from, const Queue& queue);
 

@@ -113,6 +113,21 @@ ValueP allocated(const std::shared_ptr<device::Device>& device, DType dtype, con
     return made;
 }
 
+View layout_of_result(std::span<const Operand> operands, Shape shape, const View* like) {
+    if (like && is_packed(*like)) return *like;
+    const bool plain =
+        shape.size() < 2 || std::all_of(
+                                operands.begin(), operands.end(),
+                                [](const Operand& o) { return !o.value || is_c_contiguous(o.view); });
+    if (plain) return dense(shape);
+    std::vector<const View*> views;
+    for (const Operand& o : operands)
+        if (o.value) views.push_back(&o.view);
+    std::array<int, max_axes> order;
+    memory_order(shape, views, std::span(order.data(), shape.size()));
+    return dense_in_order(shape, std::span(order.data(), shape.size()));
+}
+
 ValueP apply(const std::shared_ptr<device::Device>& device, const Loop& loop, std::vector<Operand> operands,
              Shape shape, const View* like, Site site) {
     auto made = std::make_shared<Value>();
@@ -121,20 +136,7 @@ ValueP apply(const std::shared_ptr<device::Device>& device, const Loop& loop, st
     made->loop = &loop;
     made->site = std::move(site);
     made->depth = depth_over(operands);
-    if (like && is_packed(*like)) {
-        made->layout = *like;
-    } else if (shape.size() < 2 || std::all_of(operands.begin(), operands.end(), [](const Operand& o) {
-                   return !o.value || is_c_contiguous(o.view);
-               })) {
-        made->layout = dense(shape);
-    } else {
-        std::vector<const View*> views;
-        for (const Operand& o : operands)
-            if (o.value) views.push_back(&o.view);
-        std::array<int, max_axes> order;
-        memory_order(shape, views, std::span(order.data(), shape.size()));
-        made->layout = dense_in_order(shape, std::span(order.data(), shape.size()));
-    }
+    made->layout = layout_of_result(operands, shape, like);
     made->operands = std::move(operands);
     return made;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,8 @@ XCUDA_API ValueP allocated(const std::shared_ptr<device::Device>& device, DType 
 /// are cast. `like`: its layout where that is a packed one; else as the operands lie (NumPy's order='K').
 XCUDA_API ValueP apply(const std::shared_ptr<device::Device>& device, const Loop& loop,
                        std::vector<Operand> operands, Shape shape, const View* like, Site site);
+/// The layout that `apply` gives its value.
+View layout_of_result(std::span<const Operand> operands, Shape shape, const View* like);
 /// A pending fold; `keepdims` keeps axes of length 1. `out`: the result's dtype.
 XCUDA_API ValueP fold(const std::shared_ptr<device::Device>& device, const Operand& operand,
                       const Reduction& reduction, DType out, bool keepdims, Site site);

@@ -92,6 +92,8 @@ void drop_first(View& v) {
 }
 
 void add_first(View& v) {
+    v.lengths.reserve(v.ndim + 1);
+    v.strides.reserve(v.ndim + 1);
     std::copy_backward(v.lengths.begin(), v.lengths.begin() + v.ndim, v.lengths.begin() + v.ndim + 1);
     std::copy_backward(v.strides.begin(), v.strides.begin() + v.ndim, v.strides.begin() + v.ndim + 1);
     v.lengths[0] = 1;

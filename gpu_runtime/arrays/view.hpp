@@ -1,8 +1,10 @@
 // How an array's elements lie in its memory: lengths, strides and an offset, all in elements.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,10 +15,48 @@ namespace xcuda::arrays {
 
 constexpr int max_axes = 64;  // as in NumPy
 
+/// A number an axis, without a bound but max_axes: those of the first few lie in it, those of more elsewhere.
+class PerAxis {
+public:
+    PerAxis() = default;
+    PerAxis(const PerAxis&) = delete;
+    PerAxis& operator=(const PerAxis&) = delete;
+
+    std::int64_t& operator[](std::size_t axis) {
+        if (axis >= few && !more_) [[unlikely]]
+            grow();
+        return data()[axis];
+    }
+    const std::int64_t& operator[](std::size_t axis) const { return data()[axis]; }
+    std::int64_t* data() { return more_ ? more_->data() : first_.data(); }
+    const std::int64_t* data() const { return more_ ? more_->data() : first_.data(); }
+    std::int64_t* begin() { return data(); }
+    const std::int64_t* begin() const { return data(); }
+    /// Room for so many, before they are written by data() or begin().
+    void reserve(int axes) {
+        if (axes > static_cast<int>(few) && !more_) grow();
+    }
+    void copy(const PerAxis& from, int axes) {
+        reserve(axes);
+        std::copy_n(from.data(), axes, data());
+    }
+
+private:
+    static constexpr std::size_t few = 8;
+
+    void grow() {
+        more_ = std::make_unique<std::array<std::int64_t, max_axes>>();
+        std::copy(first_.begin(), first_.end(), more_->begin());
+    }
+
+    std::array<std::int64_t, few> first_;
+    std::unique_ptr<std::array<std::int64_t, max_axes>> more_;
+};
+
 struct View {
     int ndim = 0;
     std::int64_t offset = 0;  // of the first element
-    std::array<std::int64_t, max_axes> lengths, strides;
+    PerAxis lengths, strides;
 
     View() = default;
     // Only the axes that it has are copied.
@@ -24,10 +64,8 @@ struct View {
     View& operator=(const View& other) {
         ndim = other.ndim;
         offset = other.offset;
-        for (int i = 0; i < ndim; ++i) {
-            lengths[static_cast<std::size_t>(i)] = other.lengths[static_cast<std::size_t>(i)];
-            strides[static_cast<std::size_t>(i)] = other.strides[static_cast<std::size_t>(i)];
-        }
+        lengths.copy(other.lengths, ndim);
+        strides.copy(other.strides, ndim);
         return *this;
     }
 

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
+#include "emit/integers.hpp"
 #include "emit/names.hpp"
 #include "emit/writer.hpp"
 #include "frontend/functions.hpp"
@@ -277,15 +280,6 @@ const char* complex_atomic(Atomic::Kind kind) {
     return kind == Atomic::Kind::sub ? "xc_atomic_sub_complex" : "xc_atomic_add_complex";
 }
 
-// Flooring division of integers by a power of two is a shift, its remainder a mask; else nothing.
-std::string by_power_of_two(const Expr& e, const std::string& a) {
-    if ((e.op != Op::floordiv && e.op != Op::mod) || !is_integer(e.type.dtype)) return {};
-    const auto by = passes::integer_of(e.args[1]);
-    if (!by || *by <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(*by))) return {};
-    if (e.op == Op::mod) return fmt::format("({} & ({}){})", a, info(e.type.dtype).cpp, *by - 1);
-    return fmt::format("({} >> {})", a, std::countr_zero(static_cast<std::uint64_t>(*by)));
-}
-
 std::string atomic(Writer& w, const Expr& e) {
     const Atomic& a = std::get<Atomic>(e.payload);
     const Type& array = e.args[0]->type;
@@ -547,10 +541,16 @@ std::string Writer::expr(const Expr& e) {
         case Op::bit_not: return narrow(e.type, fmt::format("(~{})", expr(*e.args[0])));
         case Op::logic_not: return (vector ? "(~" : "(!") + expr(*e.args[0]) + ")";
         case Op::logic_and:
+            if (std::string text = vector ? "" : as_within(*this, *e.args[0], *e.args[1]); !text.empty())
+                return text;
+            if (!vector && e.args[0]->op == Op::logic_and)  // (a and b) and c
+                if (std::string text = as_within(*this, *e.args[0]->args[1], *e.args[1]); !text.empty())
+                    return fmt::format("({} && {})", expr(*e.args[0]->args[0]), text);
             return fmt::format("({} {} {})", expr(*e.args[0]), vector ? "&" : "&&", expr(*e.args[1]));
         case Op::logic_or:
             return fmt::format("({} {} {})", expr(*e.args[0]), vector ? "|" : "||", expr(*e.args[1]));
         case Op::select: {
+            if (std::string text = vector ? "" : as_wrapped(*this, e); !text.empty()) return text;
             const std::string c = expr(*e.args[0]), yes = expr(*e.args[1]), no = expr(*e.args[2]);
             if (e.args[0]->type.lanes > 1)
                 return e.type.dtype == DType::b1 ? fmt::format("(({0} & {1}) | (~{0} & {2}))", c, yes, no)
@@ -566,6 +566,8 @@ std::string Writer::expr(const Expr& e) {
         return narrow(e.type, fmt::format("({} {} {})", a, op, b));
     }
     if (const std::string text = by_power_of_two(e, a); !text.empty()) return narrow(e.type, text);
+    if (e.op == Op::floordiv || e.op == Op::mod)
+        if (const std::string text = by_constant(*this, e, a); !text.empty()) return text;
     const bool site = (e.op == Op::floordiv || e.op == Op::mod) &&
                       std::holds_alternative<Access>(e.payload) && access_of(e).checked;
     const std::string t = type(e.type);  // told: a literal's C++ type is int

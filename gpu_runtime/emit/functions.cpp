@@ -220,7 +220,7 @@ void declare_locals(Writer& w, bool worker_shared, std::int64_t static_bytes,
     std::vector<bool> used = mentioned(w.function);
     for (const VarId v : declared) used[v] = false;
     std::int64_t offset = 0;
-    if (!w.cpu() && polls(w.function.body)) w.line("u32 xc_turns = 0;");
+    if (!w.cpu() && polls(w.function.body)) w.line("i32 xc_turns = XC_TURNS;");
     for (std::size_t i = 0; i < used.size(); ++i) {
         const Var& v = w.function.vars[i];
         const auto id = static_cast<VarId>(i);

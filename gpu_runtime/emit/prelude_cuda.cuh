@@ -53,26 +53,35 @@ static __device__ __noinline__ __attribute__((noreturn)) void xc_fail(i32 site, 
     asm volatile("exit;");
     __builtin_unreachable();
 }
+#define XC_TURNS 65536  // of a loop, between two looks at the host
 XC_DEVICE void xc_poll(XC_HERE_PARAMETERS) {
     if (XC_UNLIKELY(F->stop != 0)) xc_fail(-1, XC_INTERRUPTED, 0, 0, F);
 }
 // Reads host memory, a microsecond: once in many turns of a loop. A load under a predicate, not a branch around it, after
 // which the warp's threads would have to meet again each turn.
-XC_DEVICE void xc_poll_seldom(u32& turns, u32 weight, XC_HERE_PARAMETERS) {
+XC_DEVICE void xc_poll_seldom(i32& left, i32 weight, XC_HERE_PARAMETERS) {
     u32 stop = 0;
-    turns += weight;
+    left -= weight;
     asm volatile(
-        "{\n\t.reg .pred now;\n\tsetp.lt.u32 now, %1, %2;\n\t@now ld.volatile.global.u32 %0, [%3];\n\t}"
+        "{\n\t.reg .pred now;\n\tsetp.le.s32 now, %1, 0;\n\t@now ld.volatile.global.u32 %0, [%2];\n\t}"
         : "+r"(stop)
-        : "r"(turns & 65535), "r"(weight), "l"(&F->stop));
+        : "r"(left), "l"(&F->stop));
+    if (left <= 0) left += XC_TURNS;
     if (XC_UNLIKELY(stop != 0)) xc_fail(-1, XC_INTERRUPTED, 0, 0, F);
 }
 // An index and a length that are both int stay so: half the instructions.
 template <class T, class N> struct xc_index_type { typedef i64 type; };
 template <> struct xc_index_type<i32, i32> { typedef i32 type; };
+// Without a sign a negative index is a large number, and n more than it a small one: the lesser of the two is what is
+// meant, and out of range where the index is.
 template <class T, class N> XC_DEVICE auto xc_wrap(T i, N n) {
     typedef typename xc_index_type<T, N>::type I;
-    return (I)i < 0 ? (I)i + (I)n : (I)i;
+    if constexpr (sizeof(I) == 4) {
+        const u32 k = (u32)i + (u32)n;
+        return (I)(k < (u32)i ? k : (u32)i);
+    } else {
+        return (I)i < 0 ? (I)i + (I)n : (I)i;
+    }
 }
 template <class T, class N> XC_DEVICE auto xc_index_nowrap(T i, N n, i32 site, i32 axis, XC_HERE_PARAMETERS) {
     typedef typename xc_index_type<T, N>::type I;
@@ -90,6 +99,23 @@ template <class T> XC_DEVICE T xc_nonzero(T x, i32 site, XC_HERE_PARAMETERS) {
     if (XC_UNLIKELY(x == 0)) xc_fail(site, XC_ZERO_DIVISION, 0, 0, F);
     return x;
 }
+// a / D as the upper half of a product, where 32 bits hold the factor: ceil(2^(32 + s) / D) is at most 2^s / D too large.
+template <u32 D> struct xc_divisor {
+    static constexpr int shift() {
+        int s = 0;
+        while ((1ull << (s + 1)) <= D) ++s;
+        return s;
+    }
+    static constexpr u64 factor = ((1ull << (32 + shift())) / D) + 1;
+    static constexpr bool exact = factor * D - (1ull << (32 + shift())) <= (1ull << shift());
+};
+template <u32 D> XC_DEVICE u32 xc_div_by(u32 a) {
+    if constexpr (xc_divisor<D>::exact)
+        return (u32)((u64)a * xc_divisor<D>::factor >> (32 + xc_divisor<D>::shift()));
+    else
+        return a / D;
+}
+template <u32 D> XC_DEVICE u32 xc_mod_by(u32 a) { return a - xc_div_by<D>(a) * D; }
 XC_DEVICE i64 xc_dynamic_shared_bytes() {
     u32 bytes;
     asm volatile("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));

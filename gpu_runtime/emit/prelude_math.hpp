@@ -320,6 +320,13 @@ XC_FN T xc_sign(T x) {
     else
         return T((x > T(0)) - (x < T(0)));
 }
+// The bits of a number as another type of its size, scalar.
+template <class T, class U>
+XC_FN T xc_bits(U x) {
+    T y;
+    XC_LIBM(memcpy)(&y, &x, sizeof y);
+    return y;
+}
 // Elements at any byte.
 template <class T>
 XC_FN T xc_get(const void* p) {

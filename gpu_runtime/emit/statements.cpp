@@ -118,7 +118,35 @@ void loop_range_stmt(Writer& w, const Stmt& s) {
     end_else(w, s, broke);
 }
 
+// On CUDA, a loop whose turns are counted for polls: one loop of as many turns as are left till the next poll, and one
+// around it. A turn then costs a subtraction and no branch more. Not where threads meet: their counts may differ.
+bool polls_around(const Writer& w, const Stmt& s) {
+    return !w.cpu() && !s.body.empty() && s.body.front().kind == Stmt::Kind::poll &&
+           passes::integer_of(s.body.front().exprs[0]) == 1 && strongest_effect(s.body) < Effect::warp;
+}
+
+void polled_while_stmt(Writer& w, const Stmt& s) {
+    const std::string broke = begin_else(w, s), out = fmt::format("xc_out_{}", w.counter++);
+    w.open("for (;;)");
+    w.line("#pragma unroll 1");
+    w.open("for (; xc_turns > 0; --xc_turns)");
+    const Expr& condition = *s.exprs[0];
+    const bool always = condition.op == Op::constant && std::get_if<bool>(&number_of(condition)) &&
+                        std::get<bool>(number_of(condition));
+    if (!always) w.line(fmt::format("if (!({})) goto {};", w.expr(condition), out));
+    w.loops.push_back({broke, out});
+    w.body(std::span(s.body).subspan(1));
+    w.loops.pop_back();
+    w.close();
+    w.line("xc_turns = XC_TURNS;");
+    w.line("xc_poll(XC_HERE);");
+    w.close();
+    w.line(out + ":;");
+    end_else(w, s, broke);
+}
+
 void loop_while_stmt(Writer& w, const Stmt& s) {
+    if (polls_around(w, s)) return polled_while_stmt(w, s);
     const std::string broke = begin_else(w, s);
     w.open(fmt::format("while ({})", w.expr(*s.exprs[0])));
     loop_body(w, s, broke);
@@ -228,7 +256,8 @@ void stmt(Writer& w, const Stmt& s) {
         case Stmt::Kind::loop_while: loop_while_stmt(w, s); return;
         case Stmt::Kind::break_loop:
             if (!w.loops.empty() && !w.loops.back().broke.empty()) w.line(w.loops.back().broke + " = true;");
-            w.line("break;");
+            w.line(w.loops.empty() || w.loops.back().out.empty() ? "break;"
+                                                                 : "goto " + w.loops.back().out + ";");
             return;
         case Stmt::Kind::continue_loop: w.line("continue;"); return;
         case Stmt::Kind::leave:
@@ -276,7 +305,7 @@ void stmt(Writer& w, const Stmt& s) {
 
 }  // namespace
 
-void Writer::body(const Body& b) {
+void Writer::body(std::span<const Stmt> b) {
     for (const Stmt& s : b) stmt(*this, s);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,9 @@ struct Writer {
     int counter = 0;  // for names of its own
     Place last_line;
     struct Loop {
-        std::string broke;
-    };  // the flag that a break sets, where the loop has an else
+        std::string broke;  // the flag that a break sets, where the loop has an else
+        std::string out{};  // the label behind the loop, where it is two in C++
+    };
     std::vector<Loop> loops;
 
     Writer(const ir::Module& m, const ir::Function& f, Target t, Needs& n);
@@ -44,7 +46,7 @@ struct Writer {
     std::string element(const ir::Expr& array, const ir::ExprP* indices, const ir::Access& access,
                         Touch touch);  // "A[...]", or its address where strides are in bytes
     // statements.cpp
-    void body(const ir::Body& b);
+    void body(std::span<const ir::Stmt> b);
     void line(const std::string& text);
     void open(const std::string& head);
     void close(const std::string& tail = "");

@@ -18,6 +18,7 @@ struct ArrayExpression {
     std::vector<ir::ExprP> lengths;
     std::function<ir::ExprP(const std::vector<ir::ExprP>& indices)> at;
     std::vector<Read> reads;
+    std::shared_ptr<const Value> alias = nullptr;  // what a name of it holds: its array, `viewed`
 };
 
 }  // namespace xcuda::frontend

@@ -18,6 +18,7 @@ struct Index {
         add_special(table);
         add_rounding(table);
         add_numbers(table);
+        add_whole(table);
         add_warps(table);
         add_bits(table);
         add_named(table);

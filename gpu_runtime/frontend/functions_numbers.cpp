@@ -83,6 +83,14 @@ void add_internal(FunctionTable& t) {
     t.begin("pow_int", {}, "", "x ** n by multiplications, n >= 0.");
     for (const DType d : numbers) t.add({d, DType::i64}, d, typed("xc_pow_int($0, $1)", d));
 
+    t.begin("bits", {}, "", "The bits of x as another type of its size: x.view(dtype).");
+    constexpr DType all[] = {DType::i8,  DType::u8,  DType::i16, DType::u16, DType::f16, DType::bf16,
+                             DType::i32, DType::u32, DType::f32, DType::i64, DType::u64, DType::f64};
+    for (const DType from : all)
+        for (const DType to : all)
+            if (from != to && info(from).size == info(to).size)
+                t.add({from}, to, "xc_bits<" + std::string(info(to).cpp) + ">($0)");
+
     // int64 beside uint64 has no common integer type; Python compares them exactly.
     const struct {
         const char* name;

@@ -113,23 +113,14 @@ Value Lowering::call(const Node& given) {
             if (base.kind == Value::Kind::records && attr == "reshape") return reshaped(base, node);
             if (base.has_elements())
                 if (auto made = array_method(base, attr, node)) return *made;
-            if (base.is_scalar() && attr == "bit_count") {
-                bind(node, attr, {}, 0);
-                return scalar_value(python_cast(
-                    DType::i64, true,
-                    table_apply(internal_function("bit_count"), "bit_count", {base.expr}, node.place),
-                    node.place));
-            }
-            if (base.is_scalar() && (attr == "conjugate" || attr == "conj")) {
-                bind(node, attr, {}, 0);
-                return part("conjugate", base.expr, node.place);
-            }
+            if (base.is_scalar())
+                if (auto made = number_method(base, attr, node)) return *made;
+            if (base.kind == Value::Kind::string)
+                if (auto made = string_method(base, attr, node)) return *made;
             if (base.has_elements() || base.is_scalar() || base.is_tuple() ||
                 base.kind == Value::Kind::string)
                 throw refused(node.place, spoken(base) + " has no method '" + attr + "' in a kernel",
-                              base.is_scalar() && attr == "astype" ? "write np.float32(x)"
-                              : base.is_array()                    ? near_method(attr)
-                                                                   : "");
+                              base.is_array() ? near_method(attr) : "");
         }
     }
     const Value f = value(function);
@@ -143,6 +134,7 @@ Value Lowering::call(const Node& given) {
     if (m.kind == Meaning::Kind::intrinsic) return intrinsic(m.text, node);
     if (m.kind == Meaning::Kind::helper) return invoke(m, node);
     if (m.kind == Meaning::Kind::record) return make_record(m, node);
+    if (const auto member = member_of_value(f, node)) return *member;
     if (m.kind != Meaning::Kind::function) refuse_meaning(m, f.text, function.place);
     bool known = false;
     Value special = special_call(m.text, node, &known);
@@ -200,6 +192,7 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
     if (spelling == "builtins.complex") return call_complex(node, DType::c128, true);
     if (spelling == "builtins.bool") return call_number(node, DType::b1);
     if (spelling == "builtins.pow") return call_pow(node);
+    if (auto made = call_whole(spelling, node)) return *made;
     if (spelling == "builtins.divmod") return call_divmod(node);
     if (spelling == "math.log" || spelling == "cmath.log") return call_log(node, spelling);
     if (spelling == "numpy.where") return call_where(node);
@@ -212,6 +205,7 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
              scalar_value(table_apply(*find_function("cmath.phase"), "cmath.phase", {z}, node.place))});
     }
     if (spelling == "builtins.slice") return call_slice(node);
+    if (spelling == "builtins.ord") return call_ord(node);
     if (spelling == "builtins.tuple") {
         const Value v = value(*bind(node, "tuple", {"items"}, 1)[0]);
         if (v.is_tuple()) return v;
@@ -453,6 +447,8 @@ Value Lowering::call_len(const Node& node) {
     if (v.is_tuple())
         return scalar_value(ir::int_constant(static_cast<std::int64_t>(v.items.size()), node.place));
     if (v.kind == Value::Kind::range) return scalar_value(range_count(v, node.place));
+    if (const auto items = constant_items(v))
+        return scalar_value(ir::int_constant(static_cast<std::int64_t>(items->size()), node.place));
     throw refused(args[0]->place, "len() of " + spoken(v) + " has no meaning", "write len(A) for an array");
 }
 

@@ -89,7 +89,7 @@ std::vector<std::pair<std::string, Value>> Lowering::captured_by(const Value& cl
             const auto inner = captured_by(*v, place);
             v->captured = std::make_shared<const std::map<std::string, Value>>(inner.begin(), inner.end());
         }
-        captured.emplace_back(name, std::move(*v));
+        captured.emplace_back(name, materialised(*v, place));
     }
     capturing.pop_back();
     return captured;

@@ -186,6 +186,10 @@ Lowering::Overlap Lowering::overlap(const Value& target, const Value& source, co
                                     fn.vars[ir::var_of(*target.expr)].name),
                         place);
         if (same_place(target, r.array)) continue;  // element by element
+        if (target.joined || r.array.joined) {
+            found.ordered = false;
+            continue;
+        }
         const auto order = shifts(target, r.array, place);
         if (!order) {
             found.ordered = false;

@@ -190,6 +190,7 @@ ir::Type Lowering::element_type(const Value& v, const Place& place) {
 // An array expression that gets a name, or is handed on: an array of the thread's own.
 Value Lowering::materialised(const Value& v, const Place& place) {
     if (v.kind != Value::Kind::expression) return v;
+    if (v.expression->alias) return *v.expression->alias;
     std::vector<std::int64_t> extents;
     std::int64_t count = 1;
     for (const ExprP& n : v.expression->lengths) {

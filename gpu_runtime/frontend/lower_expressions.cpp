@@ -247,7 +247,8 @@ Value Lowering::name(const Node& node) {
     const std::string& id = node.text("id");
     if (const auto loop = loop_variables.find(id); loop != loop_variables.end()) return loop->second;
     if (assigned.count(id)) return read(node);
-    if (const auto known = parameters.find(id); known != parameters.end()) return known->second;
+    if (const auto known = parameters.find(id); known != parameters.end())
+        return as_viewed(known->second, node.place);
     if (const Meaning* known = meaning_named(id)) return from_meaning(*known, unmarked(id), node.place);
     throw refused(node.place, "name '" + unmarked(id) + "' is not defined");
 }
@@ -262,7 +263,9 @@ Value Lowering::from_meaning(const Meaning& meaning, const std::string& written,
             node.constant_kind = meaning.constant;
             node.number = meaning.number;
             node.string = meaning.text;
-            return literal(node);
+            v = literal(node);
+            if (!meaning.fields.empty()) v.meaning = &meaning;  // a member of an Enum
+            return v;
         }
         case Meaning::Kind::scalar:
             return scalar_value(
@@ -342,6 +345,9 @@ Value Lowering::attribute(const Node& node) {
         refuse_meaning(*base.meaning, base.text, node.one("value").place);
     }
     if (base.is_scalar() && (attr == "real" || attr == "imag")) return part(attr, base.expr, node.place);
+    if (const auto found = member_attribute(base, attr, node.place)) return *found;
+    if (base.kind == Value::Kind::dtype && attr == "itemsize" && !is_record_dtype(base))
+        return scalar_value(ir::int_constant(static_cast<std::int64_t>(info(base.dtype).size), node.place));
     throw refused(node.place, spoken(base) + " has no '" + attr + "' in a kernel",
                   base.is_scalar() && attr == "conjugate" ? "call it: z.conjugate()"
                   : base.is_tuple()                       ? "take an item of it: t[0]"
@@ -375,6 +381,7 @@ Value Lowering::binary(const Node& node) {
                 throw refused(node.place, "@ is the product of arrays, found " + spoken(v), "write *");
         return product(sides[0], sides[1], node.place);
     }
+    if (const auto made = string_operation(*op, sides[0], sides[1], node.place)) return *made;
     if (sides[0].is_tuple() || sides[1].is_tuple())
         return tuple_arithmetic(*op, sides[0], sides[1], node.place);
     std::vector<Value> placed = sides;
@@ -468,6 +475,7 @@ Value Lowering::subscript(const Node& node) {
     if (base.kind == Value::Kind::meaning && base.meaning->kind == Meaning::Kind::class_ &&
         !base.meaning->fields.empty())
         return enum_member(base, node);
+    if (base.kind == Value::Kind::string) return string_item(base, node);
     if (!base.is_tuple()) {
         if (base.kind == Value::Kind::meaning)
             refuse_meaning(*base.meaning, base.text, node.one("value").place);

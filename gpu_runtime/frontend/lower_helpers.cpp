@@ -16,6 +16,8 @@ std::string Argument::key() const {
         case Kind::array: return fmt::format("{}@{}", ir::to_string(type), root);
         case Kind::view: {
             std::string text = fmt::format("{}@{}:{}", ir::to_string(type), root, fixed.tested);
+            if (fixed.joined) text += 'j';
+            if (fixed.viewed) text += fmt::format("as {}", info(*fixed.viewed).name);
             for (const ir::ExprP& index : fixed.indices) text += index ? 'i' : ':';
             for (const ViewAxis& a : fixed.axes)
                 text += fmt::format(" {}{}{}{}", a.base, a.start ? '/' : ':', a.step, a.by ? "*" : "");

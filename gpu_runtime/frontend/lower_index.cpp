@@ -101,6 +101,7 @@ Lowering::Element Lowering::element(const Value& base, std::vector<ExprP> indice
             fix_axis(v, base.axes[i], indices[i], length(base, i, place), static_cast<int>(i), place);
         e.indices = v.indices;
         e.tested = v.tested;
+        e.access.joined = v.joined;
     } else {
         e.indices = std::move(indices);
     }
@@ -151,6 +152,9 @@ void Lowering::store_subscript(const Node& target, const Value& v) {
             throw refused(target.place, "a tuple's items can't be assigned", "make a new tuple");
         if (base.kind == Value::Kind::meaning)
             refuse_meaning(*base.meaning, base.text, target.one("value").place);
+        if (base.kind == Value::Kind::expression && base.expression->alias)
+            throw refused(target.place, "a view as another dtype is read in a kernel, not assigned",
+                          "pass a.view(np.int32) to the kernel");
         throw refused(target.place, spoken(base) + " can't be indexed");
     }
     const Node& slice = target.one("slice");

@@ -13,7 +13,8 @@ ExprP Lowering::condition(const Node& node) {
     if (node.kind == "UnaryOp" && node.text("op") == "Not")
         return negate(Op::logic_not, condition(node.one("operand")), node.place);
     const Value v = value(node);
-    if (v.kind == Value::Kind::none) return ir::constant(false, ir::scalar(DType::b1, true), node.place);
+    if (v.kind == Value::Kind::none || v.kind == Value::Kind::string)
+        return ir::constant(!v.text.empty(), ir::scalar(DType::b1, true), node.place);
     if (v.has_elements())
         throw refused(node.place, "the truth of an array is not defined",
                       v.is_indexed() ? "test one element: A[i]" : "write np.any(...) or np.all(...)");
@@ -114,6 +115,8 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
         };
         if (!none_a && !none_b && named(a.kind) && named(b.kind))
             return constant(same_fixed(a, b) == (op == "Is"));
+        if (const auto same = same_member(a, b, place))
+            return op == "Is" ? *same : scalar_value(negate(Op::logic_not, same->expr, place));
         const auto is_bool = [](const Value& v) {
             return v.is_scalar() && v.expr->type.is_scalar() && v.expr->type.dtype == DType::b1;
         };
@@ -132,8 +135,15 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
             return scalar_value(op == "In" || inside->type.is_none() ? inside
                                                                      : negate(Op::logic_not, inside, place));
         }
+        if (b.has_elements() && (a.is_scalar() || a.kind == Value::Kind::view)) {
+            const ExprP inside = contained(a, b, place);
+            return scalar_value(op == "In" || inside->type.is_none() ? inside
+                                                                     : negate(Op::logic_not, inside, place));
+        }
+        if (a.kind == Value::Kind::string && b.kind == Value::Kind::string)
+            return constant((b.text.find(a.text) != std::string::npos) == (op == "In"));
         if (!b.is_tuple())
-            throw refused(place, "'in' needs a tuple or a range on its right, found " + spoken(b),
+            throw refused(place, "'in' needs a tuple, a range or an array on its right, found " + spoken(b),
                           "write x in (a, b)");
         if (a.kind == Value::Kind::string || a.kind == Value::Kind::dtype)  // known while compiling
             return constant(std::any_of(b.items.begin(), b.items.end(), [&](const Value& item) {
@@ -160,8 +170,7 @@ Value Lowering::compare_pair(const std::string& op, const Value& a, const Value&
     }
     if (equality && a.kind == Value::Kind::dtype && b.kind == Value::Kind::dtype)
         return constant(same_fixed(a, b) == (*order == Op::eq));
-    if (equality && a.kind == Value::Kind::string && b.kind == Value::Kind::string)
-        return constant((a.text == b.text) == (*order == Op::eq));
+    if (const auto made = string_operation(*order, a, b, place)) return *made;
     return array_comparison(*order, a, b, place);
 }
 

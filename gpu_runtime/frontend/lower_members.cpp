@@ -65,6 +65,7 @@ Value Lowering::array_attribute(const Value& base, const std::string& attr, cons
     std::vector<Value> shape;
     for (std::size_t axis = 0; axis < rank(base); ++axis)
         shape.push_back(scalar_value(length(base, axis, place)));
+    if (attr == "flat" && base.is_indexed()) return one_axis(base, place);
     if (attr == "ndim") return integer(static_cast<std::int64_t>(shape.size()));
     if (attr == "itemsize") return integer(item_size(base));
     if (attr == "shape") return tuple_value(std::move(shape));
@@ -128,7 +129,45 @@ Value Lowering::expression_attribute(const Value& base, const std::string& attr,
                   "it has shape, size, ndim, dtype, real, imag and T; write it into an array first");
 }
 
-// a.reshape(2, 3) of one axis: each new axis is a step over the old one.
+// An array of several axes as one. Its elements lie behind one another, so the index runs on along the last axis.
+Value Lowering::one_axis(const Value& base, const Place& place) {
+    if (base.is_indexed() && rank(base) == 1) return view_of(base);
+    Value v = base.is_indexed() ? settled_view(base) : base;
+    const auto whole = [&] {
+        if (v.axes.empty() || v.expr->type.layout != ir::Layout::contiguous) return false;
+        const int first = v.expr->type.ndim - static_cast<int>(v.axes.size());
+        for (std::size_t i = 0; i < v.axes.size(); ++i) {
+            const ViewAxis& a = v.axes[i];
+            if (a.base != first + static_cast<int>(i) || a.step != 1 || a.by || (i && (a.start || a.length)))
+                return false;
+        }
+        return true;
+    };
+    if (!base.is_indexed() || !whole())
+        throw refused(
+            place,
+            "another shape in a kernel is for arrays whose elements lie behind one another, found " +
+                spoken(base),
+            base.is_indexed() ? "index the array's own axes, or reshape it outside the kernel"
+                              : "write it into an array first: out[:] = ...");
+    ExprP start = v.axes[0].start, total = length(v, 0, place);
+    for (std::size_t i = 1; i < v.axes.size(); ++i) {
+        const ExprP n = length(v, i, place);
+        total = arithmetic(Op::mul, total, n, place);
+        if (start) start = arithmetic(Op::mul, start, n, place);
+    }
+    const int last = v.expr->type.ndim - 1;
+    for (int axis = v.axes[0].base; axis < last; ++axis) {
+        v.indices[static_cast<std::size_t>(axis)] = ir::int_constant(0, place);
+        v.tested |= 1u << axis;
+    }
+    if (total->type.is_none()) start = nullptr;
+    v.axes = {{last, start ? spill(start) : ir::int_constant(0, place), spill(total), 1, nullptr}};
+    v.joined = true;
+    return v;
+}
+
+// a.reshape(2, 3): each new axis is a step over the elements as they lie behind one another.
 Value Lowering::reshaped(const Value& base, const Node& call) {
     const Place& place = call.place;
     const Call given = call_of(call);
@@ -136,13 +175,9 @@ Value Lowering::reshaped(const Value& base, const Node& call) {
         throw refused(place, "reshape() takes lengths only", "write a.reshape(2, 3)");
     std::vector<Value> lengths = operands(given.positional);
     if (lengths.size() == 1 && lengths[0].is_tuple()) lengths = std::vector<Value>(lengths[0].items);
-    if (base.kind == Value::Kind::records || rank(base) != 1)
-        throw refused(place,
-                      fmt::format("reshape() in a kernel is of arrays with one axis, found {}", rank(base)),
-                      "index the array's own axes");
     if (lengths.empty() || lengths.size() > 8)
         throw refused(place, "reshape() needs 1 to 8 lengths", "write a.reshape(2, 3)");
-    Value v = settled_view(base);
+    Value v = one_axis(base.is_indexed() ? settled_view(base) : base, place);
     const ViewAxis axis = v.axes[0];
     const ExprP n = length(v, 0, place);
     if (axis.base < 0 || n->type.is_none()) return v;

@@ -17,6 +17,12 @@ std::optional<Value> Lowering::array_method(const Value& base, const std::string
     if (std::find(reductions.begin(), reductions.end(), name) != reductions.end())
         return call_reduction(*reduction_named(name), &base, node);
     if (name == "reshape") return reshaped(base, node);
+    if (name == "ravel" || name == "flatten") {
+        bind(node, name, {}, 0);
+        const Value line = one_axis(base, place);
+        return name == "ravel" ? line : mapped({line}, place, [](const Items& x) { return x[0]; });
+    }
+    if (name == "view" && base.is_indexed()) return array_view(base, view_dtype(node), place);
     if (name == "dot") return product(base, value(*bind(node, name, {"b"}, 1)[0]), place);
     if (name == "round") return call_round(node, false, &base);
     if (name == "conj" || name == "conjugate") {

@@ -469,4 +469,18 @@ Value Lowering::product(const Value& a, const Value& b, const Place& place) {
     return expression_value({std::move(lengths), at, std::move(reads)});
 }
 
+/// x in a: whether one element is equal.
+ExprP Lowering::contained(const Value& x, const Value& a, const Place& place) {
+    const Value equal = array_comparison(Op::eq, a, evaluated(x), place);
+    const Operands all = together({equal}, place);
+    Reduction r;
+    r.place = place;
+    r.lengths = all.lengths;
+    r.item = ir::scalar(DType::b1);
+    r.at = [&](const Items& indices) { return all.at(indices)[0]; };
+    for (const ExprP& n : r.lengths)
+        if (n->type.is_none()) return n;
+    return fold_any(r, true, false);
+}
+
 }  // namespace xcuda::frontend

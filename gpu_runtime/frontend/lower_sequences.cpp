@@ -35,13 +35,17 @@ bool one_number_type(const Value& v) {
 }  // namespace
 
 bool Lowering::iterable(const Value& v) const {
-    return v.is_tuple() || v.is_indexed() || v.kind == Kind::records || v.kind == Kind::range ||
-           v.kind == Kind::lazy;
+    const bool viewed =
+        v.kind == Kind::expression && v.expression->alias;  // others NumPy computes beforehand
+    return v.is_tuple() || v.is_indexed() || viewed || v.kind == Kind::records || v.kind == Kind::range ||
+           v.kind == Kind::lazy || v.kind == Kind::string ||
+           (v.kind == Kind::meaning && v.meaning->kind == Meaning::Kind::class_ && !v.meaning->fields.empty());
 }
 
 // The items, where the compiler knows how many there are and each by its place.
 std::optional<std::vector<Value>> Lowering::known_items(const Value& v) {
     if (v.is_tuple()) return v.items;
+    if (auto items = constant_items(v)) return items;
     if (v.kind == Kind::lazy && v.text == "enumerate") {
         const auto inner = known_items(v.items[0]);
         if (!inner) return std::nullopt;
@@ -153,6 +157,10 @@ Lowering::Sequence Lowering::sequence(const Value& v, const Place& place) {
                         return scalar_value(load(element(v, {k}, place), place));
                     return sliced_any(v, {scalar_value(k)}, place);
                 }};
+    }
+    if (v.kind == Kind::expression && v.expression->alias && rank(v) == 1) {
+        const ExprP n = length(v, 0, place);
+        return {n, [this, v, place](ExprP k) { return scalar_value(element_at(v, {k}, place)); }};
     }
     if (v.kind == Kind::range) {
         return {
@@ -321,7 +329,7 @@ Value Lowering::call_lazy(const Node& node, const std::string& name) {
     const std::size_t sequences = name == "zip" ? v.items.size() : 1;
     for (std::size_t i = 0; i < sequences; ++i) {
         const Value& s = v.items[i];
-        if (s.kind == Kind::meaning) refuse_meaning(*s.meaning, s.text, given[i]->place);
+        if (s.kind == Kind::meaning && !iterable(s)) refuse_meaning(*s.meaning, s.text, given[i]->place);
         if (!iterable(s) || s.text == "generator")
             throw refused(given[i]->place,
                           fmt::format("{}() needs an array, a tuple or a range, found {}", name, spoken(s)));

@@ -104,7 +104,7 @@ Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place
             const std::string item = path + "." + std::to_string(i++);
             if (const Slot* known = slot_of(item)) *part = read_slot(item, *known, place).expr;
         }
-        return fixed;
+        return as_viewed(std::move(fixed), place);
     }
     if (slot.kind == Slot::Kind::tuple) {
         std::vector<Value> items;
@@ -240,7 +240,7 @@ void Lowering::assign(const std::string& given, const Value& value, const Place&
         slot.fixed.text = value.text;
         slot.fixed.only_fields = value.only_fields;
         for (std::size_t i = 0; i < value.items.size(); ++i)
-            assign(path + "." + std::to_string(i), value.items[i], place);
+            assign(path + "." + std::to_string(i), materialised(value.items[i], place), place);
     } else {
         if (path == "return" && !first && !same_fixed(slot.fixed, value))
             throw refused(place,

@@ -211,6 +211,7 @@ private:
     ExprP within(const std::string& subject, ExprP at, const ExprP& n, int axis, const Place& place);
     void fix_index(Value& view, int base, ExprP at) const;
     ViewAxis slice_run_any(const Value& slice, const ExprP& n, const Place& place);
+    Value one_axis(const Value& base, const Place& place);
     Value reshaped(const Value& base, const Node& call);
     Value array_attribute(const Value& base, const std::string& attr, const Place& place);
     Value expression_attribute(const Value& base, const std::string& attr, const Place& place);
@@ -286,8 +287,26 @@ private:
     ExprP fold_range(const Reduction& r, bool, bool);
     ExprP fold_place(const Reduction& r, bool greatest, bool nan);
     ExprP fold_any(const Reduction& r, bool any, bool);
+    ExprP contained(const Value& x, const Value& a, const Place& place);
     ExprP fold_count(const Reduction& r, bool, bool);
     Value product(const Value& a, const Value& b, const Place& place);
+
+    // lower_strings.cpp
+    std::optional<std::vector<Value>> constant_items(const Value& v);
+    std::optional<Value> string_operation(Op op, const Value& a, const Value& b, const Place& place);
+    Value string_item(const Value& base, const Node& node);
+    std::optional<Value> string_method(const Value& base, const std::string& name, const Node& node);
+    Value call_ord(const Node& node);
+    std::optional<Value> member_attribute(const Value& base, const std::string& attr, const Place& place);
+    std::optional<Value> same_member(const Value& a, const Value& b, const Place& place);
+    std::optional<Value> member_of_value(const Value& type, const Node& node);
+
+    // lower_reinterpret.cpp
+    ExprP bits_as(DType to, ExprP x, const Place& place);
+    DType view_dtype(const Node& node);
+    Value number_view(const ExprP& x, const Node& node);
+    Value array_view(const Value& base, DType to, const Place& place);
+    Value as_viewed(Value v, const Place& place);
 
     // lower_methods.cpp
     std::optional<Value> array_method(const Value& base, const std::string& name, const Node& node);
@@ -367,6 +386,8 @@ private:
     ExprP round(const ExprP& x, const Value& digits, bool builtin, const Place& place);
     Value call_divmod(const Node& node);
     Value call_pow(const Node& node);
+    std::optional<Value> call_whole(const std::string& spelling, const Node& node);
+    std::optional<Value> number_method(const Value& x, const std::string& name, const Node& node);
     Value call_log(const Node& node, const std::string& spelling);
 
     // lower_intrinsics.cpp

@@ -80,8 +80,6 @@ constexpr Refusal functions[] = {
     {"numpy.reshape", "np.reshape() is not part of the kernel language", "write a.reshape(2, 3)"},
     {"numpy.inner", "np.inner() is not part of the kernel language", "write np.dot(a, b)"},
     {"numpy.cross", "np.cross() is not part of the kernel language", "write its three components out"},
-    {"numpy.isclose", "np.isclose() is not part of the kernel language",
-     "write abs(a - b) <= atol + rtol * abs(b)"},
 };
 
 // By a part of the name as written, where no row above has the function.

@@ -72,9 +72,10 @@ bool same_seen(const Seen& a, const Seen& b) {
 bool same_fixed(const Value& a, const Value& b) {
     if (a.kind != b.kind) return false;
     switch (a.kind) {
-        case Value::Kind::array: return ir::same(*a.expr, *b.expr);
+        case Value::Kind::array: return ir::same(*a.expr, *b.expr) && a.viewed == b.viewed;
         case Value::Kind::view: {  // the numbers are variables
-            if (!ir::same(*a.expr, *b.expr) || a.tested != b.tested || a.axes.size() != b.axes.size())
+            if (!ir::same(*a.expr, *b.expr) || a.tested != b.tested || a.viewed != b.viewed ||
+                a.joined != b.joined || a.axes.size() != b.axes.size())
                 return false;
             for (std::size_t i = 0; i < a.indices.size(); ++i)
                 if (!a.indices[i] != !b.indices[i]) return false;

@@ -51,7 +51,9 @@ struct Value {
     std::vector<ir::ExprP> indices;  // view: by axis of the array; null where the view has an axis of its own
     std::vector<ViewAxis> axes;      // view
     std::size_t ndim = 0;            // records: axes left, beside those of array fields
-    std::uint8_t tested = 0;         // view: bit per axis of the array whose index needs no test any more
+    std::optional<DType> viewed;     // array or view that a name holds: its elements are read as this dtype
+    bool joined = false;  // view: reshape made axes of several of the array's, which lie behind one another
+    std::uint8_t tested = 0;  // view: bit per axis of the array whose index needs no test any more
     DType dtype = DType::i64;
     std::string text;
     const Meaning* meaning = nullptr;  // also of records and structured dtypes: the dtype

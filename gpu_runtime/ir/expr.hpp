@@ -85,6 +85,7 @@ struct Access {
     std::uint8_t checked = 0;  // bit per axis: tested at the access
     std::uint8_t wrap = 0;     // bit per axis: may be negative and then counts from the end
     bool aligned = false;      // of lanes: lane 0 lies at a multiple of the vector's size
+    bool joined = false;       // of several axes as one: its indices run over their lengths
     bool masked = false;       // CPU passes: only the first `tail` lanes are touched (see Function::tail)
     CacheHint hint = CacheHint::none;
     bool operator==(const Access&) const = default;

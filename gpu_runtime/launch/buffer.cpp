@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "device/pressure.hpp"
+#include "device/spilling.hpp"
 #include "device/under_way.hpp"
 #include "launch/event.hpp"
 #include "launch/held.hpp"
@@ -30,7 +31,8 @@ void log(Event::Kind kind, const device::Device& device, double begin, std::size
 
 }  // namespace
 
-// Out of memory: what nobody needs any more goes, what is kept for reuse goes back, and then once more.
+// Out of memory: what nobody needs any more goes, what is kept for reuse goes back, what may move to host memory does,
+// and then once more.
 void* Buffer::allocate() {
     try {
         return device_->allocate(bytes_, home_.get());
@@ -39,6 +41,13 @@ void* Buffer::allocate() {
     }
     device::relieve();
     device_->trim();
+    if (!device::spilling.load()) return device_->allocate(bytes_, home_.get());
+    try {
+        return device_->allocate(bytes_, home_.get());
+    } catch (const Error& error) {
+        auto* other_place = device::spilling_of(*device_);
+        if (error.python_type != "MemoryError" || !other_place || !other_place->make_room(bytes_)) throw;
+    }
     return device_->allocate(bytes_, home_.get());
 }
 
@@ -99,6 +108,8 @@ Buffer::~Buffer() {
 }
 
 void Buffer::used_on(const std::shared_ptr<device::Stream>& stream) {
+    if (device::spilling.load(std::memory_order_relaxed)) [[unlikely]]
+        if (auto* other_place = device::spilling_of(*device_)) other_place->note_use(address_);
     if (stream == home_) return;
     std::lock_guard lock(mutex_);
     if (std::find(others_.begin(), others_.end(), stream) == others_.end()) others_.push_back(stream);

@@ -1,6 +1,7 @@
 #include "launch/event.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ struct Entry {
     // Of a launch that was over, and well, when it was recorded: its time is all that is kept, so that thousands of
     // them leave the processor's caches to others. Negative: `timing` tells.
     double seconds = -1;
+    int calls = 1;  // of a launch: of so many the sum is in `seconds`, and of these
+    float shortest = 0, longest = 0;
     double end = 0;  // this and what follows: of all but launches
     std::int64_t bytes = 0;
     double before = 0;
@@ -32,6 +35,9 @@ struct Log {
     std::vector<Entry> events;                        // a ring once it is full: event n is at n % kept
     std::uint64_t next = 0;                           // number of the next event
     std::vector<std::shared_ptr<const Event>> plain;  // what copies, fills, allocations and releases share
+    std::uint64_t summed_from = none;                 // launches from this number on are summed
+
+    static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
     Log() { events.reserve(kept); }  // pages that no event has come to yet are not the process' yet
     std::uint64_t first() const { return next - events.size(); }  // number of the oldest event kept
@@ -57,6 +63,21 @@ std::shared_ptr<const device::Device::Launch> over(const Entry& entry) {
     launch->end = entry.begin + entry.seconds;
     launch->done = true;
     return launch;
+}
+
+/// Adds a launch that is over to the last entry, where that is of the same ones.
+bool add_to_last(const std::shared_ptr<const Event>& like, std::uintptr_t stream, double seconds) {
+    Log& l = log();
+    std::lock_guard lock(l.mutex);
+    if (l.next <= l.summed_from) return false;
+    Entry& last = l.events[(l.next - 1) % kept];
+    if (last.what != like || last.stream != stream || last.seconds < 0) return false;
+    if (last.calls == 1) last.shortest = last.longest = static_cast<float>(last.seconds);
+    ++last.calls;
+    last.seconds += seconds;
+    last.shortest = std::min(last.shortest, static_cast<float>(seconds));
+    last.longest = std::max(last.longest, static_cast<float>(seconds));
+    return true;
 }
 
 void append(Entry entry) {
@@ -98,15 +119,18 @@ void record(Event event) {
 
 void record_launch(const std::shared_ptr<const Event>& like, double begin, std::uintptr_t stream,
                    std::shared_ptr<const device::Device::Launch> timing) {
-    if (ended_well(timing.get()) && timing->timed && timing->end >= timing->begin)
-        append({like, nullptr, timing->begin, stream, timing->end - timing->begin});
-    else
+    if (ended_well(timing.get()) && timing->timed && timing->end >= timing->begin) {
+        const double seconds = timing->end - timing->begin;
+        if (!add_to_last(like, stream, seconds)) append({like, nullptr, timing->begin, stream, seconds});
+    } else {
         append({like, std::move(timing), begin, stream});
+    }
 }
 
-std::uint64_t mark() {
+std::uint64_t mark(Detail detail) {
     Log& l = log();
     std::lock_guard lock(l.mutex);
+    l.summed_from = detail == Detail::summed ? l.next : Log::none;
     return l.next;
 }
 
@@ -157,6 +181,15 @@ Slice events_since(std::uint64_t mark, std::size_t launches) {
     for (std::uint64_t n = begin; n < l.next; ++n) {
         const Entry& entry = l.events[n % kept];
         if (entry.what->kind == Event::Kind::launch) {
+            if (entry.calls > 1) {
+                LaunchSum& sum = sum_of(entry.what);
+                sum.calls += entry.calls;
+                sum.timed += entry.calls;
+                sum.total += entry.seconds;
+                sum.shortest = std::min(sum.shortest, double{entry.shortest});
+                sum.longest = std::max(sum.longest, double{entry.longest});
+                continue;
+            }
             if (launches == 0 && entry.seconds >= 0) {
                 add_timed(sum_of(entry.what), entry.seconds);
                 continue;

@@ -63,8 +63,12 @@ XCUDA_API void record(Event event);
 /// A launch, of which `like` has all that is the same for others like it: what is kept of each is a few words.
 XCUDA_API void record_launch(const std::shared_ptr<const Event>& like, double begin, std::uintptr_t stream,
                              std::shared_ptr<const device::Device::Launch> timing);
-/// A mark in the log; events after it are those of a cell or of a profiled block.
-XCUDA_API std::uint64_t mark();
+/// Whether launches after a mark are told one by one, or only how many there were and their times' sum, least and most:
+/// what a cell's report shows of thousands, which leaves the processor's caches to the loop that makes them.
+enum class Detail { each, summed };
+/// A mark in the log; events after it are those of a cell or of a profiled block. The last mark's detail holds: launches
+/// are summed as far as they come one after the other, alike, in one stream, and are over and well when recorded.
+XCUDA_API std::uint64_t mark(Detail detail = Detail::each);
 /// Launches of one kernel and shape that ended well, of which only the sums are kept.
 struct LaunchSum {
     std::shared_ptr<const Event> what;

@@ -16,8 +16,10 @@ namespace {
 
 constexpr std::int64_t stretch = 4096;  // iterations of a counted loop between two polls
 constexpr std::int64_t largest_step = std::int64_t{1} << 42;  // a grid has at most 2^41 threads along an axis
-constexpr std::int64_t turn_weight = 1;                       // of a `while`'s turn
-constexpr std::int64_t entry_weight = 16;                     // of a stretch, or of a short loop entered
+// Of the turns that a poll counts, 65536 from one look at the host to the next:
+constexpr std::int64_t turn_weight = 1;        // a turn of a `while`
+constexpr std::int64_t entry_weight = 16;      // a stretch of a loop inside another, or such a loop entered
+constexpr std::int64_t stretch_weight = 1024;  // a stretch of an outermost loop
 
 Stmt poll(std::int64_t weight) {
     Stmt s = simple(Stmt::Kind::poll);
@@ -80,8 +82,10 @@ ExprP end_of_stretch(const ExprP& first, const ExprP& stop, const ExprP& way, bo
 struct Poller {
     Function& f;
     std::map<const Stmt*, Turns> loops;  // by the statement as it stood
+    int depth = 0;                       // loops around
 
-    // A counted loop that may be long, in stretches with a poll between; its bound is read once, before it.
+    // A counted loop that may be long, in stretches with a poll between; its bound is read once, before it. Most are one
+    // stretch: such a loop costs no poll, unless it stands in another, where many of them are as good as a long one.
     void append_stretches(Body& to, Stmt loop, std::optional<std::int64_t> step, bool small) {
         const Type type = scalar(DType::i64, true);
         const auto kept = [&](const char* name, const ExprP& value) {
@@ -99,13 +103,19 @@ struct Poller {
         const ExprP way = step ? int_constant(stretch * *step) : mul(loop.exprs[2], int_constant(stretch));
         Stmt outer = simple(Stmt::Kind::loop_while, loop.place);
         outer.exprs = {compare(up ? Op::lt : Op::gt, first, stop)};
+        if (depth > 0) outer.body.push_back(poll(entry_weight));
+        std::swap(to, outer.body);
+        const ExprP last = kept("last", end_of_stretch(first, stop, way, up, small));
+        std::swap(to, outer.body);
+        const Place place = loop.place;
         loop.exprs[0] = first;
-        loop.exprs[1] = end_of_stretch(first, stop, way, up, small);
-        const ExprP next = small ? make(Op::add, type, {first, way}) : loop.exprs[1];
-        Stmt go_on = assign(var_of(*first), next, loop.place);
-        outer.body.push_back(poll(entry_weight));
+        loop.exprs[1] = last;
         outer.body.push_back(std::move(loop));
-        outer.body.push_back(std::move(go_on));
+        outer.body.push_back(
+            branch(compare(up ? Op::ge : Op::le, last, stop), {simple(Stmt::Kind::break_loop, place)}));
+        outer.body.back().place = place;
+        if (depth == 0) outer.body.push_back(poll(stretch_weight));
+        outer.body.push_back(assign(var_of(*first), last, place));
         to.push_back(std::move(outer));
     }
 
@@ -113,7 +123,10 @@ struct Poller {
         if (given.hint == Stmt::Hint::together) return to.push_back(std::move(given));
         const Turns turns = loops[&given];
         Stmt s = std::move(given);
+        const bool loop = s.kind == Stmt::Kind::loop_range || s.kind == Stmt::Kind::loop_while;
+        depth += loop;
         s.body = polled(s.body);
+        depth -= loop;
         s.orelse = polled(s.orelse);
         if (s.kind == Stmt::Kind::loop_range && !turns.few) {
             const auto step = integer_of(s.exprs[2]);

@@ -92,7 +92,7 @@ void from_statements(const Function& f, const Body& body, std::array<ExprP, 3>& 
 void from_written_array(const Function& f, std::array<ExprP, 3>& extent) {
     const std::vector<bool> assigned = assigned_vars(f, f.body);
     each_access(f, f.body, assigned, assignment_counts(f, f.body), [&](const AccessSeen& seen) {
-        if (!seen.writes || seen.array->type.space != Space::global) return;
+        if (!seen.writes || seen.access.joined || seen.array->type.space != Space::global) return;
         for (std::size_t d = 0; d < seen.indices.size(); ++d) {
             const auto sum = linear(seen.indices[d], seen.scope);
             for (int axis = 0; sum && axis < 3; ++axis)

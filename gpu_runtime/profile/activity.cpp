@@ -73,20 +73,46 @@ private:
     std::map<std::pair<int, std::uint32_t>, std::uintptr_t> known_;
 };
 
+bool may_be(const Event& event, const Activity& seen) {
+    const device::SeenKernel& kernel = *seen.kernel;
+    return kernel.shape.grid == event.shape.grid && kernel.shape.block == event.shape.block && event.kernel &&
+           kernel.name.find(event.kernel->name) != std::string::npos;
+}
+
+/// The kernels of graphs that may be these replayed launches, one each, in the order in which they began; empty where one
+/// has none. CUPTI 13.0 says of a graph's kernels in later sessions that another call asked for them.
+std::vector<const Activity*> by_looks(const std::vector<Event*>& launches, const device::Activities& all) {
+    std::vector<const Activity*> found;
+    std::set<const Activity*> taken;
+    for (const Event* e : launches) {
+        const auto one = std::find_if(all.seen.begin(), all.seen.end(), [&](const Activity& a) {
+            return a.of_graph && a.kernel && !taken.contains(&a) && may_be(*e, a);
+        });
+        if (one == all.seen.end()) return {};
+        taken.insert(&*one);
+        found.push_back(&*one);
+    }
+    return found;
+}
+
 /// A graph's launches have no events of their own on the GPU: its kernels, in the order of its replays, are theirs. Only
-/// where the numbers agree.
-void time_graphs(launch::Slice& slice, std::vector<const Activity*>& of_replays,
-                 const std::set<const Launch*>& matched) {
+/// where the numbers agree, or the looks. Gives the activities that it took.
+std::set<const Activity*> time_graphs(launch::Slice& slice, std::vector<const Activity*>& of_replays,
+                                      const std::set<const Launch*>& matched, const device::Activities& all) {
     std::vector<Event*> untimed;
     for (Event& e : slice.events)
         if (e.kind == Event::Kind::launch && over_and_well(e) && !e.timing->timed &&
             !matched.contains(e.timing.get()))
             untimed.push_back(&e);
-    if (untimed.size() != of_replays.size()) return;
-    std::stable_sort(of_replays.begin(), of_replays.end(),
-                     [](const Activity* a, const Activity* b) { return a->call < b->call; });
+    if (untimed.size() == of_replays.size())
+        std::stable_sort(of_replays.begin(), of_replays.end(),
+                         [](const Activity* a, const Activity* b) { return a->call < b->call; });
+    else
+        of_replays = by_looks(untimed, all);
+    if (untimed.size() != of_replays.size()) return {};
     for (std::size_t i = 0; i < untimed.size(); ++i)
         set_time(*untimed[i], of_replays[i]->begin, of_replays[i]->end);
+    return {of_replays.begin(), of_replays.end()};
 }
 
 class ForeignFacts {
@@ -128,11 +154,12 @@ void add_activities(launch::Slice& slice, const device::Activities& seen) {
         streams.learn(a, *found->second);
         if (over_and_well(*found->second)) set_time(*found->second, a.begin, a.end);
     }
-    time_graphs(slice, of_replays, matched);
+    const auto of_ours = time_graphs(slice, of_replays, matched, seen);
 
     ForeignFacts facts;
     for (const Activity& a : seen.seen) {
-        if (a.ours) continue;
+        const bool whose = a.of_graph && a.kernel && !a.launch;  // not told by the call
+        if (whose ? of_ours.contains(&a) : a.ours) continue;
         Event e{};
         e.kind = kind_of(a.kind);
         e.foreign = true;

@@ -52,6 +52,7 @@ json timeline(const launch::Slice& slice, double origin, std::size_t most) {
     StreamNumbers streams;
     std::vector<json> rows;
     std::size_t left_out = slice.lost;
+    for (const auto& sum : slice.sums) left_out += static_cast<std::size_t>(sum.calls);
     for (const Event& e : slice.events) {
         const char* kind = kind_of(e);
         if (!kind || (e.kind == Event::Kind::launch && !e.timing)) continue;
@@ -90,6 +91,11 @@ LaunchTimes launch_times(const launch::Slice& slice) {
             ++all.unknown;
     }
     all.unknown += static_cast<int>(slice.lost);
+    for (const auto& sum : slice.sums) {
+        all.launches += sum.calls;
+        all.unknown += sum.calls - sum.timed;
+        all.busy += sum.total;  // of one stream, one after the other
+    }
     std::sort(spans.begin(), spans.end());
     double until = spans.empty() ? 0 : spans.front().first;
     for (const auto& [begin, end] : spans) {

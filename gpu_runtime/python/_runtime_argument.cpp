@@ -214,7 +214,8 @@ bool Arguments::read_scalar(launch::Argument& value, PyObject* object, const std
     }
     if (how_to_read(object) == How::numpy_scalar) {
         Py_buffer view;
-        if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) {
+        const bool text = PyBytes_Check(object) || PyUnicode_Check(object);  // their bytes are no number
+        if (text || PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) {
             PyErr_Clear();
             wrong("TypeError",
                   fmt::format("'{}' is a NumPy {}, which kernels don't take", name, type_name(object)));

@@ -290,7 +290,7 @@ int get_buffer(PyObject* self, Py_buffer* out, int flags) {
         out->itemsize = size;
         if (a.view.readonly && (flags & PyBUF_WRITABLE)) raise("BufferError", "the array is read-only");
         out->readonly = a.view.readonly;
-        out->ndim = a.view.ndim;
+        out->ndim = (flags & PyBUF_ND) ? a.view.ndim : 1;  // bytes to who asks for no axes
         out->format = (flags & PyBUF_FORMAT) ? const_cast<char*>(to_format(a.view.dtype)) : nullptr;
         out->shape = (flags & PyBUF_ND) ? exported->lengths : nullptr;
         out->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? exported->strides : nullptr;

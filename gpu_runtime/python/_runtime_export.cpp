@@ -15,6 +15,7 @@
 #include "_runtime_error.hpp"
 #include "_runtime_foreign.hpp"
 #include "_runtime_stream.hpp"
+#include "device/spilling.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -26,12 +27,18 @@ void make_ready(const DeviceArray& a, std::uintptr_t handle) {
         if (!device.finished(stream.get())) device.order(device.handle(stream.get()), handle);
 }
 
+void shared(const DeviceArray& a) {
+    a.buffer->share();
+    if (auto* other_place = device::spilling_of(*a.buffer->device()); other_place && device::spilling.load())
+        other_place->keep_in_place(a.buffer->address());
+}
+
 std::uintptr_t export_stream(const DeviceArray& a) {
     device::Device& device = *a.buffer->device();
     const std::uintptr_t handle =
         std::max<std::uintptr_t>(device.handle(stream_on(a.buffer->device()).get()), 1);
     make_ready(a, handle);
-    a.buffer->share();
+    shared(a);
     return handle;
 }
 
@@ -93,7 +100,7 @@ nb::object to_dlpack(const DeviceArray& a, std::optional<std::int64_t> stream, b
                               "2 the thread's own, or a stream's pointer",
                               *stream));
         if (!stream || *stream != -1) make_ready(a, static_cast<std::uintptr_t>(stream.value_or(1)));
-        a.buffer->share();
+        shared(a);
     } else {
         if (stream)
             raise("ValueError", "an array of the CPU device has no stream: DLPack's stream must be None");

@@ -35,16 +35,15 @@ arrays::Shape shape_of(const Lengths& lengths) {
     return lengths;
 }
 
-// A new array's bytes can be counted.
+// A new array's bytes can be counted, as NumPy counts them: without the axes of length 0.
 void expect_addressable(const Lengths& lengths, DType d) {
     std::int64_t bytes = static_cast<std::int64_t>(info(d).size);
-    bool empty = false, over = false;
+    bool over = false;
     for (const std::int64_t n : lengths) {
         if (n < 0) wrong("ValueError", "negative dimensions are not allowed");
-        empty |= n == 0;
-        over |= __builtin_mul_overflow(bytes, n, &bytes);
+        over |= n > 0 && __builtin_mul_overflow(bytes, n, &bytes);
     }
-    if (over && !empty)
+    if (over)
         wrong("ValueError",
               "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.");
 }
@@ -147,6 +146,9 @@ nb::object fold_array(NumericArray& a, const std::string& ufunc, const std::stri
     if (!convert_number(identity.ptr(), d, number)) return nb::none();
     r.identity = number.bits;
     r.more_identity = number.more_bits;
+    if (!stream_on(a.value->device))
+        if (const ValueP made = arrays::folded_small(a.operand(), r, dtype_named(out), keepdims))
+            return numeric_result(made);
     const ValueP made =
         arrays::fold(a.value->device, a.operand(), r, dtype_named(out), keepdims, site_here());
     if (a.value->shared() || made->depth > most_depth)
@@ -159,7 +161,7 @@ nb::object view_of(const NumericArray& a, std::int64_t offset, const Lengths& le
     View view = arrays::dense(shape_of(lengths));
     view.offset = a.view.offset + offset;
     std::copy(strides.begin(), strides.end(), view.strides.begin());
-    return numeric_object(a.value, view, a.readonly);
+    return numeric_object(viewed(a), view, a.readonly);
 }
 
 // The memory as elements of another dtype: offset and strides in those.
@@ -262,6 +264,11 @@ arrays::Site site_of(const LaunchSite& at) {
 
 }  // namespace
 
+ValueP viewed(const NumericArray& a) {
+    if (!a.scalar) return a.value;
+    return applied(arrays::cast_loop(a.value->dtype, a.value->dtype), {a.operand()}, nullptr);
+}
+
 nb::object numeric_over(const DeviceArray& a) {
     if (a.view.dtype > DType::c128)  // float8 and times: codes from there on are Python's numbers
         wrong("TypeError", "numeric has no arrays of " + std::string(info(a.view.dtype).name),
@@ -346,6 +353,8 @@ ValueP applied(const arrays::Loop& loop, std::vector<Operand> operands, const Vi
     }
     const auto device = first->value->device;
     const View shape = first->view;
+    if (!stream_on(device))
+        if (ValueP made = arrays::applied_small(device, loop, operands, shape.shape(), like)) return made;
     const ValueP made = arrays::apply(device, loop, std::move(operands), shape.shape(), like, site_here());
     if (shared || made->depth > most_depth) [[unlikely]]
         arrays::compute(std::span(&made, 1), queue_on(device));
@@ -354,19 +363,21 @@ ValueP applied(const arrays::Loop& loop, std::vector<Operand> operands, const Vi
     return made;
 }
 
-void assign(NumericArray& array, const Operand& from) {
+bool take(NumericArray& array, const ValueP& from) {
     arrays::Value& old = *array.value;
-    if (array.readonly) wrong("ValueError", "output array is read-only");
     const bool alone =
         old.arrays == 1 && array.whole() && !old.shared() && old.relatives() == 1 && !old.readonly;
-    if (alone && from.value && from.value->arrays == 0 && from.value->layout == old.layout &&
-        from.value->dtype == old.dtype) {
-        const ValueP keeps = array.value;
-        arrays::hold(from.value);
-        arrays::let_go(old);
-        array.value = from.value;
-        return;
-    }
+    if (!alone || !from || from->layout != old.layout || from->dtype != old.dtype) return false;
+    const ValueP keeps = array.value;
+    arrays::hold(from);
+    arrays::let_go(old);
+    array.value = from;
+    return true;
+}
+
+void assign(NumericArray& array, const Operand& from) {
+    if (array.readonly) wrong("ValueError", "output array is read-only");
+    if (from.value && from.value->arrays == 0 && take(array, from.value)) return;
     assign_view(array, array.view, from);
 }
 
@@ -437,7 +448,7 @@ void bind_numeric(nb::module_& module) {
         .def_prop_rw(
             "_readonly", [](const NumericArray& a) { return a.readonly; },
             [](NumericArray& a, bool readonly) { a.readonly = readonly; })
-        .def_ro("_scalar", &NumericArray::scalar)
+        .def_rw("_scalar", &NumericArray::scalar)
         .def_prop_ro("_device_label",
                      [](const NumericArray& a) { return launch::device_label(a.value->device->info()); })
         .def_prop_ro("_host_accessible",
@@ -478,12 +489,12 @@ void bind_numeric(nb::module_& module) {
         .def("_reshaped",
              [](const NumericArray& a, const Lengths& shape) -> nb::object {  // None: it takes a copy
                  const auto view = arrays::reshape(a.view, shape_of(shape));
-                 return view ? numeric_object(a.value, *view, a.readonly) : nb::none();
+                 return view ? numeric_object(viewed(a), *view, a.readonly) : nb::none();
              })
         .def("_broadcast",
              [](const NumericArray& a, const Lengths& shape) -> nb::object {
                  const auto view = arrays::broadcast_to(a.view, shape_of(shape));
-                 return view ? numeric_object(a.value, *view, true) : nb::none();
+                 return view ? numeric_object(viewed(a), *view, true) : nb::none();
              })
         .def("_fold", &fold_array)
         .def("_assign", [](NumericArray& a, nb::handle from) {

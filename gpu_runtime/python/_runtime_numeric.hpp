@@ -37,6 +37,8 @@ NumericArray* numeric_array(PyObject* object);
 nb::object numeric_object(arrays::ValueP value, const arrays::View& view, bool readonly = false);
 /// What an operation gives: the value's array, where it has no axes as a scalar.
 nb::object numeric_result(const arrays::ValueP& value);
+/// What views of the array are of: its value, of a scalar's a copy.
+arrays::ValueP viewed(const NumericArray& array);
 /// numeric's array over a device array's memory.
 nb::object numeric_over(const DeviceArray& array);
 
@@ -55,6 +57,8 @@ arrays::Site site_here();
 /// A new value of a loop; computed at once where others may write to what it reads, or where the graph is large.
 arrays::ValueP applied(const arrays::Loop& loop, std::vector<arrays::Operand> operands,
                        const arrays::View* like);
+/// The value in place of the array's own, where nobody else sees that one's memory and it lies alike; false elsewhere.
+bool take(NumericArray& array, const arrays::ValueP& from);
 /// Elements for the array: by another value in its place where nobody else sees its memory, else by a write.
 void assign(NumericArray& array, const arrays::Operand& from);
 /// A write to a view of the array.

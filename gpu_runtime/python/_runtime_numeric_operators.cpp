@@ -126,7 +126,7 @@ bool read_numpy_scalar(PyObject* object, Operand& to, int& code) {
         return false;
     }
     const Format format = from_format(view.format, static_cast<std::size_t>(view.itemsize));
-    const bool good = format.dtype && !format.swapped && view.len <= 16;
+    const bool good = format.dtype && *format.dtype <= DType::c128 && !format.swapped && view.len <= 16;
     if (good) {
         to.dtype = *format.dtype;
         const auto n = static_cast<std::size_t>(view.len);
@@ -339,12 +339,21 @@ PyObject* get_item(PyObject* self, PyObject* key) {
         bool scalar = false;
         const auto view = index_view(x.view, key, scalar);
         if (!view) return nb::handle(callbacks.getitem)(nb::handle(self), nb::handle(key)).release().ptr();
-        if (!scalar) return numeric_object(x.value, *view, x.readonly).release().ptr();
+        if (!scalar) return numeric_object(viewed(x), *view, x.readonly).release().ptr();
         // One element is a value of its own, as NumPy's scalars are.
         const arrays::ValueP made = applied(arrays::cast_loop(x.value->dtype, x.value->dtype),
                                             {{x.value, *view, x.value->dtype}}, nullptr);
         return numeric_result(made).release().ptr();
     });
+}
+
+/// Only the expression that is being evaluated has it.
+bool is_temporary(PyObject* object) {
+#if PY_VERSION_HEX >= 0x030E0000
+    return PyUnstable_Object_IsUniqueReferencedTemporary(object);
+#else
+    return Py_REFCNT(object) == 1;
+#endif
 }
 
 int set_item(PyObject* self, PyObject* key, PyObject* given) {
@@ -358,16 +367,37 @@ int set_item(PyObject* self, PyObject* key, PyObject* given) {
         const bool readable = view && read_operand(given, from, code);
         const bool fits = readable && (code < weak_int || convert_number(given, x.value->dtype, from));
         const bool loses = readable && is_complex(from.dtype) && !is_complex(x.value->dtype);
-        if (!fits || loses) {
+        // A number of another dtype becomes an integer as int() makes it, and fits or not.
+        const bool whole = readable && !from.value && code < weak_int && is_integer(x.value->dtype) &&
+                           from.dtype != x.value->dtype && from.dtype != DType::b1;
+        if (!fits || loses || whole) {
             nb::handle(callbacks.setitem)(nb::handle(self), nb::handle(key), nb::handle(given));
             return 0;
         }
         const bool truth = x.value->dtype == DType::b1 && from.value && from.view.size() == 1;
         if (scalar && from.value && from.view.ndim > 0 && !truth)
             wrong("ValueError", "setting an array element with a sequence.");
+        // x[...] = f(y): what is pending and has no other name is x's from now on, and need not be copied into it.
+        const bool dies = from.value && from.value->pending() && from.value->arrays == 1 &&
+                          from.view == from.value->layout && is_temporary(given);
+        if (dies && !x.readonly && *view == x.view && take(x, from.value)) return 0;
         assign_view(x, *view, std::move(from));
         return 0;
     });
+}
+
+PyObject* item(PyObject* self, Py_ssize_t i) {
+    PyObject* key = PyLong_FromSsize_t(i);
+    PyObject* made = key ? get_item(self, key) : nullptr;
+    Py_XDECREF(key);
+    return made;
+}
+
+int assign_item(PyObject* self, Py_ssize_t i, PyObject* given) {
+    PyObject* key = PyLong_FromSsize_t(i);
+    const int made = key ? set_item(self, key, given) : -1;
+    Py_XDECREF(key);
+    return made;
 }
 
 Py_ssize_t length(PyObject* self) {
@@ -380,7 +410,7 @@ Py_ssize_t length(PyObject* self) {
 }
 
 #define SLOT(which, function) {which, reinterpret_cast<void*>(function)}
-constexpr int slot_count = 34;
+constexpr int slot_count = 36;
 
 }  // namespace
 
@@ -486,6 +516,8 @@ std::span<const PyType_Slot> numeric_operator_slots() {
         SLOT(Py_mp_ass_subscript, set_item),
         SLOT(Py_mp_length, length),
         SLOT(Py_sq_length, length),
+        SLOT(Py_sq_item, item),
+        SLOT(Py_sq_ass_item, assign_item),
         {0, nullptr}};
     return slots;
 }
@@ -496,6 +528,7 @@ void bind_numeric_operators(nb::module_& module) {
         return static_cast<int>(ufuncs().size()) - 1;
     });
     // The result; None where the fast way does not know the operands.
+    // Scalars where NumPy has them, or arrays without axes.
     module.def("numeric_call", [](int ufunc, nb::args args) -> nb::object {
         const auto n = static_cast<int>(args.size());
         if (n != ufuncs()[static_cast<std::size_t>(ufunc)].inputs || n > 3) return nb::none();
@@ -523,7 +556,8 @@ void bind_numeric_operators(nb::module_& module) {
                    }
                    if (!any) return nb::none();
                    broadcast(given);
-                   return numeric_result(applied(*loop, std::move(given), nullptr));
+                   const arrays::ValueP made = applied(*loop, std::move(given), nullptr);
+                   return numeric_object(made, made->layout);
                });
     module.def("numeric_has_loop",
                [](const std::string& name, const std::vector<std::string>& in, const std::string& out) {

@@ -67,18 +67,20 @@ nlohmann::json collection_of(launch::Slice& slice, device::Watch* watch, const d
     return told;
 }
 
-std::optional<std::string> report_since(std::uint64_t mark, const std::string& kind, const std::string& label,
-                                        double begin, bool failed, double wait, bool measure, bool timeline,
-                                        device::Watch* watch, const device::Counting* counting) {
+std::optional<nlohmann::json> report_since(std::uint64_t mark, const std::string& kind,
+                                           const std::string& label, double begin, bool failed, double wait,
+                                           bool measure, bool timeline, device::Watch* watch,
+                                           const device::Counting* counting) {
     nb::gil_scoped_release released;
     const bool each = timeline || counting || (watch && !watch->idle());
-    const std::size_t launches = each ? std::numeric_limits<std::size_t>::max() : 100;
+    const std::size_t launches = each ? std::numeric_limits<std::size_t>::max() : 0;
     auto slice = launch::events_since(mark, launches);
-    if (slice.events.empty() && !watch) return std::nullopt;
+    const auto nothing = [&] { return slice.events.empty() && slice.sums.empty(); };
+    if (nothing() && !watch) return std::nullopt;
     const double end = now();
     if (settle(slice, wait)) slice = launch::events_since(mark, launches);  // launches have their times now
     auto collection = collection_of(slice, watch, counting, wait);
-    if (slice.events.empty()) return std::nullopt;
+    if (nothing()) return std::nullopt;
     const auto devices = profile::states_of(slice, measure);
     auto document = profile::report(slice, devices, {kind, label, begin, end, failed});
     if (!measure) {
@@ -87,7 +89,40 @@ std::optional<std::string> report_since(std::uint64_t mark, const std::string& k
     if (!document) return std::nullopt;
     if (!collection.empty()) (*document)["collection"] = std::move(collection);
     if (timeline) (*document)["timeline"] = profile::timeline(slice, begin);
-    return document->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return document;
+}
+
+nb::object python_text(const std::string& text) {
+    PyObject* made = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+    if (!made) throw nb::python_error();
+    return nb::steal(made);
+}
+
+/// As json.loads has it of the text, without the text.
+nb::object python_value(const nlohmann::json& value) {
+    using Type = nlohmann::json::value_t;
+    switch (value.type()) {
+        case Type::object: {
+            nb::dict made;
+            for (const auto& [key, part] : value.get_ref<const nlohmann::json::object_t&>()) {
+                PyObject* name = python_text(key).release().ptr();
+                PyUnicode_InternInPlace(&name);
+                made[nb::steal(name)] = python_value(part);
+            }
+            return made;
+        }
+        case Type::array: {
+            nb::list made;
+            for (const auto& part : value) made.append(python_value(part));
+            return made;
+        }
+        case Type::string: return python_text(value.get_ref<const std::string&>());
+        case Type::boolean: return nb::bool_(value.get<bool>());
+        case Type::number_integer: return nb::int_(value.get<std::int64_t>());
+        case Type::number_unsigned: return nb::int_(value.get<std::uint64_t>());
+        case Type::number_float: return nb::float_(value.get<double>());
+        default: return nb::none();
+    }
 }
 
 using CounterRow = std::tuple<std::string, std::string, double, std::vector<std::string>>;
@@ -142,13 +177,25 @@ nb::object occupancy(const std::string& architecture, int registers, std::int64_
 }  // namespace
 
 void bind_profile(nb::module_& m) {
-    m.def("profile_mark", &launch::mark, "A mark in the log of events.");
+    m.def(
+        "profile_mark",
+        [](bool summed) { return launch::mark(summed ? launch::Detail::summed : launch::Detail::each); },
+        nb::arg("summed") = false,
+        "A mark in the log of events. `summed`: of launches alike after it only sums need be told.");
     m.def("clock", &now, "Seconds on the clock that all events share.");
     m.def(
-        "report_since", &report_since, nb::arg("mark"), nb::arg("kind"), nb::arg("label"), nb::arg("begin"),
-        nb::arg("failed"), nb::arg("wait"), nb::arg("measure"), nb::arg("timeline") = false,
+        "report_since",
+        [](std::uint64_t mark, const std::string& kind, const std::string& label, double begin, bool failed,
+           double wait, bool measure, bool timeline, device::Watch* watch, const device::Counting* counting) {
+            const auto made =
+                report_since(mark, kind, label, begin, failed, wait, measure, timeline, watch, counting);
+            return made ? python_value(*made) : nb::none();
+        },
+        nb::arg("mark"), nb::arg("kind"), nb::arg("label"), nb::arg("begin"), nb::arg("failed"),
+        nb::arg("wait"), nb::arg("measure"), nb::arg("timeline") = false,
         nb::arg("watch").none() = nb::none(), nb::arg("counting").none() = nb::none(),
-        "The report of the events after `mark` as JSON text; None where there is none. Launches that still "
+        "The report of the events after `mark`, JSON's values as Python's; None where there is none. "
+        "Launches that still "
         "run are waited for `wait` seconds at most; unknown ceilings are measured where `measure`, else in "
         "the "
         "background. `timeline`: with the time of each event. `watch`, `counting`: what was collected beside "

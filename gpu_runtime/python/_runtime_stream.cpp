@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "_runtime_graph.hpp"
+#include "device/spilling.hpp"
 #include "launch/program.hpp"
 
 namespace xcuda::python {
@@ -118,6 +119,8 @@ void synchronize(const std::shared_ptr<device::Device>& device, const std::share
             const auto all = streams;  // the list may grow while the GIL is away
             for (const auto& weak : all)
                 if (const auto s = weak.lock()) wait_for(*device, s.get());
+            if (device::spilling.load(std::memory_order_relaxed)) [[unlikely]]
+                if (auto* other_place = device::spilling_of(*device)) other_place->bring_back();
         }
     } catch (const Error& error) {
         if (error.python_type == "DeviceLostError") throw;  // lost_launches() lands what was under way
@@ -227,10 +230,9 @@ nb::list lost_launches(const std::string& label) {
         const std::string name = w->graph ? "a graph" : w->started.kernel->facts->name;
         const bool placed = w->site.code.is_valid();
         const auto unguarded = [](const auto& launch) { return launch.kernel->lowered->unguarded; };
-        out.append(nb::make_tuple(name, placed ? w->site.code.attr("co_filename") : nb::object(nb::none()),
-                                  w->site.line(),
-                                  w->graph ? std::ranges::any_of(w->graph->launches, unguarded)
-                                           : unguarded(w->started)));
+        out.append(nb::make_tuple(
+            name, placed ? w->site.code.attr("co_filename") : nb::object(nb::none()), w->site.line(),
+            w->graph ? std::ranges::any_of(w->graph->launches, unguarded) : unguarded(w->started)));
     }
     return out;
 }
@@ -284,6 +286,10 @@ void bind_device(nb::module_& module) {
                  out["total"] = m.total;
                  out["available"] = m.available;
                  out["limit"] = m.limit;
+                 const auto* other_place = device::spilling_of(*d.device);
+                 const auto there = other_place ? other_place->spilled() : device::Spilling::Figures{};
+                 out["spill_limit"] = there.limit;
+                 out["spilled"] = there.spilled;
                  return out;
              })
         .def("_trim",
@@ -293,6 +299,14 @@ void bind_device(nb::module_& module) {
              })
         .def("_set_memory_limit",
              [](const PyDevice& d, std::int64_t bytes) { d.device->set_memory_limit(bytes); })
+        .def("_set_spill_limit",
+             [](const PyDevice& d, std::int64_t bytes) {
+                 auto* other_place = device::spilling_of(*d.device);
+                 if (!other_place)
+                     wrong("ValueError", "the CPU device's arrays are in host memory already",
+                           "arrays of a GPU can move there: cuda.Device(\"cuda:0\").spill_limit");
+                 other_place->set_spill_limit(bytes);
+             })
         .def("synchronize", [](const PyDevice& d) { synchronize(d.device, nullptr, true); });
     module.def("device_labels", [] {
         std::vector<std::string> labels;

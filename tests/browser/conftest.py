@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -30,6 +31,12 @@ OPTIONS = [
     "--ServerApp.password=",
 ]
 
+SETTINGS = [
+    ("apputils-extension", "notification", {"fetchNews": "false", "checkForUpdates": False}),
+    # A loaded machine's kernel may take longer than the second that the completer waits.
+    ("completer-extension", "manager", {"providerTimeout": 15_000}),
+]
+
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
@@ -48,11 +55,10 @@ def server(tmp_path_factory):
     )
     env = {**os.environ, "XCUDA_CACHE_DIR": str(home / "cache"), "IPYTHONDIR": str(home / "ipython")}
     env |= {place: str(home / place.lower()) for place in places}
-    settings = Path(env["JUPYTERLAB_SETTINGS_DIR"]) / "@jupyterlab" / "apputils-extension"
-    settings.mkdir(parents=True)
-    (settings / "notification.jupyterlab-settings").write_text(
-        '{"fetchNews": "false", "checkForUpdates": false}'
-    )
+    for extension, plugin, values in SETTINGS:
+        settings = Path(env["JUPYTERLAB_SETTINGS_DIR"]) / "@jupyterlab" / extension
+        settings.mkdir(parents=True)
+        (settings / f"{plugin}.jupyterlab-settings").write_text(json.dumps(values))
     log = (home / "log").open("w")
     command = [
         sys.executable,

@@ -152,3 +152,33 @@ def test_a_slider_that_launches_a_kernel(lab):
         lab.page.keyboard.press("ArrowRight")
         expect(label).to_have_text(f"sum {factor * total}")
     lab.shoot("slider")
+
+
+WATCHED = """@cuda.kernel
+def watched(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += 1
+
+
+held = cuda.zeros(1000)
+watched(held)"""
+STOPPED = """from xcuda.magics import dashboard
+dashboard._panel.thread.join(20)
+dashboard.is_running()"""
+
+
+def test_the_dashboard_goes_on_until_its_cell_is_deleted(lab):
+    lab.open("dashboard", ["from xcuda import core as cuda", "%cuda_dashboard --every 0.2", WATCHED, STOPPED])
+    for number in (0, 1, 2):
+        lab.run(number)
+    panel = lab.output(1).first
+    for words in ("memory by variable", "held", "last kernels", "watched"):
+        expect(panel).to_contain_text(words)
+    lab.shoot("dashboard")
+    lab.edit(1)
+    lab.page.keyboard.press("Escape")
+    lab.page.keyboard.press("d")
+    lab.page.keyboard.press("d")
+    lab.run(2)  # the last, now
+    assert lab.output(2).inner_text().strip() == "False"

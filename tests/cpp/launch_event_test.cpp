@@ -87,6 +87,38 @@ TEST(Events, LaunchesBeyondThoseAskedForAreSummed) {
     EXPECT_TRUE(events_since(at).sums.empty());
 }
 
+TEST(Events, LaunchesAlikeAreOneSumWhereAMarkAsksForNoMore) {
+    Event like{};
+    like.kind = Event::Kind::launch;
+    const auto one = std::make_shared<const Event>(like), other = std::make_shared<const Event>(like);
+    record_launch(one, 0, 0, ended(0, 1));  // before the mark: never part of its sums
+    const auto at = mark(Detail::summed);
+    for (int i = 1; i <= 1000; ++i) record_launch(one, 0, 0, ended(i, i + 0.25 * (1 + i % 3)));
+    record_launch(one, 0, 8, ended(0, 3));  // another stream
+    record_launch(other, 0, 8, ended(0, 5));
+    record_launch(other, 0, 8, std::make_shared<device::Device::Launch>());  // runs
+    record_launch(other, 0, 8, ended(0, 7));
+    EXPECT_EQ(mark(Detail::summed), at + 5);  // one entry for the thousand
+    record_launch(other, 0, 8, ended(0, 9));  // after another mark: an entry of its own
+
+    const Slice slice = events_since(at, 0);
+    ASSERT_EQ(slice.events.size(), 1u);  // the one that runs
+    ASSERT_EQ(slice.sums.size(), 2u);
+    EXPECT_EQ(slice.sums[0].calls, 1001);
+    EXPECT_EQ(slice.sums[0].timed, 1001);
+    EXPECT_DOUBLE_EQ(slice.sums[0].total, 0.25 * (333 * (1 + 2 + 3) + 2) + 3);
+    EXPECT_EQ(slice.sums[0].shortest, 0.25);
+    EXPECT_EQ(slice.sums[0].longest, 3);
+    EXPECT_EQ(slice.sums[1].calls, 3);
+    EXPECT_EQ(slice.sums[1].total, 21);
+    EXPECT_EQ(events_since(at + 5).events.size(), 1u);
+
+    const auto each = mark();
+    for (int i = 0; i < 10; ++i) record_launch(one, 0, 0, ended(i, i + 1));
+    EXPECT_EQ(events_since(each).events.size(), 10u);
+    EXPECT_TRUE(events_since(each).sums.empty());
+}
+
 TEST(Events, TheOldestGoAndAreCounted) {
     const auto at = mark();
     for (int i = 0; i < 65536 + 100; ++i) record(numbered(i));

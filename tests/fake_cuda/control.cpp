@@ -30,6 +30,7 @@ constexpr Named options[] = {
     {"fault_length", &Options::fault_length},
     {"drop", &Options::drop},
     {"drops_nan", &Options::drops_nan},
+    {"astray", &Options::astray},
 };
 
 std::int64_t counter(State& s, const std::string& name) {
@@ -40,6 +41,10 @@ std::int64_t counter(State& s, const std::string& name) {
     std::int64_t used = 0, alive = 0, resets = 0;
     for (const auto& [address, a] : s.memory) used += a.device >= 0 ? static_cast<std::int64_t>(a.bytes) : 0;
     for (const auto& c : s.primaries) alive += c->alive, resets += c->resets;
+    if (name.starts_with("on_host:")) {  // what is at an address: 1 where it is the host's memory
+        const auto at = s.memory.find(std::stoull(name.substr(8)));
+        return at == s.memory.end() || !at->second.piece ? -1 : at->second.piece->device < 0;
+    }
     const std::map<std::string, std::int64_t> counters = {
         {"launches", s.launch_count},
         {"contexts", alive},

@@ -146,6 +146,9 @@ void profile_kernel(const Done& done, const std::string& name, const std::array<
     r.gridZ = static_cast<int>(shape[2]);
     r.blockX = static_cast<int>(shape[3]), r.blockY = static_cast<int>(shape[4]),
     r.blockZ = static_cast<int>(shape[5]);
+    r.graphNodeId = of_graph;  // 0: of no graph
+    if (of_graph && state().options.astray)
+        r.correlationId = of_graph + static_cast<std::uint32_t>(state().options.astray);
     r.registersPerThread = 32;
     r.staticSharedMemory = 512;
     r.dynamicSharedMemory = static_cast<int>(shared);

@@ -19,14 +19,24 @@ std::uint64_t taken(int device) {
     for (const Pool* pool : s.live_pools)
         if (pool->device == device) bytes += pool->reserved;
     for (const auto& [address, a] : s.memory)
-        if (a.device == device && !a.pool) bytes += a.bytes;
+        if (a.device == device && !a.pool && !a.piece) bytes += a.bytes;
+    for (const auto& [piece, _] : s.pieces)
+        if (piece->device == device) bytes += piece->bytes;
     return bytes;
 }
+
+}  // namespace
+
+namespace fake {
 
 std::uint64_t available(int device) {
     const auto all = static_cast<std::uint64_t>(state().options.memory);
     return all - std::min(all, taken(device));
 }
+
+}  // namespace fake
+
+namespace {
 
 void* bytes_for(std::uint64_t bytes) {
     return std::aligned_alloc(512, (std::max<std::uint64_t>(bytes, 1) + 511) / 512 * 512);

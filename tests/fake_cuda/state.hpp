@@ -31,6 +31,7 @@ struct Options {
     std::int64_t fault_kind = 0, fault_site = -1, fault_index = 0,
                  fault_length = 0;  // the next kernel records these
     std::int64_t drop = 0;          // CUPTI says that it lost so many records
+    std::int64_t astray = 0;        // CUPTI tells of a graph's kernels the call so many numbers later
     std::int64_t drops_nan = 0;     // 1: the relu of products gives 0 for nan
 };
 
@@ -52,12 +53,22 @@ struct Pool {
     std::uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0, threshold = 0;
 };
 
+/// Memory without an address of its own: of a device, or (-1) of the host.
+struct Piece {
+    std::uint64_t bytes;
+    int device;
+    int file;
+    int holders = 1;  // its handle, and where it is mapped
+    bool released = false;
+};
+
 struct Allocation {
     std::uint64_t bytes;
     int device;  // -1: pinned host memory
     Pool* pool;  // null: cuMemAlloc's, or host memory
     Context* context;
-    bool owned;  // the fake's own bytes; false: registered
+    bool owned;              // the fake's own bytes; false: registered
+    Piece* piece = nullptr;  // what is mapped there
 };
 
 struct Graph {
@@ -100,6 +111,8 @@ struct State {
     std::map<std::string, Failure> failures;
     std::vector<std::unique_ptr<Context>> primaries;
     std::map<std::uintptr_t, Allocation> memory;  // by address
+    std::map<Piece*, std::unique_ptr<Piece>> pieces;
+    std::map<std::uintptr_t, std::size_t> reserved;  // ranges of addresses
     std::vector<std::unique_ptr<Pool>> pools;
     std::vector<Pool*> default_pools;
     std::set<Pool*> live_pools;
@@ -144,5 +157,7 @@ void add(Stream& stream, std::function<void()> run, bool always = false);
 /// Ends with everything in it, as a reset does, once the work that runs is over. `lock` is of the state's mutex.
 void destroy(Context& context, std::unique_lock<std::mutex>& lock);
 double now();
+/// Bytes of a device that nobody has.
+std::uint64_t available(int device);
 
 }  // namespace fake

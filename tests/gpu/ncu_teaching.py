@@ -2,8 +2,9 @@
 
     python tests/gpu/ncu_teaching.py [NAMES] [--out FOLDER]    needs a GPU, ncu, nvcc and NumPy
 
-Ours (checked=False, then checked) and theirs run in processes of their own, each under ncu; nvcc runs before, outside of
-it. The folder gets ncu's report of each process, its figures as CSV, its samples by instruction and what it said.
+A kernel at a time: one process launches ours (checked=False, then checked) and theirs under ncu; nvcc runs before, outside
+of it, as ncu does not survive it. What takes many turns is left out: some 10 passes over a kernel instead of 38. The folder
+gets ncu's report of each kernel, its figures as CSV, its samples by instruction and what it said, as they come.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import io
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -19,26 +21,27 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent.parent / "bench"), str(HERE.parent / "teaching")]
-NAMES = ["n_queens", "levenshtein", "spmv_csr", "kmeans_assign"]
-CALLS = 2  # of each kernel; the last is shown
+NAMES = ["spmv_csr", "levenshtein", "kmeans_assign", "n_queens"]
 OURS = {"checked=False": {"checked": False}, "checked": {}}
 THEIRS = "CUDA C++"
-MARK = "next_case"
+LIMIT = 20.0  # seconds of a kernel's process
 
-# Beside those of `--set full`.
-MORE = [
+SECTIONS = ["LaunchStats", "Occupancy", "SpeedOfLight", "SchedulerStats", "WarpStateStats"]
+METRICS = [
     "gpu__time_duration.sum",
     "smsp__inst_executed.sum",
-    "smsp__thread_inst_executed.sum",
+    "smsp__thread_inst_executed_per_inst_executed.ratio",
     "lts__t_bytes.sum",
     "dram__bytes_read.sum",
     "dram__bytes_write.sum",
+    "l1tex__t_sector_hit_rate.pct",
     *(
         f"l1tex__t_bytes_pipe_lsu_mem_{space}_op_{op}.sum"
         for space in ("global", "local")
         for op in ("ld", "st")
     ),
 ]
+SAMPLES = "group:smsp__pcsamp_warp_stall_reasons"  # by instruction
 
 # (what the table calls it, ncu's names of which the first that is there counts, scale, digits)
 ROWS = [
@@ -60,46 +63,27 @@ ROWS = [
     ("L2, MB", ["lts__t_bytes.sum"], 1e-6, 2),
     ("DRAM read, MB", ["dram__bytes_read.sum"], 1e-6, 2),
     ("DRAM written, MB", ["dram__bytes_write.sum"], 1e-6, 2),
-    ("branches alike in a warp, %", ["smsp__sass_average_branch_targets_threads_uniform.pct"], 1, 1),
     ("cycles between a warp's instructions", ["smsp__average_warp_latency_per_inst_issued.ratio"], 1, 2),
 ]  # fmt: skip
 STALL = re.compile(r"smsp__average_warps_issue_stalled_(\w+)_per_issue_active\.ratio")
 
 
-def launch_ours(names):
-    import cases
-    from xcuda import core as cuda
-
-    @cuda.kernel
-    def next_case(out):
-        out[0] = 1
-
-    flag, loaded = cuda.zeros(1, "int32"), cases.load()
-    for options in OURS.values():
-        for name in names:
-            case = loaded[name]
-            kernels, given = case.made(**options), cases.to_device(case.inputs("GPU"))
-            next_case[1, 1](flag)
-            for _ in range(CALLS):
-                case.module.launch(kernels, **given)
-                cuda.synchronize()
-            del given
-
-
-def launch_theirs(names, library):
+def launch(name, library):
+    """Each version once, ours first."""
     import cases
     import gpu_teaching
+    from xcuda import core as cuda
 
-    peer, loaded = gpu_teaching.Peer(library), cases.load()
-    for name in names:
-        given = peer.to_device(loaded[name].inputs("GPU"))
-        call = peer.caller(name, given)
-        peer.library.mark()
-        for _ in range(CALLS):
-            call()
-        peer.library.mark()
-        if error := peer.error():
-            raise SystemExit(f"{name}: {error}")
+    case = cases.load()[name]
+    given = cases.to_device(case.inputs("GPU"))
+    for options in OURS.values():
+        case.module.launch(case.made(**options), **given)
+        cuda.synchronize()
+    peer = gpu_teaching.Peer(library)
+    peer.caller(name, given)()
+    cuda.synchronize()
+    if error := peer.error():
+        raise SystemExit(f"{name}: {error}")
 
 
 def ncu_file():
@@ -110,37 +94,43 @@ def ncu_file():
     return found
 
 
-def profiled(ncu, side, arguments, folder):
-    """ncu's rows of one process, in the order of the launches. A try that gives none is told, and made with less."""
-    report = folder / f"{side}.ncu-rep"
-    child = [sys.executable, "-X", "faulthandler", str(Path(__file__).resolve()), "--child", *arguments]
+def profiled(ncu, name, library, folder):
+    """ncu's rows of one kernel, in the order of the launches. A try that gives none is told, and made with less."""
+    report = folder / f"{name}.ncu-rep"
+    child = [sys.executable, "-X", "faulthandler", str(Path(__file__).resolve())]
+    child += [name, "--child", "--library", str(library)]
     common = ["--clock-control", "none", "--target-processes", "application-only", "--import-source", "no"]
-    tries = [["--set", "full", "--metrics", ",".join(MORE)], ["--set", "full"], ["--set", "detailed"]]
-    env = os.environ | {"PYTHONFAULTHANDLER": "1", "XCUDA_DEVICE": "cuda:0"}
-    for number, what in enumerate(tries):
-        log = folder / f"{side}.{number}.log"
+    what = [word for section in SECTIONS for word in ("--section", section)]
+    tries = [[*what, "--metrics", ",".join([*METRICS, SAMPLES])], what]
+    for number, asked in enumerate(tries):
+        log = folder / f"{name}.{number}.log"
         report.unlink(missing_ok=True)
-        with log.open("w") as to:
-            ended = subprocess.run(
-                [ncu, "--force-overwrite", "-o", str(report.with_suffix("")), *common, *what, *child],
-                stdout=to, stderr=subprocess.STDOUT, env=env,
-            ).returncode  # fmt: skip
-        rows = read(ncu, report, folder / f"{side}.csv") if report.exists() else []
+        ended = ran([ncu, "-f", "-o", str(report.with_suffix("")), *common, *asked, *child], log)
+        rows = read(ncu, report, folder / f"{name}.csv") if report.exists() else []
+        if ended != 0 or not rows:
+            print(f"{name}: ncu ended with {ended}, {len(rows)} launches.\n{tail(log)}", flush=True)
         if rows:
-            if ended:
-                print(f"{side}: ncu ended with {ended}, after {len(rows)} launches.\n{tail(log)}")
             return rows, report
-        print(f"{side}: ncu {' '.join(what)} ended with {ended} and no launches.\n{tail(log)}")
-        if number == 0:
-            alone(side, child, env, folder)
+        if number == 0:  # a fault of its own shows here
+            print(f"{name}: without ncu it ends with {ran(child, folder / f'{name}.alone.log')}", flush=True)
     return [], None
 
 
-def alone(side, child, env, folder):
-    """The same process without ncu: a fault of its own shows here."""
-    told = subprocess.run(child, capture_output=True, text=True, env=env)
-    (folder / f"{side}.alone.log").write_text(told.stdout + told.stderr)
-    print(f"{side}: the same without ncu ended with {told.returncode}. {told.stderr.strip()[-1500:]}")
+def ran(command, log):
+    """The exit status; None where it took too long and was ended, with its children."""
+    env = os.environ | {"PYTHONFAULTHANDLER": "1", "XCUDA_DEVICE": "cuda:0"}
+    with log.open("w") as to:
+        process = subprocess.Popen(command, stdout=to, stderr=to, env=env, start_new_session=True)
+        try:
+            return process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGINT)  # ncu writes what it has
+            try:
+                process.wait(3)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            return None
 
 
 def tail(log):
@@ -157,15 +147,17 @@ def read(ncu, report, to):
     return [row for row in csv.DictReader(io.StringIO("\n".join(lines))) if row.get("ID")]
 
 
-def cut(rows):
-    """The launches between marks."""
-    parts = []
-    for row in rows:
-        if MARK in row["Kernel Name"]:
-            parts.append([])
-        elif parts:
-            parts[-1].append(row)
-    return [part for part in parts if part]
+def by_version(rows):
+    """{version: its longest launch}; ours come first and are named for the Python function, theirs are all `kernel`."""
+    theirs = [row for row in rows if re.match(r"(void )?kernel\b|.*::kernel\b", row["Kernel Name"])]
+    mine = [row for row in rows if row not in theirs]
+    half = (len(mine) + 1) // 2
+    parts = {THEIRS: theirs, "checked=False": mine[:half], "checked": mine[half:]}
+    return {version: max(part, key=duration) for version, part in parts.items() if part}
+
+
+def duration(row):
+    return number(row, ["gpu__time_duration.sum"]) or 0
 
 
 def number(row, names):
@@ -175,12 +167,6 @@ def number(row, names):
         except (KeyError, ValueError, AttributeError):
             continue
     return None
-
-
-def longest(launches):
-    """Of the last call."""
-    last = launches[len(launches) - len(launches) // CALLS :] or launches
-    return max(last, key=lambda row: number(row, ["gpu__time_duration.sum"]) or 0)
 
 
 def stalls(row):
@@ -211,14 +197,12 @@ def main():
     parser.add_argument("names", nargs="*", help=f"kernels; {', '.join(NAMES)} where left out")
     parser.add_argument("--out", default="build/ncu", help="the folder for ncu's own files")
     parser.add_argument("--arch", default="sm_90", help="nvcc's -arch")
-    parser.add_argument("--child", choices=["ours", "theirs"], help=argparse.SUPPRESS)
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--library", help=argparse.SUPPRESS)
     options = parser.parse_args()
     names = options.names or NAMES
-    if options.child == "ours":
-        return launch_ours(names)
-    if options.child == "theirs":
-        return launch_theirs(names, options.library)
+    if options.child:
+        return launch(names[0], options.library)
 
     import gpu_teaching
 
@@ -226,23 +210,20 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     library, version = gpu_teaching.built(options.arch, folder, names)
     print(f"nvcc {version}, {time.strftime('%Y-%m-%d')}", flush=True)
-    mine, my_report = profiled(ncu, "ours", ["ours", *names], folder)
-    other, their_report = profiled(ncu, "theirs", ["theirs", *names, "--library", str(library)], folder)
-    mine, other = cut(mine), cut(other)
-    for i, name in enumerate(names):
-        rows = {THEIRS: longest(other[i])} if i < len(other) else {}
-        for j, kind in enumerate(OURS):
-            if i + j * len(names) < len(mine):
-                rows[kind] = longest(mine[i + j * len(names)])
-        if rows:
-            table(name, rows)
-    for report in filter(None, (my_report, their_report)):  # by instruction: which of them waits
-        told = subprocess.run(
-            [ncu, "--import", str(report), "--csv", "--page", "source"], capture_output=True
-        )
-        report.with_suffix(".source.csv").write_bytes(told.stdout)
-    print(f"\n{time.monotonic() - begin:.0f} s; ncu's own files are in {folder}.")
-    return 0 if len(other) == len(names) and len(mine) == len(OURS) * len(names) else 1
+    whole = 0
+    for name in names:
+        rows, report = profiled(ncu, name, library, folder)
+        versions = by_version(rows)
+        whole += len(versions) == 1 + len(OURS)
+        if versions:
+            table(name, versions)
+            told = subprocess.run(
+                [ncu, "--import", str(report), "--csv", "--page", "source"], capture_output=True
+            )
+            report.with_suffix(".source.csv").write_bytes(told.stdout)
+        print(f"\n{time.monotonic() - begin:.0f} s", flush=True)
+    print(f"ncu's own files are in {folder}.")
+    return whole < len(names)
 
 
 if __name__ == "__main__":

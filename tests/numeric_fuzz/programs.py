@@ -290,7 +290,7 @@ class Program:
 
 
 def environment(module):
-    """The names that programs use, for `numpy` or numeric. Full folds give scalars in NumPy and 0-d arrays in numeric."""
+    """The names that programs use, for `numpy` or numeric. Z makes arrays of scalars."""
     ours = hasattr(module, "flush")
 
     def data(seed, shape, dtype):
@@ -307,7 +307,9 @@ def environment(module):
     return {
         "np": module,
         "D": data,
-        "Z": (lambda x: x) if ours else lambda x: x if isinstance(x, numpy.ndarray) else numpy.array(x),
+        "Z": lambda x: (
+            x if isinstance(x, module.ndarray) and not getattr(x, "_scalar", False) else module.array(x)
+        ),
         "F": module.flush if ours else lambda: None,
         "L": look,
     }

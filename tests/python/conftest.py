@@ -8,6 +8,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from targets import is_wanted
 
 # One set of examples on every machine and in every run: what may fail once in a thousand runs is looked for by commands.
 hypothesis.settings.register_profile("steady", derandomize=True, deadline=None, database=None)
@@ -18,6 +19,16 @@ ROOT = Path(__file__).resolve().parents[2]
 # Before anything imports xcuda: its settings are read once.
 _cache = tempfile.TemporaryDirectory(prefix="xcuda-tests-")
 os.environ["XCUDA_CACHE_DIR"] = _cache.name
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves out what is about other GPUs than those of XCUDA_TARGETS."""
+    left_out = [
+        item for item in items if hasattr(item, "callspec") and not is_wanted(item.callspec.params.values())
+    ]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
 
 
 @pytest.fixture(scope="session")

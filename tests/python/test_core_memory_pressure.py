@@ -164,5 +164,6 @@ def test_lazy_arrays_are_told_with_the_line_that_asked_for_them(limit):
     with pytest.raises(cuda.DeviceMemoryError) as caught:
         cuda.zeros(9 * MIB)
     assert re.search(
-        rf"held\[0\] \(8.0 MiB, float64, shape \(1048576,\), made at line {first + 1} {here}\)", str(caught.value)
+        rf"held\[0\] \(8.0 MiB, float64, shape \(1048576,\), made at line {first + 1} {here}\)",
+        str(caught.value),
     )

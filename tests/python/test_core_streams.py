@@ -111,6 +111,13 @@ def test_devices():
         cuda.Device("tpu")
     with pytest.raises(AttributeError, match="a Device has no attribute 'colour'"):
         device.colour
+    with pytest.raises(AttributeError, match="no attribute 'multiprocesors'; did you mean 'multiprocessors'"):
+        device.multiprocesors
+    # as numba-cuda's programs ask
+    assert device.MULTIPROCESSOR_COUNT == device.attributes["multiprocessors"] > 0
+    assert device.WARP_SIZE == 32 and device.MAX_THREADS_PER_BLOCK == device.max_threads_per_block
+    assert (device.MAX_BLOCK_DIM_X, device.MAX_GRID_DIM_Y) == (device.max_block[0], device.max_grid[1])
+    assert (device.COMPUTE_CAPABILITY_MAJOR, device.COMPUTE_CAPABILITY_MINOR) == device.compute_capability
     cuda.synchronize()
     device.synchronize()
 

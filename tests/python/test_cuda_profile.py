@@ -70,8 +70,8 @@ def test_an_unknown_architecture_has_no_ceilings_and_says_why():
     a = cuda.to_device(np.ones(8, np.float32))
     mark = _runtime.profile_mark()
     a.copy_to_host()
-    text = _runtime.report_since(mark, "cell", "x", _runtime.clock(), False, 0.0, True)
-    (device,) = json.loads(text)["devices"]
+    report = _runtime.report_since(mark, "cell", "x", _runtime.clock(), False, 0.0, True)
+    (device,) = report["devices"]
     for name in ("copy_bandwidth", "peak_float32"):
         assert device[name] == {"absent": "the units of sm_77 or its clock are not known"}
 

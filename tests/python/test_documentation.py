@@ -54,6 +54,14 @@ def test_the_page_of_magics_has_every_magic():
         assert f"`%%{name}`" in page
 
 
+def test_every_page_of_docs_is_in_the_sites_index():
+    index = (ROOT / "docs/site/index.md").read_text()
+    for page in ROOT.glob("docs/*.md"):
+        assert f"docs/{page.stem}\n" in index, (
+            f"./run docs stops at a page that no table of contents has: {page.stem}"
+        )
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     text = page.read_text()

@@ -27,6 +27,18 @@ class Mode(enum.IntEnum):
 LIMIT = 5
 
 
+FAST = {
+    "kind": "constant",
+    "type": "int",
+    "value": "3",
+    "fields": [f"{__name__}.Mode.FAST"],  # its name among all; its value and its name
+    "items": [
+        {"kind": "constant", "type": "int", "value": "3"},
+        {"kind": "constant", "type": "str", "value": "FAST"},
+    ],
+}
+
+
 def uses_globals(a):
     a[0] = LIMIT + math.pi + np.float32(2) + Mode.FAST
 
@@ -36,7 +48,7 @@ def test_names_of_a_file():
     assert found["LIMIT"] == {"kind": "constant", "type": "int", "value": "5"}
     assert float.fromhex(found["math.pi"]["value"]) == math.pi
     assert found["np.float32"] == {"kind": "dtype", "dtype": "float32"}
-    assert found["Mode.FAST"] == {"kind": "constant", "type": "int", "value": "3"}
+    assert found["Mode.FAST"] == FAST
     assert "a" not in found
 
 
@@ -81,7 +93,7 @@ def test_names_of_a_file():
                 "kind": "class",
                 "name": "Mode",
                 "fields": ["FAST"],
-                "items": [{"kind": "constant", "type": "int", "value": "3"}],
+                "items": [FAST],
             },
         ),
     ],

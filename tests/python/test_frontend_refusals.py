@@ -114,7 +114,7 @@ NAMES = [
     ("b[0] = math.sin", "'math.sin' is a function, not a number", "call it", "math.sin"),
     ("b[0] = Thing()", "'Thing' is a class", "arguments", "Thing"),
     ("b[0] = A.sort()", "has no method 'sort'", "for loop", "A.sort()"),
-    ("b[0] = A.flat", "an array in a kernel has no 'flat'", "shape", "A.flat"),
+    ("b[0] = A.flags", "an array in a kernel has no 'flags'", "shape", "A.flags"),
     ("x = n.reals", "has no 'reals'", "", "n.reals"),
     ("b[0] = isinstance(n, int)", "isinstance() is not part", "types are known", "isinstance(n, int)"),
     ("for i in enumerate(n): pass", "enumerate() needs an array", "", "n"),

@@ -87,7 +87,7 @@ STUMBLES = [
         "an array (float32[::1]) has no method 'summ' in a kernel; did you mean 'sum'?",
     ),
     ("a.append(3)", "a.append(3)", "has no method 'append' in a kernel; index its elements in a for loop"),
-    ("x = a[0].astype(np.int32)", "a[0].astype(np.int32)", "float32 has no method 'astype'"),
+    ("x = a[0].tolist()", "a[0].tolist()", "float32 has no method 'tolist'"),
     ("x = a.shap[0]", "a.shap", "an array in a kernel has no 'shap'; did you mean 'shape'?"),
     ("x = m.shape.rows", "m.shape.rows", "a tuple of 2 has no 'rows' in a kernel; take an item of it: t[0]"),
     (

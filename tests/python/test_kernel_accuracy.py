@@ -26,7 +26,7 @@ STATED = sorted(
     name
     for name, devices in ACCURACY.items()
     if devices["cpu"].get("float64")
-    and name not in {*SERIES, *SCIPYS, "rsqrt", "logaddexp"}
+    and name not in {*SERIES, *SCIPYS, "rsqrt", "logaddexp", "logaddexp2"}
     and "." not in name
 )  # libdevice's are the same functions
 
@@ -175,28 +175,30 @@ def test_rsqrt_and_logaddexp(dtype):
     y[::3] = x[::3] + np.random.default_rng(8).normal(size=len(x[::3])).astype(dtype)
     f = make(
         """
-        def f(a, b, r, o):
+        def f(a, b, r, o, p):
             i = cuda.grid(1)
             if i < len(o):
                 r[i] = cuda.rsqrt(a[i])
                 o[i] = np.logaddexp(a[i], b[i])
+                p[i] = np.logaddexp2(a[i], b[i])
         """
     )
-    root, total = np.zeros_like(x), np.zeros_like(x)
-    run(f, x, y, root, total, grid=-(-len(x) // 256), block=256)
+    root, natural, binary = (np.zeros_like(x) for _ in range(3))
+    run(f, x, y, root, natural, binary, grid=-(-len(x) // 256), block=256)
     limit = ACCURACY["rsqrt"][device()][np.dtype(dtype).name]
     assert off(root, 1 / np.sqrt(x.astype(wider))).max() <= limit + 0.5
-    limit = ACCURACY["logaddexp"][device()][np.dtype(dtype).name]
-    want = np.logaddexp(x.astype(wider), y.astype(wider))
-    size = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.abs(want.astype(dtype)))
-    finite = np.isfinite(size)
-    np.testing.assert_array_equal(total[~finite], want[~finite].astype(dtype))
-    assert (np.abs(total - want)[finite] / np.spacing(size[finite])).max() <= limit + 0.5
+    for name, total in (("logaddexp", natural), ("logaddexp2", binary)):
+        limit = ACCURACY[name][device()][np.dtype(dtype).name]
+        want = getattr(np, name)(x.astype(wider), y.astype(wider))
+        size = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.abs(want.astype(dtype)))
+        finite = np.isfinite(size)
+        np.testing.assert_array_equal(total[~finite], want[~finite].astype(dtype))
+        assert (np.abs(total - want)[finite] / np.spacing(size[finite])).max() <= limit + 0.5, name
 
 
 EXACT = """
 nextafter fmod sqrt floor ceil trunc rint round copysign fabs frexp modf remainder ldexp min max minimum maximum fmin fmax
-clip abs sign square reciprocal fma saturate fdim real imag conjugate angle cube pow_int
+clip abs sign bits heaviside nan_to_num spacing ulp square reciprocal fma saturate fdim real imag conjugate angle cube pow_int
 """.split()  # angle: of a real number, 0 or pi; cube, pow_int: products, each rounded
 
 

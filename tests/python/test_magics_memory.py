@@ -6,6 +6,7 @@ import gc
 import time
 
 import pytest
+from fake_cuda import on_fake
 from jupyterlab_sanitizer import sanitized
 from magic_shell import a_shell, run, usage_error
 from xcuda import core as cuda
@@ -177,6 +178,29 @@ def test_limits_are_set_shown_and_lifted(shell):
     finally:
         text = run(shell, "%cuda_limit time=none memory=none").stdout
     assert "no limit" in text.splitlines()[0] and "no limit but its own" in text.splitlines()[1]
+
+
+def test_spilling_is_a_gpus(shell):
+    if shell.user_ns["cuda"].Device().kind == "cpu":
+        assert "the CPU device's arrays are in host memory already" in usage_error(
+            shell, "%cuda_mem --spill 1GB"
+        )
+    assert "--spill takes a number above 0 and a unit" in usage_error(shell, "%cuda_mem --spill much")
+
+
+@on_fake()
+def test_spilling_is_told():
+    from magic_shell import a_shell
+    from xcuda import core as cuda
+
+    shell = next(a_shell())
+    told = run(shell, "%cuda_mem --spill 64MiB").stdout
+    assert "arrays of 2 MiB and more" in told and "at most 64.0 MiB of them" in told
+    shell.user_ns["a"] = cuda.zeros(1 << 20)
+    shown = run(shell, "%cuda_mem").stdout
+    assert "moved to host memory 0 bytes, at most there (%cuda_mem --spill) 64.0 MiB" in shown
+    assert "no array moves" in run(shell, "%cuda_mem --spill off").stdout
+    assert "moved to host memory" not in run(shell, "%cuda_mem").stdout
 
 
 ENDLESS = (

@@ -182,6 +182,39 @@ def test_names_tell_who_serves_them(shell):
     run(shell, "%cuda_names installed\nimport xcuda.core as cuda")
 
 
+@pytest.mark.parametrize(
+    "line", ["import cuda.core as cuda", "from cuda import core as cuda", "from cuda.core import Device"]
+)
+def test_an_installed_package_that_keeps_a_name_is_told_of(tmp_path, line):
+    """NVIDIA's cuda-core, brought by numba-cuda, has the article's name: without a word, @cuda.kernel would be missing."""
+    package = tmp_path / "cuda" / "core"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("class Device: ...\n")
+    code = f"""
+        import sys
+        sys.path.insert(0, {str(tmp_path)!r})
+        from IPython.core.interactiveshell import InteractiveShell
+        shell = InteractiveShell.instance()
+        shell.run_line_magic("load_ext", "xcuda")
+        shell.run_cell("import numpy\\nfrom xcuda import core as ours")
+        print("--")
+        shell.run_cell({line!r})
+        shell.run_cell({line!r})
+        print("--")
+        shell.run_cell("%cuda_names xcuda\\nimport cuda.core as cuda\\nassert cuda is ours")
+    """
+    ran = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60
+    )
+    assert ran.returncode == 0, ran.stderr
+    before, told, after = ran.stdout.split("--\n")
+    assert before == "" and "Error" not in after, ran.stdout
+    assert told == (
+        "cuda.core is that of an installed package here, not xcuda's: write `from xcuda import core`, "
+        "or run `%cuda_names xcuda` first.\n"
+    )
+
+
 def test_each_magic_has_its_help(shell):
     from xcuda.magics.shell import NAMES
 

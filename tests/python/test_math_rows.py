@@ -7,6 +7,7 @@ import pytest
 import xcuda.math as nvmath
 import xcuda.numeric as numeric
 from numeric_compiled import compiled
+from xcuda import _runtime
 
 
 def softmax(np, x, axis):
@@ -59,6 +60,66 @@ def test_rows_are_numpys(function, dtype):
         f = nvmath.jit(lambda x, axis=axis: function(nvmath, x, axis))
         for view in (x, x[::-1], x[..., ::-1]):
             same(f(view), function(np, view, axis), TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_rows_of_halves_are_as_near_as_their_digits_allow(function):
+    """Beside float64's values of the same halves: sums are float32's, and each result is rounded a few times."""
+    for shape, axis in SHAPES:
+        x = np.random.default_rng(7).normal(size=shape).astype("float16")
+        got = nvmath.jit(lambda x, axis=axis: function(nvmath, x, axis))(x)
+        want = function(np, x.astype("float64"), axis)
+        for one, other in zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]:
+            assert one.dtype == np.float16 and one.shape == other.shape
+            np.testing.assert_allclose(one.astype("float64"), other, rtol=8e-3, atol=8e-3)
+
+
+def test_long_rows_of_halves_do_not_stop_at_their_largest():
+    x = np.full((3, 70_000), 2.0, "float16")  # their sum is more than float16 holds
+    got = nvmath.jit(lambda x: normalised(nvmath, x, -1))(x)
+    np.testing.assert_array_equal(got, np.zeros_like(x))
+    share = nvmath.jit(lambda x: softmax(nvmath, x, -1))(x[:, :2048])
+    np.testing.assert_allclose(share.astype("float64"), 1 / 2048, rtol=1e-3)
+
+
+def test_rows_are_written_where_they_are_wanted():
+    """x[...] = f(y) takes f's result in place of a copy of it, where nobody else sees x's memory."""
+    before, numeric.config.host_elements = numeric.config.host_elements, 0
+    try:
+        x = np.random.default_rng(3).normal(size=(40, 300))
+        y, kept = numeric.asarray(x), softmax(np, x, -1)
+
+        def launches(target, write):
+            numeric.flush()
+            _, found = _runtime.numeric_watched(lambda: (write(), target._compute()))
+            return len(found)
+
+        out = numeric.zeros(x.shape)
+        out._compute()
+
+        def whole():
+            out[...] = softmax(numeric, y, -1)
+
+        assert launches(out, whole) == 1
+        np.testing.assert_allclose(out.get(), kept, rtol=1e-11)
+
+        # What has another name stays that name's, and what others see of x's memory is written there.
+        named = softmax(numeric, y, -1)
+        out[...] = named
+        out += 1
+        np.testing.assert_allclose(named.get(), kept, rtol=1e-11)
+        view = out[1:3]
+        out[...] = softmax(numeric, y, -1)
+        np.testing.assert_allclose(view.get(), kept[1:3], rtol=1e-11)
+        del view
+        earlier = out * 2
+        out[...] = out / out.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(earlier.get(), 2 * kept, rtol=1e-11)
+        np.testing.assert_allclose(out.get(), kept / kept.sum(axis=-1, keepdims=True), rtol=1e-11)
+        out[:, ::2] = numeric.exp(y[:, ::2])
+        np.testing.assert_allclose(out.get()[:, ::2], np.exp(x[:, ::2]), rtol=1e-11)
+    finally:
+        numeric.config.host_elements = before
 
 
 def test_nan_and_infinity_stay_in_their_rows():

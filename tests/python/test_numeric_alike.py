@@ -1,7 +1,8 @@
 """Kinds of differences from NumPy that its own tests or random programs found, each by programs run in both."""
 
 import pytest
-from numeric_alike import alike
+from numeric_alike import alike, outcome
+from xcuda import _runtime
 from xcuda import numeric as np
 
 
@@ -286,6 +287,99 @@ KINDS = {
         "x = np.arange(3)\nx[0] *= 2.5\nx",
         "x = np.arange(3)\nx[0, ...] *= 2.5",
         "x = np.arange(3)\ns = x.mean()\ns //= np.int32(2)\ns",
+        "s = np.ones(2).max()\nx = np.asarray(s)\nx -= np.ones(2)",
+        "s = np.ones(2).max()\nx = np.array(s)\ny = x[None]\nx += 1\n[s, x, y]",
+        "x = np.array(5).copy()\ny = x\ny += 1\n[x, y]",
+        "x = np.array(5).astype(float)\ny = x\ny += 1\n[x, y]",
+        "x = np.where(True, np.array(1.0), 2)\ny = x\ny += 1\n[x, y]",
+        "x = np.add(1, np.array(1), out=...)\ny = x\ny += 1\n[x, y]",
+        "s = np.ones(3).sum()\nx = s[...]\nx += 1\n[s, x]",
+        "s = np.ones(3).sum()\nx = s.reshape(1)\nx += 1\n[s, x]",
+        "s = np.ones(3).sum()\nx = np.expand_dims(s, 0)\nx += 1\n[s, x]",
+    ],
+    "integers beyond a dtype in choices": [
+        "np.where(np.arange(3) == 0, -1, np.arange(3, dtype='u1'))",
+        "np.where(np.arange(3) == 0, 300, np.arange(3, dtype='u1'))",
+        "np.where(np.arange(3) == 0, 2**70, np.arange(3, dtype='u1'))",
+    ],
+    "elements from numbers of other dtypes": [
+        "x = np.zeros(3, int)\nx[0] = numpy.float64(np.nan)",
+        "x = np.zeros(3, 'i1')\nx[0] = numpy.int64(300)",
+        "x = np.zeros(3, 'u1')\nx[0] = numpy.int64(200)\nx",
+        "x = np.zeros(3, int)\nx[...] = numpy.float32(2.7)\nx",
+        "x = np.zeros(3, int)\nx[0] = numpy.timedelta64(1, 's')",
+        "x = np.zeros(3, bool)\nx[0] = numpy.float64(2)\nx",
+    ],
+    "arrays are sequences": [
+        "x = np.arange(6).reshape(3, 2)\n[r.tolist() for r in reversed(x)]",
+        "import operator\noperator.indexOf(np.arange(5), 3)",
+    ],
+    "products of polynomials from the first coefficient on": [
+        "np.polymul([0, 0, 1], [0, 2, 3])",
+        "np.polymul([], [1.0])",
+    ],
+    "complex values between points, where a part is not finite": [
+        "f = np.zeros(3, complex)\nf.imag = np.array([0, np.inf, 1])\nnp.interp([0.5, 1.0, 2.0], [0, 1, 2], f)",
+    ],
+    "folds into NumPy's arrays": ["np.add.reduce(np.ones((4, 3)), 0, out=numpy.empty(3, 'f'))"],
+    "neighbours of half numbers": [
+        "np.nextafter(np.array([0, 1, 2.5], 'f2'), np.array([1, 1, 0], 'f2'))",
+        "np.spacing(np.array([0, 1, 2.5], 'f2'))",
+        "np.spacing(np.array([0, 1, 2.5], 'f4'))",
+    ],
+    "numbers among pieces": [
+        "np.r_[np.arange(5, dtype='i1'), 255]",
+        "np.r_[np.arange(5, dtype='i1'), 25, 2:4]",
+        "np.r_[np.arange(5, dtype='f4'), 2.5]",
+    ],
+    "labels of sums in lists": [
+        "np.einsum(np.arange(9).reshape(3, 3), np.array([0, 0]))",
+        "np.einsum(np.arange(9).reshape(3, 3), list(np.array([0, 1])), np.array([1]))",
+        "np.einsum(np.ones((2, 3)), [0, 51], np.ones((3, 4)), [51, 2], [0, 2])",
+        "np.einsum(np.ones((2, 3)), [0, 52], np.ones((3, 4)), [52, 2], [0, 2])",
+        "np.einsum('i->i', np.ones(3), order='W')",
+    ],
+    "modes of convolutions": [
+        f"np.{f}(np.ones(9), np.ones(3), mode={m!r})"
+        for f in ("convolve", "correlate")
+        for m in ("f", "full", 0, 1, -1, None)
+    ],
+    "no shape is negative": [
+        "np.broadcast_to(np.zeros(1), -1)",
+        "np.broadcast_to(np.zeros((1, 2)), (-1, 2))",
+    ],
+    "floats are no index": ["np.zeros((2, 2))[0.0:, 0.0]", "np.zeros((2, 2))[0.0:]"],
+    "results of folds have their shape": [
+        "np.add.reduce(np.ones((4, 3)), 0, out=np.ones((1, 3)))",
+        "np.add.reduce(np.ones((1, 10)), -1, out=np.empty(3))",
+        "np.add.reduce(np.ones(3), out='x')",
+        "np.dot(np.ones((2, 3)), np.ones(3), np.zeros(2, 'f'))",
+    ],
+    "zeros that are added keep their sign": [
+        "np.signbit(np.sum(np.array([-0.0] * 9), initial=-0.0))",
+        "np.signbit(np.sum(np.array([-0.0] * 9)))",
+        "np.signbit(np.sum(np.array([-0.0, 1]), where=np.array([True, False]), initial=-0.0))",
+    ],
+    "bounds beyond a dtype": [
+        "np.arange(5, dtype='u1').clip(-1, 300)",
+        "np.clip(np.arange(5, dtype='u1'), 300, 400)",
+        "np.clip(np.arange(5, dtype='i1'), -1000, 3)",
+        "np.arange(5).clip(3)",
+        "np.arange(5).clip(max=3)",
+    ],
+    "sizes beyond any memory": [
+        "np.zeros(2**64)",
+        "np.zeros([975] * 7, 'i1')",
+        "np.empty((3037000500, 3037000500), 'i1')",
+        "np.zeros((2**62, 0, 8)).shape",
+        "np.arange(0, np.inf)",
+    ],
+    "copies as asked": [
+        "np.array([1, 2], copy='always')",
+        "x = np.arange(6).reshape(2, 3)\nnp.array(x.T, copy=False, order='C')",
+        "np.array([[1, 2], [3, 4]], ndmax=2)",
+        "np.array([[1, 2], [3, 4]], ndmax=1)",
+        "np.array([1, 2], ndmax=65)",
     ],
     "an element from an array of one": [
         "x = np.array([True, False])\nx[-1] = x[:1]\nx",
@@ -301,6 +395,20 @@ KINDS = {
 @pytest.mark.parametrize(("kind", "program"), [(k, p) for k, programs in KINDS.items() for p in programs])
 def test_as_in_numpy(kind, program):
     alike(program)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import hashlib\nhashlib.sha256(np.arange(6.0).reshape(2, 3)).hexdigest()",
+        "memoryview(np.arange(6.0).reshape(2, 3)).tolist()",
+        "bytes(memoryview(np.arange(3, dtype='i2')))",
+    ],
+)
+def test_buffers_of_the_hosts_memory(program):
+    if _runtime.current_device_label() == "cpu":
+        return alike(program)
+    assert isinstance(outcome(program, np), BufferError)
 
 
 def test_views_as_subclasses_say_what_to_write():

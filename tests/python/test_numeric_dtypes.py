@@ -20,6 +20,7 @@ kernel, core.kernel, kernels.kernel = core.kernel, counted, counted
 import xcuda.numeric, xcuda.numeric.linalg, xcuda.numeric.fft, xcuda.numeric.random, xcuda.numeric.polynomial
 assert not made, made
 assert "ml_dtypes" not in sys.modules
+assert str(xcuda.numeric.array([1, 2], sys.argv[1]).dtype) == sys.argv[1]
 assert str(xcuda.numeric.zeros(2, sys.argv[1]).dtype) == sys.argv[1] and "ml_dtypes" in sys.modules
 assert xcuda.numeric.convolve(xcuda.numeric.arange(9), [1, 2])[1]._one() == 1
 """

@@ -50,6 +50,9 @@ PROGRAMS = {
     "squares": lambda x: x**2,
     "casts": lambda x: (x > 0) + x.astype("float64"),
     "without axes": lambda x: x[1, 2] * x[0, 3],
+    "choices": lambda x: np.where(x > 1, x, 2) if isinstance(x, np.ndarray) else numpy.where(x > 1, x, 2),
+    "sums of elements": lambda x: x.sum(),
+    "sums along one axis": lambda x: x[2, ::-1].sum(keepdims=True),
 }
 
 
@@ -79,7 +82,22 @@ def test_what_is_larger_or_of_other_operations_takes_a_kernel(limit):
     assert work(lambda: x + 1)[:2] == (1, 0)
     assert work(lambda: x[1:] + 1)[:2] == ((0, 1) if ON_HOST else (1, 0))
     assert work(lambda: np.sin(x[:3]) + 1)[0] == 1
-    assert work(lambda: x[:3].sum())[0] == 1
+    assert work(lambda: x.sum())[0] == 1
+    assert work(lambda: x[:3].sum())[:2] == ((0, 1) if ON_HOST else (1, 0))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "bool"])
+@pytest.mark.parametrize("name", ["sum", "prod"])
+def test_folds_are_a_kernels_bit_for_bit(limit, name, dtype):
+    """Of every length: what does not fill the parts that are added side by side, too."""
+    rng = numpy.random.default_rng(6)
+    for n in range(1, 33):
+        host = (rng.standard_normal(n) * 10 ** rng.uniform(-8, 8, n)).astype(dtype)
+        found = []
+        for elements in (0, 32):
+            np.config.host_elements = elements
+            found.append(getattr(np.array(host), name)().get().tobytes())
+        assert found[0] == found[1], (n, host)
 
 
 def test_a_value_that_several_need_is_computed_once(limit):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -193,7 +194,33 @@ def test_a_report_is_json_and_shows_itself():
     with profiler.profile() as p:
         double(ones())
     assert json.loads(p.report.to_json()) == p.report.document
-    assert repr(p.report) == "<report of the profiled block: 1 launches, 0 hints>"
+    assert repr(p.report) == "<report of the profiled block: 1 launch, 0 hints>"
+
+
+def test_a_script_that_prints_a_report_sees_its_figures():
+    program = """
+        import numpy as np
+        from xcuda import core as cuda, profiler
+
+        @cuda.kernel
+        def double(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = x[i] * 2
+
+        with profiler.profile() as p:
+            double(np.ones(1000))
+            double(np.ones(1000))
+        print(p.report)
+    """
+    code = [sys.executable, "-c", textwrap.dedent(program)]
+    ran = subprocess.run(code, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    first, second = ran.stdout.splitlines()[:2]
+    assert first.startswith("<report of the profiled block: 2 launches, ")
+    assert re.search(
+        r"double: 2 launches, [\d.e-]+ ms on \S+, .* GB/s, .* GFLOP/s, grid \(4, 1, 1\), block", second
+    ), second
 
 
 def test_cells_get_reports_only_for_devices():
@@ -212,6 +239,21 @@ def test_a_cell_left_out_says_nothing():
     double(ones())
     profiler.leave_out()
     assert profiler.cell_end() is None
+
+
+@pytest.mark.parametrize("more", [None, lambda: double(ones()), lambda: cuda.to_device(ones())])
+def test_a_cell_that_shows_its_profile_repeats_it_only_where_it_did_more(more):
+    double(ones())  # compiled
+    profiler.cell_begin("", 5)
+    with profiler.profile() as p:
+        double(ones())
+    if more is not None:
+        more()
+    p.report._repr_mimebundle_()
+    assert (profiler.cell_end() is None) == (more is None)
+    profiler.cell_begin("", 6)
+    double(ones())  # as much as in the report that the cell before has shown
+    assert profiler.cell_end()["totals"]["launches"] == 1
 
 
 def test_a_launch_that_outlives_its_cell_is_said_to_run():

@@ -38,6 +38,17 @@ def endless(x):
         x[1] += 1
 """
 
+# The log keeps 65,536 events, of launches, copies and arrays: a process grows until it is full, and then no more.
+FILL = """
+from xcuda import _runtime
+_begun = _runtime.profile_mark()
+while _runtime.profile_mark() - _begun < 66_000:
+    for n in range(1, 200):
+        x = cuda.to_device(np.arange(n))
+        out = cuda.zeros(n, np.int64)
+        scaled(out, x, n % 7)
+"""
+
 
 @dataclass(frozen=True)
 class Cell:

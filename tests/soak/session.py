@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import jupyter_client
 
-from soak.cells import SETUP, Cell, cell
+from soak.cells import FILL, SETUP, Cell, cell
 
 FLAT = 1.02
 MEMORY = "import gc; gc.collect(); cuda.synchronize(); cuda.Device().memory()['used']"
@@ -134,14 +134,20 @@ class Session:
         self.manager.shutdown_kernel(now=True)
 
 
-def soak(cells: int, seed: int, seconds: float = float("inf"), samples: int = 20, progress=None) -> Outcome:
-    """Runs random cells in one kernel; stops early after `seconds`, or at the tenth wrong result."""
+def soak(
+    cells: int, seed: int, seconds: float = float("inf"), samples: int = 20, progress=None, fill=True
+) -> Outcome:
+    """Runs random cells in one kernel; stops early after `seconds`, or at the tenth wrong result.
+
+    fill: the log of events first, so that what grows after that has no end."""
     rng = random.Random(seed)
     outcome, begin = Outcome(), time.monotonic()
     session = Session()
     try:
         session.run(Cell("setup", SETUP))
         session.run(Cell("heap", HEAP))
+        if fill and (problem := session.run(Cell("fill", FILL))):
+            outcome.wrong.append(problem)
         every = max(1, cells // samples)
         for number in range(1, cells + 1):
             one = cell(rng)

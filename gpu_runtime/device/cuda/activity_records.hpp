@@ -20,6 +20,7 @@ struct RawActivity {
     std::uint64_t begin, end;  // ns of CUPTI's clock
     std::int64_t bytes;
     std::shared_ptr<const SeenKernel> kernel;
+    bool of_graph = false;
 };
 
 /// The kernels met so far, one each.

@@ -1,7 +1,9 @@
 #include "device/cuda/cuda_device.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
+#include <shared_mutex>
 
 #include "device/cuda/callbacks.hpp"
 #include "device/cuda/compile.hpp"
@@ -15,6 +17,7 @@
 #include "device/cuda/graph.hpp"
 #include "device/cuda/memory.hpp"
 #include "device/cuda/tensor_maps.hpp"
+#include "device/spilling.hpp"
 
 namespace xcuda::device::cuda {
 
@@ -26,6 +29,7 @@ struct Gpu {
     MemoryPool memory;
     Staging staging;
     std::shared_ptr<Queue> default_queue;
+    std::shared_timed_mutex moving;  // held while arrays move; shared by who starts work on them
 
     Gpu(CUdevice device, const Info& info, CUcontext c)
         : context(c),
@@ -41,7 +45,7 @@ const CudaEvent& event_of(const Event& event) { return event_of(const_cast<Event
 
 CUdeviceptr address_of(const void* on_device) { return reinterpret_cast<CUdeviceptr>(on_device); }
 
-class CudaDevice : public Device {
+class CudaDevice : public Device, public Spilling {
 public:
     CudaDevice(CUdevice device, int ordinal) : device_(device), info_(describe(device, ordinal)) {}
 
@@ -67,7 +71,7 @@ public:
 
     void copy_to_device(void* to, const void* from, std::size_t bytes, Stream* stream) override {
         if (bytes == 0) return;
-        const Use use(*this);
+        const Work use(*this);
         if (auto* capture = capture_of(stream)) {
             expect_pinned(from);
             return check(driver().cuMemcpyHtoDAsync(address_of(to), from, bytes, capture->stream()),
@@ -77,7 +81,7 @@ public:
     }
     void copy_to_host(void* to, const void* from, std::size_t bytes, Stream* stream) override {
         if (bytes == 0) return;
-        const Use use(*this);
+        const Work use(*this);
         if (auto* capture = capture_of(stream)) {
             expect_pinned(to);
             return check(driver().cuMemcpyDtoHAsync(to, address_of(from), bytes, capture->stream()),
@@ -87,7 +91,7 @@ public:
     }
     void copy_on_device(void* to, const void* from, std::size_t bytes, Stream* stream) override {
         if (bytes == 0) return;
-        const Use use(*this);
+        const Work use(*this);
         check(
             driver().cuMemcpyAsync(address_of(to), address_of(from), bytes, working_stream(stream, use.gpu)),
             "copying on the GPU");
@@ -97,7 +101,7 @@ public:
         auto* other = dynamic_cast<CudaDevice*>(&peer);
         if (!other) return false;
         if (bytes == 0) return true;
-        const Use use(*this);
+        const Work use(*this);
         const CUstream here = working_stream(stream, use.gpu);
         event_of(ready).wait_on(here);
         check(driver().cuMemcpyPeerAsync(address_of(to), use.gpu.context, address_of(from),
@@ -107,7 +111,7 @@ public:
     }
     void fill(void* to, int byte, std::size_t bytes, Stream* stream) override {
         if (bytes == 0) return;
-        const Use use(*this);
+        const Work use(*this);
         check(driver().cuMemsetD8Async(address_of(to), static_cast<unsigned char>(byte), bytes,
                                        working_stream(stream, use.gpu)),
               "filling memory on the GPU");
@@ -123,6 +127,36 @@ public:
     void set_memory_limit(std::int64_t bytes) override {
         const Use use(*this);
         use.gpu.memory.set_limit(bytes);
+    }
+
+    void set_spill_limit(std::int64_t bytes) override {
+        const Use use(*this);
+        use.gpu.memory.spill().set_limit(bytes);
+        if (bytes > 0) spilling = true;
+    }
+    Figures spilled() const override {
+        const Use use(*this);
+        return {use.gpu.memory.spill().limit(), use.gpu.memory.spill().figures().spilled};
+    }
+    bool make_room(std::size_t bytes) override {
+        const Use use(*this);
+        const auto alone = nobody_starts(use.gpu);
+        return alone.owns_lock() && use.gpu.memory.spill().make_room(bytes);
+    }
+    void bring_back() override {
+        const Use use(*this);
+        if (!use.gpu.memory.spill().wants_back()) return;
+        const auto alone = nobody_starts(use.gpu);
+        if (!alone.owns_lock()) return;
+        use.gpu.memory.spill().trim();  // what is kept for new arrays is room too
+        use.gpu.memory.spill().bring_back(use.gpu.memory.room());
+    }
+    void keep_in_place(const void* address) override {
+        const Use use(*this);
+        use.gpu.memory.spill().keep_in_place(address);
+    }
+    void note_use(const void* address) noexcept override {
+        if (Gpu* made = gpu_.load()) made->memory.spill().note_use(address);
     }
 
     std::shared_ptr<Stream> make_stream(int priority) override {
@@ -201,7 +235,7 @@ public:
 
     std::shared_ptr<Launch> launch(const std::shared_ptr<Function>& function, const Shape& shape,
                                    std::span<const std::byte> arguments, Stream* stream) override {
-        const Use use(*this);
+        const Work use(*this);
         auto* kernel = dynamic_cast<CudaFunction*>(function.get());
         if (!kernel || kernel->context() != use.gpu.context) [[unlikely]]
             throw bug("a kernel of another device was launched on a GPU");
@@ -262,7 +296,7 @@ public:
         throw bug("a stream that captures nothing was given as a capture");
     }
     std::shared_ptr<Launch> replay(const std::shared_ptr<Graph>& graph, Stream* stream) override {
-        const Use use(*this);
+        const Work use(*this);
         auto own = std::dynamic_pointer_cast<CudaGraph>(graph);
         if (!own || own->context != use.gpu.context)
             throw bug("a graph of another device was launched on a GPU");
@@ -284,6 +318,19 @@ private:
         Gpu& gpu;
         const Current current;
     };
+
+    /// One that starts work on arrays: they stay where they are until it is given to the GPU.
+    struct Work : Use {
+        explicit Work(const CudaDevice& d) : Use(d) {
+            if (spilling.load(std::memory_order_relaxed)) [[unlikely]]
+                started = std::shared_lock(gpu.moving);
+        }
+        std::shared_lock<std::shared_timed_mutex> started;
+    };
+    // A thread that waits for the GPU with its work half given is not waited for without end.
+    static std::unique_lock<std::shared_timed_mutex> nobody_starts(Gpu& gpu) {
+        return std::unique_lock(gpu.moving, std::chrono::seconds(5));
+    }
 
     Gpu& gpu() const {
         if (Gpu* made = gpu_.load(std::memory_order_acquire)) [[likely]]

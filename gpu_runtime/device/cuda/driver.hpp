@@ -29,6 +29,8 @@ namespace xcuda::device::cuda {
     X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) X(cuGraphLaunch) \
     X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuMemHostRegister) X(cuMemHostUnregister) \
     X(cuMemcpyPeerAsync) X(cuLaunchCooperativeKernel) X(cuMemAlloc) X(cuMemFree) \
+    X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) X(cuMemRelease) X(cuMemMap) X(cuMemUnmap) \
+    X(cuMemSetAccess) X(cuMemGetAllocationGranularity) X(cuCtxSynchronize) \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuTensorMapEncodeTiled)
 // clang-format on
 

@@ -13,7 +13,9 @@
 
 namespace xcuda::device::cuda {
 
-MemoryPool::MemoryPool(CUdevice device, std::string gpu_name) : gpu_name_(std::move(gpu_name)) {
+MemoryPool::MemoryPool(CUdevice device, std::string gpu_name)
+    : gpu_name_(std::move(gpu_name)),
+      spill_(device, gpu_name_) {
     limit_ = settings().memory_limit;
     const Driver& d = driver();
     CUmemPoolProps properties{};
@@ -45,7 +47,24 @@ std::int64_t MemoryPool::used() const {
     cuuint64_t value = 0;
     check(driver().cuMemPoolGetAttribute(pool_, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value),
           "asking the memory pool");
-    return static_cast<std::int64_t>(value);
+    return static_cast<std::int64_t>(value) + spill_.figures().used;
+}
+
+// For a message that the GPU is full.
+std::string MemoryPool::moved() const {
+    const std::int64_t limit = spill_.limit();
+    if (limit == 0) return "";
+    return fmt::format("; {} of them moved to host memory, where at most {} may be",
+                       human_bytes(spill_.figures().spilled), human_bytes(limit));
+}
+
+std::int64_t MemoryPool::room() const {
+    std::size_t free = 0, total = 0;
+    check(driver().cuMemGetInfo(&free, &total), "asking for the GPU's memory");
+    // What the driver itself needs, and the next small arrays, is left free.
+    std::int64_t room = static_cast<std::int64_t>(free) - static_cast<std::int64_t>(total / 64);
+    if (const std::int64_t limit = limit_.load(); limit > 0) room = std::min(room, limit - used());
+    return room;
 }
 
 void* MemoryPool::allocate(std::size_t bytes, CUstream stream) {
@@ -54,19 +73,23 @@ void* MemoryPool::allocate(std::size_t bytes, CUstream stream) {
     if (const std::int64_t limit = limit_.load(); limit > 0 && used() + wanted > limit)
         throw Error(
             Fault::machine, "MemoryError",
-            fmt::format("{} may not hold {} more: arrays on it use {}, and the limit that was set is {}",
-                        gpu_name_, human_bytes(wanted), human_bytes(used()), human_bytes(limit)));
+            fmt::format("{} may not hold {} more: arrays on it use {}, and the limit that was set is {}{}",
+                        gpu_name_, human_bytes(wanted), human_bytes(used()), human_bytes(limit), moved()));
     CUdeviceptr address = 0;
-    const CUresult result =
-        d.cuMemAllocFromPoolAsync(&address, std::max<std::size_t>(bytes, 1), pool_, stream);
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (spill_.takes(bytes)) {
+        if (void* made = spill_.allocate(bytes, stream)) return made;
+    } else {
+        result = d.cuMemAllocFromPoolAsync(&address, std::max<std::size_t>(bytes, 1), pool_, stream);
+    }
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
         std::size_t free = 0, total = 0;
         check(d.cuMemGetInfo(&free, &total), "asking for the GPU's memory");
         throw Error(Fault::machine, "MemoryError",
-                    fmt::format("{} can't hold {} more: arrays on it use {}, and {} of its {} are free",
+                    fmt::format("{} can't hold {} more: arrays on it use {}, and {} of its {} are free{}",
                                 gpu_name_, human_bytes(wanted), human_bytes(used()),
                                 human_bytes(static_cast<std::int64_t>(free)),
-                                human_bytes(static_cast<std::int64_t>(total))));
+                                human_bytes(static_cast<std::int64_t>(total)), moved()));
     }
     check(result, "allocating memory on the GPU");
     return reinterpret_cast<void*>(address);
@@ -84,11 +107,17 @@ void MemoryPool::trim() {
     // The pool learns of what is free by a wait only, not by the query.
     check(d.cuEventSynchronize(all_passed), "waiting for the GPU");
     check(d.cuMemPoolTrimTo(pool_, 0), "giving back memory");
+    spill_.trim();
 }
 
 void MemoryPool::release(void* address, CUstream stream) noexcept {
     // A context that is lost has nothing to give back.
-    if (address) driver().cuMemFreeAsync(reinterpret_cast<CUdeviceptr>(address), stream);
+    try {
+        if (!address || spill_.release(address, stream)) return;
+    } catch (...) {
+        return;
+    }
+    driver().cuMemFreeAsync(reinterpret_cast<CUdeviceptr>(address), stream);
 }
 
 Device::Memory MemoryPool::statistics() const {
@@ -100,9 +129,11 @@ Device::Memory MemoryPool::statistics() const {
     };
     std::size_t free = 0, total = 0;
     check(d.cuMemGetInfo(&free, &total), "asking for the GPU's memory");
-    const std::int64_t in_use = used(), pooled = read(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) - in_use;
-    return {in_use,
-            read(CU_MEMPOOL_ATTR_USED_MEM_HIGH),
+    const Spill::Figures apart = spill_.figures();
+    const std::int64_t of_pool = read(CU_MEMPOOL_ATTR_USED_MEM_CURRENT),
+                       pooled = read(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) - of_pool + apart.kept;
+    return {of_pool + apart.used,
+            read(CU_MEMPOOL_ATTR_USED_MEM_HIGH) + apart.high,
             pooled,
             static_cast<std::int64_t>(total),
             static_cast<std::int64_t>(free) + pooled,

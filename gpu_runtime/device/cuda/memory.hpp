@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 
+#include "device/cuda/spill.hpp"
 #include "device/device.hpp"
 
 namespace xcuda::device::cuda {
@@ -23,12 +24,18 @@ public:
     /// Gives back what is kept for reuse, once the work under way has passed. May be interrupted.
     void trim();
     void set_limit(std::int64_t bytes) { limit_ = bytes; }
+    Spill& spill() { return spill_; }
+    const Spill& spill() const { return spill_; }
+    /// Bytes that arrays may take on the GPU beside those that are there.
+    std::int64_t room() const;
 
 private:
     CUmemoryPool pool_ = nullptr;
     std::int64_t used() const;
+    std::string moved() const;
 
     std::string gpu_name_;
+    mutable Spill spill_;  // the larger arrays, where they may move to host memory
     std::atomic<std::int64_t> limit_{0};
 };
 

@@ -31,6 +31,12 @@ def stand_in(given, name):
         as_is = lies_well and dtype.isnative
         # A view keeps an axis' length only where its elements' size stays: these do.
         return (array if as_is else array.astype(native)).view(bits), comes_back, native.name
+    if dtype.kind in "US":
+        code = "numpy.uint8" if dtype.kind == "S" else "numpy.uint32"
+        raise TypeError(
+            f"'{name}' is an array of strings ({dtype}), which kernels don't take; pass their characters as numbers: "
+            f"{name}.view({code}).reshape({name}.shape + (-1,))"
+        )
     if dtype.kind not in "biufc" or dtype.itemsize > (16 if dtype.kind == "c" else 8):
         raise TypeError(f"'{name}' is an array of {dtype}, which kernels don't take; use {_TAKEN}")
     copy = numpy.array(array, dtype=dtype.newbyteorder("="), order="C", copy=True, subok=False)

@@ -1,6 +1,7 @@
 """The devices of this process: GPUs first, the embedded CPU device last."""
 
 import re
+from difflib import get_close_matches
 
 from xcuda import _runtime
 
@@ -62,6 +63,23 @@ class Device(_runtime.DeviceBase):
             raise ValueError(f"a memory limit is a number of bytes, or None; not {nbytes}")
         self._set_memory_limit(nbytes)
 
+    @property
+    def spill_limit(self):
+        """Bytes of pinned host memory that arrays of a full GPU may move to; None: none, which it is at first.
+
+        Arrays of 2 MiB and more that are made from then on may move, those used longest ago first, where a new array
+        would not fit. They keep their addresses: kernels read and write them there, if more slowly, and they come back
+        when there is room. What other libraries were given stays where it is.
+        """
+        return self.memory()["spill_limit"] or None
+
+    @spill_limit.setter
+    def spill_limit(self, nbytes):
+        nbytes = 0 if nbytes is None else nbytes.__index__()
+        if nbytes < 0:
+            raise ValueError(f"a spill limit is a number of bytes, or None; not {nbytes}")
+        self._set_spill_limit(nbytes)
+
     def get_memory_info(self):
         """(free, total) bytes, under the name that numba's contexts have."""
         return self.memory_info
@@ -71,19 +89,44 @@ class Device(_runtime.DeviceBase):
         self.synchronize()
 
     def __getattr__(self, name):
+        if name in _NUMBAS:
+            return _NUMBAS[name](self)
         try:
             return self.attributes[name]
         except KeyError:
-            raise AttributeError(f"a Device has no attribute '{name}'") from None
+            pass
+        near = get_close_matches(
+            name, [n for n in [*self.attributes, *_NUMBAS, *dir(type(self))] if n[0] != "_"], 1
+        )
+        meant = f"; did you mean '{near[0]}'?" if near else ""
+        raise AttributeError(f"a Device has no attribute '{name}'{meant}")
 
     def __eq__(self, other):
-        return self.label == (other.label if isinstance(other, Device) else other)  # labels, as array APIs have them
+        return self.label == (
+            other.label if isinstance(other, Device) else other
+        )  # labels, as array APIs have them
 
     def __hash__(self):
         return hash(self.label)
 
     def __repr__(self):
         return f"<Device {self.label}: {self.name}>"
+
+
+# What numba calls a device's attributes, after the driver's own names.
+_NUMBAS = {
+    "MULTIPROCESSOR_COUNT": lambda d: d.multiprocessors,
+    "WARP_SIZE": lambda d: 32,  # of a kernel's warps, on the CPU device too
+    "MAX_THREADS_PER_BLOCK": lambda d: d.max_threads_per_block,
+    "MAX_BLOCK_DIM_X": lambda d: d.max_block[0],
+    "MAX_BLOCK_DIM_Y": lambda d: d.max_block[1],
+    "MAX_BLOCK_DIM_Z": lambda d: d.max_block[2],
+    "MAX_GRID_DIM_X": lambda d: d.max_grid[0],
+    "MAX_GRID_DIM_Y": lambda d: d.max_grid[1],
+    "MAX_GRID_DIM_Z": lambda d: d.max_grid[2],
+    "COMPUTE_CAPABILITY_MAJOR": lambda d: d.compute_capability[0],
+    "COMPUTE_CAPABILITY_MINOR": lambda d: d.compute_capability[1],
+}
 
 
 def _label(which):

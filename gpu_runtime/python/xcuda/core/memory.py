@@ -42,6 +42,8 @@ class MemoryInfo:
     available: int  # to be had now
     total: int
     limit: int  # of `used`; 0: none
+    spilled: int  # moved to host memory, not in `used`
+    spill_limit: int  # of it; 0: none moves
     arrays: list[LiveArray] = field(repr=False)
 
     def __str__(self):
@@ -49,6 +51,7 @@ class MemoryInfo:
             f"{self.device}: {human(self.used)} in use of {human(self.total)}, {human(self.available)} to be had, "
             f"{human(self.pooled)} kept for reuse, at most {human(self.high_water)} in use so far"
             + (f", limit {human(self.limit)}" if self.limit else "")
+            + (f", {human(self.spilled)} moved to host memory" if self.spilled else "")
         ]
         return "\n".join(lines + [f"  {array}" for array in self.arrays])
 
@@ -61,7 +64,7 @@ def memory_info(device=None) -> MemoryInfo:
     """
     device = Device(device)
     m = device.memory()
-    keys = ("used", "high_water", "pooled", "available", "total", "limit")
+    keys = ("used", "high_water", "pooled", "available", "total", "limit", "spilled", "spill_limit")
     return MemoryInfo(device.label, *(m[key] for key in keys), live_arrays(device.label))
 
 

@@ -369,12 +369,12 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
             if isinstance(value, base):
                 plain = value if base is bool else base(value)
                 break
-        constant = constant_of(plain)
-        return {"kind": "constant", **constant}
+        return {"kind": "constant", **constant_of(plain), **_member(value)}
     if isinstance(value, types.MethodType) and _is_ffi(value.__self__) and value.__name__ == "from_buffer":
         return {"kind": "intrinsic", "name": "from_buffer"}
     if isinstance(value, enum.Enum):  # members are one object each: their name serves
-        return {"kind": "constant", "type": "str", "value": f"{type(value).__module__}.{value}"}
+        constant = {"kind": "constant", "type": "str", "value": f"{type(value).__module__}.{value}"}
+        return {**constant, **_member(value)}
     if isinstance(value, Intrinsic):
         return {"kind": "intrinsic", "name": value.name}
     if isinstance(value, Namespace):
@@ -411,6 +411,17 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
         return found
     spelling = _spelling(value)
     return None if spelling is None else {"kind": "function", "name": spelling}
+
+
+def _member(value: Any) -> dict[str, Any]:
+    """Of an Enum's member: its value and its name, beside the name it has among all."""
+    if not isinstance(value, enum.Enum):
+        return {}
+    plain = value.value
+    known = _simple_meaning(plain) if not isinstance(plain, enum.Enum) else None
+    held = known or {"kind": "host", "type": type(plain).__name__, "text": repr(plain)}
+    whole = f"{type(value).__module__}.{type(value).__qualname__}.{value.name}"
+    return {"fields": [whole], "items": [held, {"kind": "constant", **constant_of(value.name)}]}
 
 
 def _spelling(value: Any) -> str | None:

@@ -59,6 +59,9 @@ class ndarray(_runtime.NumericBase):
         host = self.get() if copy else self._host()
         return host if dtype is None else host.astype(dtype, copy=False)
 
+    def __array_wrap__(self, values, context=None, return_scalar=False):
+        return asarray(values)
+
     @property
     def __cuda_array_interface__(self):
         seen = self._into(DeviceArray).__cuda_array_interface__
@@ -268,7 +271,8 @@ class ndarray(_runtime.NumericBase):
 
     def copy(self, order="C"):
         """A copy with memory of its own."""
-        made = _apply("copy", [self.dtype.name], self.dtype.name, (self,))
+        made = _plain_copy(self)
+        made._scalar = self._scalar
         if order == "C" and not made._c_contiguous or order == "F" and not made._f_contiguous:
             from ._creation import empty
 
@@ -297,7 +301,9 @@ class ndarray(_runtime.NumericBase):
             source = real_part(self)
         if source.dtype == dtype:
             return source
-        return _apply("astype", [source.dtype.name], dtype.name, (source,))
+        made = _apply("astype", [source.dtype.name], dtype.name, (source,))
+        made._scalar = self._scalar
+        return made
 
     def fill(self, value):
         """Every element becomes the number."""
@@ -374,6 +380,10 @@ def _lose_imaginary():
     from numpy.exceptions import ComplexWarning
 
     warnings.warn("Casting complex values to real discards the imaginary part", ComplexWarning, stacklevel=3)
+
+
+def _plain_copy(a):
+    return _apply("copy", [a.dtype.name], a.dtype.name, (a,))
 
 
 def _shown(a):
@@ -458,9 +468,12 @@ def _copying(copy):
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndmax=0, like=None):
     """numpy.array on the device. What device arrays can't hold (text, objects, dates) stays NumPy's array."""
     copy = _copying(copy)
+    dtype = dtype if dtype is None else _dtypes.as_dtype(dtype)
     if isinstance(object, ndarray):
         if ndmax:
-            numpy.array(numpy.broadcast_to(0, object.shape), copy=None, ndmin=ndmin, ndmax=ndmax)  # NumPy's errors
+            numpy.array(
+                numpy.broadcast_to(0, object.shape), copy=None, ndmin=ndmin, ndmax=ndmax
+            )  # NumPy's errors
         made = object
         if dtype is not None and _dtypes.as_dtype(dtype) != made.dtype:
             if copy is False:
@@ -468,6 +481,10 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndm
             made = made.astype(dtype, order=order)
         elif copy:
             made = made.copy(order)
+        if not isinstance(made, ndarray):
+            return made
+        if made._scalar:
+            made = _plain_copy(made)
         if order in ("C", "F") and not (made._c_contiguous if order == "C" else made._f_contiguous):
             if copy is False:
                 raise ValueError(_NO_COPY)
@@ -524,7 +541,7 @@ def asarray_or_host(a, dtype=None, order=None, *, copy=None, like=None):
     if isinstance(a, ndarray) and copy is not True:
         same = dtype is None or _dtypes.as_dtype(dtype) == a.dtype
         if same and order in (None, "K", "A"):
-            return a
+            return _plain_copy(a) if a._scalar else a
         if copy is False:
             raise ValueError(_NO_COPY)
     return array(a, dtype, copy=copy, order=order or "K")

@@ -1,6 +1,7 @@
 """einsum: contractions two at a time, each as one product of matrices or one fused sum."""
 
 import math
+import operator
 
 import numpy
 
@@ -10,6 +11,24 @@ from ._fallback import to_host
 from ._out import given
 from ._products import _stacked_product
 from ._registry import TABLE, native
+
+
+def _label(x):
+    if x is ...:
+        return x
+    label = operator.index(x)
+    if not 0 <= label < 52:
+        raise ValueError(f"subscript is not within the valid range [0, 52): {label}")
+    return label
+
+
+def _plain(operands):
+    """Labels in lists, of any kind of integers, as Python's."""
+    if not operands or isinstance(operands[0], str):
+        return operands
+    last = len(operands) - 1
+    of_labels = lambda i: i % 2 or i == last  # noqa: E731 (a last one without an array tells the result's)
+    return tuple([_label(x) for x in part] if of_labels(i) else part for i, part in enumerate(operands))
 
 
 def _parts(operands):
@@ -31,6 +50,7 @@ def _stand_ins(operands, places, arrays):
 @native("einsum_path")
 def einsum_path(*operands, optimize="greedy", einsum_call=False):
     """numpy.einsum_path: the order of contractions, and a table about it."""
+    operands = _plain(operands)
     places, arrays = _parts(operands)
     return numpy.einsum_path(*_stand_ins(operands, places, arrays), optimize=optimize)
 
@@ -57,6 +77,9 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
             "must specify the einstein sum subscripts string and at least one operand, or at least one operand "
             "and its corresponding subscripts list"
         )
+    if order not in tuple("CFAKcfak"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    operands = _plain(operands)
     places, arrays = _parts(operands)
     if not all(isinstance(array, ndarray) for array in arrays):
         return numpy.einsum(*to_host(operands), **({} if dtype is None else {"dtype": dtype}))

@@ -20,6 +20,7 @@ def where(condition, x=None, y=None, /):
     """x where the condition holds, else y."""
     made = _runtime.numeric_call(_WHERE, condition, x, y)
     if made is not None:
+        made._scalar = False  # NumPy's is an array, too
         return made
     if x is None and y is None:
         return (
@@ -41,8 +42,18 @@ def where(condition, x=None, y=None, /):
         )
     if not held(dtype):
         return on_host("where", numpy.where, (condition, x, y), {})
-    x, y = (numpy.array(v, dtype)[()] if not isinstance(v, ndarray) else v for v in (x, y))
+    x, y = (v if isinstance(v, ndarray) else _choice(v, dtype) for v in (x, y))
     return _apply("where", ["bool", dtype.name, dtype.name], dtype.name, (condition, x, y))
+
+
+_WRAPS = numpy.lib.NumpyVersion(numpy.__version__) < "2.5.0"  # later ones refuse integers that the dtype has not
+
+
+def _choice(value, dtype):
+    if not _WRAPS:
+        return numpy.array(value, dtype)[()]
+    with numpy.errstate(all="ignore"):
+        return numpy.asarray(value).astype(dtype)[()]
 
 
 def _part_of(name):

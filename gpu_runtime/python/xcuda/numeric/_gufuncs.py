@@ -71,7 +71,9 @@ class gufunc(ufunc):
             with contextlib.suppress(ValueError):  # `given` tells it
                 made = TABLE["broadcast_to"].function(made, (*lead, *made.shape[made.ndim - core :]))
         if isinstance(out, ndarray) and not numpy.can_cast(made.dtype, out.dtype, casting):
-            raise numpy._core._exceptions._UFuncOutputCastingError(self._numpy, casting, made.dtype, out.dtype, 0)
+            raise numpy._core._exceptions._UFuncOutputCastingError(
+                self._numpy, casting, made.dtype, out.dtype, 0
+            )
         return given(made, out, casting)
 
     def _places(self, axes, axis, keepdims, *ndims):

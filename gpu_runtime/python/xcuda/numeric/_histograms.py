@@ -47,8 +47,8 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     if weights is None:
         made = counted(places, n)
     elif weights.dtype.kind == "c":
-        made = counted(places, n, weights.real) + 1j * counted(places, n, weights.imag)
-        made = made.astype(weights.dtype, copy=False)
+        made = TABLE["empty"].function(n, weights.dtype)
+        made.real, made.imag = (counted(places, n, part) for part in (weights.real, weights.imag))
     else:
         made = counted(places, n, weights)
         made = made.astype(weights.dtype if weights.dtype.kind != "b" else bool, copy=False)

@@ -122,7 +122,8 @@ def _as_elements(a, value):
 def _plain(key):
     """Integers of any kind as Python's."""
     if isinstance(key, tuple):
-        return tuple(map(_plain_item, key))
+        others = [item if isinstance(item, slice) else _plain_item(item) for item in key]
+        return tuple(_plain_item(item) if isinstance(item, slice) else item for item in others)
     return _plain_item(key)
 
 

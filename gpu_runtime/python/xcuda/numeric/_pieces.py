@@ -23,11 +23,16 @@ class _Pieces:
         kinds, pieces = [], []
         for item in items:
             number = isinstance(item, (bool, int, float, complex))
-            piece = asarray(numpy.r_[item]) if isinstance(item, slice) else asarray(item)
+            piece = item if number else asarray(numpy.r_[item] if isinstance(item, slice) else item)
             kinds.append(item if number else piece.dtype)
             pieces.append(piece)
         kind = numpy.result_type(*kinds)
-        shaped = [self._shaped(piece.astype(kind, copy=False)) for piece in pieces]
+        shaped = [
+            self._shaped(
+                p.astype(kind, copy=False) if isinstance(p, ndarray) else asarray(numpy.array(p, kind))
+            )
+            for p in pieces
+        ]
         return TABLE["concatenate"].function(shaped, -1 if self._name == "c_" else 0)
 
     def _shaped(self, piece):

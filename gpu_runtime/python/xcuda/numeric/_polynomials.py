@@ -62,7 +62,14 @@ def _sum(a1, a2, sign):
 @native("polymul")
 def polymul(a1, a2):
     """numpy.polymul."""
-    return _as_given(convolve(_coefficients(a1), _coefficients(a2)), a1, a2)
+    return _as_given(convolve(_from_the_first(a1), _from_the_first(a2)), a1, a2)
+
+
+def _from_the_first(p):
+    """The coefficients from the first on that is not zero; one that is zero where all are."""
+    c = _coefficients(p)
+    there = numpy.flatnonzero(c.get())
+    return c[there[0] :] if there.size else _f("zeros")(1, c.dtype)
 
 
 @native("polyder")

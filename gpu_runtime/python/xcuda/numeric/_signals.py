@@ -13,7 +13,7 @@ from ._creation import empty
 from ._registry import TABLE, native
 from ._stacks import device_array
 
-_MODES = {0: "valid", 1: "same", 2: "full", "v": "valid", "s": "same", "f": "full"}
+_MODES = {0: "valid", 1: "same", 2: "full"}
 
 
 def _f(name):
@@ -47,6 +47,8 @@ def _mode(mode):
         return mode
     if mode in _MODES:
         return _MODES[mode]
+    if mode is None:
+        raise TypeError("convolve/correlate mode is 'valid', 'same' or 'full', not None")
     if hasattr(mode, "__index__"):
         raise ValueError("integer convolve/correlate mode must be 0, 1, or 2")
     raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
@@ -197,7 +199,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         _interpolating(parts)[(flat.size + 127) // 128, 128](
             out.to_device_array(), *map(device_array, (flat, xp.astype("float64"), values, *ends))
         )
-    made = out[:, 0] if parts == 1 else out[:, 0] + 1j * out[:, 1]
+    made = out[:, 0] if parts == 1 else out.view("complex128")[:, 0]
     return made.reshape(x.shape)
 
 

@@ -81,7 +81,9 @@ class ufunc:
                     UserWarning,
                     stacklevel=3,
                 )
-            out = None
+            as_arrays, out = out is ..., None
+        else:
+            as_arrays = True
         if sum(x is not None for x in (dtype, signature, sig)) > 1:
             raise TypeError("cannot specify more than one of 'dtype', 'signature' and 'sig'")
         outs = (None,) * self.nout if out is None else out if isinstance(out, tuple) else (out,)
@@ -127,6 +129,8 @@ class ufunc:
             if out is not None:
                 how["out"] = tuple(outs)
             return on_host(self.__name__, self._numpy, args, how)
+        for one in made:
+            one._scalar = not (as_arrays or one.ndim)
         return _into(made, outs, where, self)
 
     def _native(self, operands, loop):
@@ -227,7 +231,9 @@ class ufunc:
         if identity is None:
             return None
         if name == "add" and out.kind in "fc" and initial is not numpy._NoValue:
-            identity = -0.0 if out.kind == "f" else complex(-0.0, -0.0)  # zeros that are added keep their sign
+            identity = (
+                -0.0 if out.kind == "f" else complex(-0.0, -0.0)
+            )  # zeros that are added keep their sign
         length = 1
         for axis in axes:
             length *= array.shape[axis]
@@ -395,7 +401,10 @@ def _into(made, outs, where, function):
             )
         if one.dtype != out.dtype:
             one = one.astype(out.dtype)
-        out._assign(one)
+        if _is_ours(out):
+            out._assign(one)
+        else:
+            numpy.copyto(out, one.get(), "same_kind")
         given.append(out)
     return given[0] if len(given) == 1 else tuple(given)
 

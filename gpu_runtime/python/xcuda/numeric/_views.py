@@ -155,7 +155,10 @@ def expand_dims(a, axis):
 def broadcast_to(array, shape, subok=False):
     """A read-only view with another shape, lengths of 1 stretched."""
     a = asarray(array)
-    made = a._broadcast(lengths_of(shape))
+    shape = lengths_of(shape)
+    if any(n < 0 for n in shape):
+        raise ValueError("all elements of broadcast shape must be non-negative")
+    made = a._broadcast(shape)
     if made is None:
         numpy.broadcast_to(numpy.empty(a.shape, bool), shape)  # raises as NumPy does
     return made

@@ -15,6 +15,7 @@ from xcuda.profiler.recording import Recording
 _open: list[Recording] = []
 _text = ""  # of the cell that runs
 _label = "this cell"  # its name
+_shown: list[dict] = []  # documents of reports that the cell that runs has displayed
 _ranges: list = []  # the runtime, for each span that has begun and not ended
 _begun = False  # any cell, ever
 _prepared = False
@@ -25,10 +26,12 @@ def cell_begin(text: str, execution_count: int) -> None:
     global _begun, _text, _label
     _begun, _text, _label = True, text, f"In [{execution_count}]"
     _open.clear()  # a cell that was interrupted before its end leaves nothing behind
+    _shown.clear()
     _end_range()
     _begin_range(_label)
-    watch = "overlapping" if show_reports() == "full" else None
-    recording = Recording("cell", f"In [{execution_count}]", load=False, watch=watch)
+    full = show_reports() == "full"
+    watch = "overlapping" if full else None
+    recording = Recording("cell", f"In [{execution_count}]", load=False, watch=watch, summed=not full)
     _open.append(recording)
     if recording.runtime is not None and show_reports() != "off":
         progress.begin_cell(recording.mark)
@@ -83,7 +86,25 @@ def _completed(report: dict | None) -> dict | None:
 
         remember(report)
         point_at_loops(report, _text)
+        if any(_says_the_same(report, other) for other in _shown):
+            return None  # `with profile() as p: ...` and then `p.report`: the reader has it
     return report
+
+
+def displayed(document: dict) -> None:
+    """A report is shown by the cell that runs: its own would be left out if it said the same."""
+    _shown.append(document)
+
+
+def _says_the_same(report: dict, other: dict) -> bool:
+    return _work_of(report) == _work_of(other)
+
+
+def _work_of(document: dict) -> tuple:
+    totals = document["totals"]
+    counts = [totals[n] for n in ("launches", "failed", "running", "compiled", "from_cache")]
+    kernels = [(row["name"], row["calls"]) for row in document["kernels"]]
+    return counts, totals["copy_bytes"].get("value"), kernels
 
 
 def _prepare_reports() -> None:

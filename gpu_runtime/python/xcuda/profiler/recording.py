@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 # An event's launch may still run when its report is due; a cell must not feel slow for that.
@@ -16,7 +15,7 @@ class Recording:
 
     `watch`: other libraries' work on the GPUs too; "exact" runs kernels one after the other, for their times,
     "overlapping" lets those of different streams run at once. `counters`: metrics of counters.COUNTERS to read; nothing
-    is watched then, CUPTI does one of the two.
+    is watched then, CUPTI does one of the two. `summed`: thousands of launches alike are told as one sum.
     """
 
     def __init__(
@@ -28,13 +27,14 @@ class Recording:
         from_start: bool = False,
         watch: str | None = None,
         counters: tuple[str, ...] = (),
+        summed: bool = False,
     ):
         self.kind = kind
         self.label = label
         self.runtime = _runtime(load)
         marked = self.runtime is not None and not from_start
         # Without a runtime nothing can have happened yet: the log starts at 0.
-        self.mark = self.runtime.profile_mark() if marked else 0
+        self.mark = self.runtime.profile_mark(summed) if marked else 0
         self.watch = self.counting = None
         if self.runtime is not None and counters:
             from xcuda.profiler.counters import rows
@@ -62,7 +62,7 @@ class Recording:
             return None
         begin = runtime.clock() if self.begin is None else self.begin
         try:
-            text = runtime.report_since(
+            document = runtime.report_since(
                 self.mark,
                 self.kind,
                 self.label,
@@ -76,9 +76,8 @@ class Recording:
             )
         finally:
             self.stop()
-        if text is None:
+        if document is None:
             return None
-        document = json.loads(text)
         if self.begin is None:
             # The runtime was loaded meanwhile, after the clock should have been read.
             document["scope"]["time"] = {"absent": "the runtime was loaded in between"}

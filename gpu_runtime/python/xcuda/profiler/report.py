@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import xcuda
+from xcuda.profiler.cells import displayed
 
 SCHEMA = "xcuda.report/1"
 
@@ -106,15 +107,43 @@ class Report:
 
     def __repr__(self) -> str:
         totals = self.document["totals"]
-        label, hints = self.document["scope"]["label"], len(self.advice)
-        return f"<report of {label}: {totals['launches']} launches, {hints} hints>"
+        launches, hints = (
+            _counted(totals["launches"], "launch", "es"),
+            _counted(len(self.advice), "hint", "s"),
+        )
+        return f"<report of {self.document['scope']['label']}: {launches}, {hints}>"
+
+    def __str__(self) -> str:
+        """The report as text, where something knows how it looks (the magics do)."""
+        if Report.renderer is None and hasattr(xcuda, "_prepare"):
+            xcuda._prepare()
+        if Report.renderer is not None:
+            return Report.renderer(self.document, metrics=self.metrics)[0]["text/plain"]
+        return "\n".join([repr(self), *map(_line, self.document["kernels"])])
 
     def _repr_mimebundle_(self, include=None, exclude=None):
+        displayed(self.document)
         if Report.renderer is None and hasattr(xcuda, "_prepare"):
             xcuda._prepare()
         if Report.renderer is None:
             return {"text/plain": repr(self), "application/json": self.document}
         return Report.renderer(self.document, metrics=self.metrics)
+
+
+def _counted(number: int, what: str, more: str) -> str:
+    return f"{number} {what}{'' if number == 1 else more}"
+
+
+def _line(kernel: dict) -> str:
+    """A kernel's figures in one line, for scripts."""
+    total, rates = kernel["time"]["total"], []
+    time = f"{1e3 * total['value']:.4g} ms" if "value" in total else f"time: {total['absent']}"
+    for name, unit in (("bandwidth", "GB/s"), ("flop_rate", "GFLOP/s")):
+        if "value" in kernel.get(name, {}):
+            rates.append(f"{kernel[name]['value'] / 1e9:.4g} {unit}")
+    shape = f"grid {tuple(kernel['grid'])}, block {tuple(kernel['block'])}"
+    calls = _counted(kernel["calls"], "launch", "es")
+    return f"  {kernel['name']}: " + ", ".join([calls, f"{time} on {kernel['device']}", *rates, shape])
 
 
 def _kept(text: str, file) -> str:

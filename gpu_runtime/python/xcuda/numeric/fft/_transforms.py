@@ -182,7 +182,9 @@ def _axes_and_lengths(a, s, axes, last_of_inverse=False):
         if len(s) != len(axes):
             raise ValueError("Shape and axes have different lengths.")
         if None in s:
-            _deprecated("`s` should not hold `None`: -1 stands for an axis' whole length")
+            _deprecated(
+                "Passing an array containing `None` values to `s` is deprecated: -1 stands for an axis' whole length"
+            )
             s = [a.shape[axis] if n is None else n for n, axis in zip(s, axes, strict=True)]
             if last_of_inverse and given_lengths[-1] is None:
                 s[-1] = (s[-1] - 1) * 2

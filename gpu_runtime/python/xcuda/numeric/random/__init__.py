@@ -6,7 +6,7 @@ and `RandomState` are NumPy's on the host: their stream, MT19937, goes one numbe
 
 import numpy.random as _numpy
 
-from .._fallback import wrapped
+from .._fallback import to_host, wrapped
 from .._registry import TABLE, native, register
 from . import _integers, _orders, _vectors
 from ._generator import Generator
@@ -31,7 +31,7 @@ def default_rng(seed=None):
     """A generator of random arrays: NumPy's default_rng(seed), PCG64's stream."""
     if isinstance(seed, Generator):
         return seed
-    return Generator(_numpy.default_rng(seed).bit_generator)
+    return Generator(_numpy.default_rng(to_host(seed)).bit_generator)
 
 
 def __getattr__(name):

@@ -90,14 +90,14 @@ def shape_of(size, given):
     return wanted
 
 
-def _shape_of_out(out, size, dtype):
+def _shape_of_out(out, size, dtype, in_c_order):
     if not isinstance(out, ndarray):
         raise TypeError(f"out is an array of numeric's, not {type(out).__name__}")
     if out.dtype != dtype:
         raise TypeError(
             f"Supplied output array has the wrong type. Expected {dtype.name}, got {out.dtype.name}"
         )
-    if not (out._c_contiguous or out._f_contiguous):
+    if not (out._c_contiguous or out._f_contiguous and not in_c_order):
         raise ValueError("Supplied output array is not contiguous, writable or aligned.")
     if size is not None and lengths(size) != out.shape:
         raise ValueError("size must match out.shape when used together")
@@ -128,7 +128,7 @@ def _method(name, row):
                 return getattr(self._host, name)(*values, **options)
         _checked(self, name, values, options)
         dtype = np.dtype(options.get("dtype", row.dtype))
-        shape = _shape_of_out(out, size, dtype) if out is not None else shape_of(size, values)
+        shape = _shape_of_out(out, size, dtype, bool(values)) if out is not None else shape_of(size, values)
         if math.prod(shape) <= SMALL or any(not isinstance(v, ndarray) and v != v for v in values):
             made = few(self, name, values, {"size": shape, **options})
         elif stream_of(self.bit_generator) is None:

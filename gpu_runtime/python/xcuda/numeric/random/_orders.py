@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._array import asarray, ndarray
+from .._array import asarray, asarray_or_host, ndarray
 from .._fallback import to_host
 from .._registry import TABLE
 
@@ -17,7 +17,9 @@ def choice(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
     if np.ndim(a) == 0:
         made = _chosen(self, to_host(a), size, replace, p, shuffle)
         return made if size is None else asarray(made)
-    a = asarray(a)
+    a = asarray_or_host(a)
+    if not isinstance(a, ndarray):  # text and the like
+        return self._host.choice(a, size, replace, p, axis, shuffle)
     axis = np.lib.array_utils.normalize_axis_index(axis, a.ndim)
     if a.shape[axis] == 0 and (size is None or np.prod(size)):
         self._host.choice(np.empty(a.shape, bool), size, replace, p, axis, shuffle)  # raises
@@ -41,7 +43,9 @@ def permutation(self, x, axis=0):
     """A copy with its entries along an axis in random order, or the numbers below x; NumPy's order."""
     if np.ndim(x) == 0 and not isinstance(x, ndarray) and isinstance(x, (int, np.integer)):
         return asarray(self._host.permutation(x))
-    a = asarray(x)
+    a = asarray_or_host(x)
+    if not isinstance(a, ndarray):
+        return self._host.permutation(a, axis)
     axis = np.lib.array_utils.normalize_axis_index(axis, a.ndim)
     order = np.arange(a.shape[axis])
     self._host.shuffle(order)
@@ -52,6 +56,8 @@ def shuffle(self, x, axis=0):
     """Puts the entries of an array along an axis into random order, in place; NumPy's order."""
     if not isinstance(x, ndarray):
         return self._host.shuffle(x, axis)
+    if not x.ndim:
+        raise TypeError("an array without axes has no entries to shuffle")
     axis = np.lib.array_utils.normalize_axis_index(axis, x.ndim)
     order = np.arange(x.shape[axis])
     self._host.shuffle(order)
@@ -68,5 +74,9 @@ def permuted(self, x, *, axis=None, out=None):
         return made
     if out.shape != made.shape:
         raise ValueError("out must have the same shape as x")
+    if not np.can_cast(made.dtype, out.dtype, "same_kind"):
+        raise TypeError(
+            f"Cannot cast array data from {made.dtype!r} to {out.dtype!r} according to the rule 'same_kind'"
+        )
     out[...] = made
     return out

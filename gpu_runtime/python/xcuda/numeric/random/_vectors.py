@@ -61,10 +61,10 @@ def multinomial(self, n, pvals, size=None):
 
     The distribution is NumPy's, not the stream; up to 2048 numbers both are.
     """
-    n, pvals = to_host(n), np.asarray(to_host(pvals), np.float64)
-    trials = np.asarray(n)
+    n, given = to_host(n), to_host(pvals)
+    trials, pvals = np.asarray(n), np.asarray(given, np.float64)
     lead = np.broadcast_shapes(trials.shape, pvals.shape[:-1])
-    self._host.multinomial(n, pvals, (0, *lead) if lead else 0)  # raises what NumPy raises
+    self._host.multinomial(n, given, (0, *lead) if lead else 0)  # raises what NumPy raises
     shape = (*(lead if size is None else _generator.lengths(size)), pvals.shape[-1])
     if np.broadcast_shapes(lead, shape[:-1]) != shape[:-1]:
         self._host.multinomial(n, pvals, size)
