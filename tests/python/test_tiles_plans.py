@@ -171,7 +171,10 @@ def test_one_shape_for_two_types_of_product():
         ({"stages": 0}, r"stages of 0; give 1 to 8"),
         ({"products": "hmma"}, r'products by "hmma"; give "fma", "mma" or "wgmma"'),
         ({"depth": 2048}, r"a depth of 2048; give a power of two up to 1024"),
-        ({"warps": 4}, r"'warps'; there are unit, depth, threads, stages, products, copies, cluster and tf32"),
+        (
+            {"warps": 4},
+            r"'warps'; there are unit, depth, threads, stages, products, copies, cluster and tf32",
+        ),
         ({"cluster": 3}, "a cluster of 3; give 1 or 2"),
         ({"copies": "tma"}, r'copies by "tma"; give "threads" or "bulk"'),
     ],
