@@ -4,7 +4,8 @@
 
 On a GPU: cuBLAS through torch, Triton where it is installed. On the CPU device: NumPy. Contestants take turns; the
 median of nine rounds is told, with what each does in a second and its ratio to ours. On the CPU device the time of all
-cores together too, the least of the rounds, which other work on the machine changes little.
+cores together too, the least of the rounds, which other work on the machine changes little. Each row is told on stderr
+as it comes.
 """
 
 from __future__ import annotations
@@ -126,18 +127,20 @@ def rows_of(title, work, unit, contestants):
                 *(() if ON_GPU else (f"{cores * 1e3:.3f}", f"{cores / our_cores:.2f}")),
             )
         )
+        print(title, *out[-1][1:], sep="  ", file=sys.stderr, flush=True)
     return out
 
 
 def arrays(dtype, *shapes):
     """Random arrays where the kernels run."""
-    random = np.random.default_rng(1)
-    made = [random.standard_normal(s, np.float32) for s in shapes]
     if not ON_GPU:
-        return [a.astype(dtype) for a in made]
+        random = np.random.default_rng(1)
+        return [random.standard_normal(s, np.float32).astype(dtype) for s in shapes]
     import torch
 
-    return [torch.from_numpy(a).cuda().to(getattr(torch, dtype)) for a in made]
+    chance = torch.Generator(device="cuda").manual_seed(1)
+    made = [torch.randn(s, generator=chance, device="cuda", dtype=torch.float32) for s in shapes]
+    return [a.to(getattr(torch, dtype)) for a in made]
 
 
 def empty_like_product(A, B, dtype):

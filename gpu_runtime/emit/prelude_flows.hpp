@@ -251,7 +251,6 @@ struct xc_tile_flow_take {
                     "r"(lane)
                     : "memory");
         };
-#pragma unroll 1
         for (; n != end; ++n) {
             const u32 stage = n % STAGES;
             xc_tile_pass(gates + stage, n / STAGES & 1);

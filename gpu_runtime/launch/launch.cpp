@@ -147,6 +147,7 @@ device::Shape programs_for(const Lowered& lowered, std::span<const Argument> arg
             Fault::user, "ValueError",
             kernel + ": the result takes more tiles along an axis than " + device.name + " has blocks",
             std::nullopt, "use a larger tile_size");
+    shape.grid.y = (shape.grid.y + lowered.cluster - 1) / lowered.cluster * lowered.cluster;
     const std::int64_t all = shape.grid.count(), most = device.multiprocessors;
     if (lowered.persistent && most > 0 && all > most) shape.grid = {most, 1, 1};
     return shape;

@@ -93,9 +93,9 @@ constexpr std::int64_t shared_room =
 // Products by four warps' instructions (sm_90), a warp sixteen rows. Measured on an H200 in float16 at 4096^3, of cuBLAS' 850
 // TFLOP/s: with bulk copies 128 x 256 has 0.83, 256 x 128 0.82, 128 x 128 0.68; with threads' copies 128 x 128 and three
 // stages 0.55, and where tiles are few 64 x 128 with four is faster (at 1024^3 1.19, where 128 x 128 has 0.91).
-void take_four_warps(Plan& plan, bool few) {
+void take_four_warps(Plan& plan, DType in, bool few) {
     const std::int64_t tall = few ? 64 : 128;
-    plan.unit.extents = {tall, plan.bulk && !few ? 256 : 128};
+    plan.unit = {{tall, plan.bulk && !few ? 256 : 128}, 128 / static_cast<std::int64_t>(info(in).size)};
     plan.threads = static_cast<int>(tall) * 2;
     plan.stages = few ? 4 : 3;
 }
@@ -139,7 +139,8 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
         // Rows of 128 bytes of 16-bit numbers: what swizzled shared memory is made of.
         plan.unit = {{n, n}, facts.wide ? 16 : size == 0 ? 32 : facts.small ? 128 : facts.half ? 64 : 32};
         plan.threads = size == 0 ? 64 : size == 1 ? 128 : 256;
-        if (plan.products == Instructions::wgmma && (four || plan.bulk)) take_four_warps(plan, size_of.few);
+        if (plan.products == Instructions::wgmma && (four || plan.bulk))
+            take_four_warps(plan, facts.in, size_of.few);
     } else {
         plan.unit = {{4, 1024}, 0};
         plan.threads = 256;

@@ -21,10 +21,17 @@ PLANS = {
     "swizzled": ("sm_80", {"unit": (64, 64), "depth": 64, "threads": 128, "stages": 3}),
     "two lines": ("sm_80", {"unit": (32, 128), "depth": 128, "threads": 64, "stages": 2}),
     "one stage": ("sm_90", {"unit": (64, 128), "depth": 64, "threads": 256, "stages": 1}),
-    "four warps": ("sm_90", {"unit": (64, 128), "depth": 64, "threads": 128, "products": "wgmma"}),
-    "eight warps": ("sm_90", {"unit": (128, 64), "depth": 128, "threads": 256, "products": "wgmma"}),
+    "four warps": (
+        "sm_90",
+        {"unit": (64, 128), "depth": 64, "threads": 128, "products": "wgmma", "copies": "threads"},
+    ),
+    "eight warps": (
+        "sm_90",
+        {"unit": (128, 64), "depth": 128, "threads": 256, "products": "wgmma", "copies": "threads"},
+    ),
     "bulk": ("sm_90", {"unit": (64, 64), "depth": 64, "threads": 128, "products": "wgmma", "copies": "bulk"}),
     "wide bulk": ("sm_90", {"products": "wgmma", "copies": "bulk"}),
+    "the compiler's": ("sm_90", {"unit": (64, 128)}),
     "no matrix": ("sm_80", {"unit": (32, 64), "depth": 16, "threads": 64, "products": "fma"}),
 }
 
@@ -41,10 +48,11 @@ def test_every_plan_gives_the_product(plan, kernel):
     made(*args, C)
     assert np.array_equal(C, A.astype(int) @ B.astype(int))
     text = made.inspect_source()
-    flows = asked.get("copies") == "bulk"
+    by_default = "products" not in asked and target == "sm_90" and asked.get("threads", 128) == 128
+    flows = asked.get("copies") == "bulk" or by_default
     assert ("xc_tile_flow_take<" in text) == flows
     assert ("xc_tile_wgmma<" in text) == (asked.get("products") == "wgmma" and not flows)
-    assert ("xc_tile_mma<" in text) == (asked.get("products") is None)
+    assert ("xc_tile_mma<" in text) == (asked.get("products") is None and not by_default)
 
 
 @on_the_cpu
@@ -163,7 +171,11 @@ def test_one_shape_for_two_types_of_product():
         ({"stages": 0}, r"stages of 0; give 1 to 8"),
         ({"products": "hmma"}, r'products by "hmma"; give "fma", "mma" or "wgmma"'),
         ({"depth": 2048}, r"a depth of 2048; give a power of two up to 1024"),
-        ({"warps": 4}, r"'warps'; there are unit, depth, threads, stages, products, copies and tf32"),
+        (
+            {"warps": 4},
+            r"'warps'; there are unit, depth, threads, stages, products, copies, cluster and tf32",
+        ),
+        ({"cluster": 3}, "a cluster of 3; give 1 or 2"),
         ({"copies": "tma"}, r'copies by "tma"; give "threads" or "bulk"'),
     ],
 )

@@ -48,7 +48,8 @@ class Explanation:
         if p["stages"] > 1:
             yield "stages", f"{p['stages']}: operands of {p['stages'] - 1} later steps are on their way"
         if p["copies"] == "bulk":
-            yield "operands", "brought by the copy engine; a warp beside the threads asks for them"
+            both = "; two blocks share the second" if p["cluster"] > 1 else ""
+            yield "operands", "brought by the copy engine; a warp beside the threads asks for them" + both
         if p["instructions"]:
             yield "products by", p["instructions"]
         if p["shared_bytes"]:
