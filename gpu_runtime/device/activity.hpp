@@ -30,7 +30,8 @@ struct Activity {
     const Device::Launch* launch;  // that started the kernel; null: not one of ours
     std::uint32_t call;            // number of the driver's call that asked for it
     std::shared_ptr<const SeenKernel> kernel;
-    bool of_graph = false;  // a node of a graph: `call`, and so `ours` and `launch`, may be another one's (CUPTI 13.0)
+    bool of_graph =
+        false;  // a node of a graph: `call`, and so `ours` and `launch`, may be another one's (CUPTI 13.0)
 };
 
 struct Activities {
