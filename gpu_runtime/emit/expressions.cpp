@@ -284,7 +284,7 @@ std::string atomic(Writer& w, const Expr& e) {
     const Atomic& a = std::get<Atomic>(e.payload);
     const Type& array = e.args[0]->type;
     if (a.kind == Atomic::Kind::address) {
-        const std::string at = w.element(*e.args[0], &e.args[1], a.access, Writer::Touch::atomic);
+        const std::string at = w.element(*e.args[0], e.args.data() + 1, a.access, Writer::Touch::atomic);
         return array.layout == Layout::bytes ? "(u64)(" + at + ")" : "(u64)(&" + at + ")";
     }
     const bool local = array.space == Space::local, complex = is_complex(e.type.dtype);
@@ -298,14 +298,14 @@ std::string atomic(Writer& w, const Expr& e) {
             return fmt::format("{}(&{}{}{})",
                                complex && !local ? complex_atomic(a.kind)
                                                  : (local ? "xc_local" : "xc_atomic") + std::string(row.text),
-                               w.element(*e.args[0], &e.args[1], a.access, Writer::Touch::atomic),
+                               w.element(*e.args[0], e.args.data() + 1, a.access, Writer::Touch::atomic),
                                parts[static_cast<int>(a.part)], values);
     return {};
 }
 
 std::string load(Writer& w, const Expr& e) {
     const Access& access = access_of(e);
-    const std::string at = w.element(*e.args[0], &e.args[1], access, Writer::Touch::read);
+    const std::string at = w.element(*e.args[0], e.args.data() + 1, access, Writer::Touch::read);
     if (e.args[0]->type.layout == Layout::bytes) return fmt::format("xc_get<{}>({})", w.type(e.type), at);
     if (e.type.lanes == 1) return w.hinted(access.hint, at, nullptr);
     const Expr& stride = *e.args.back();
@@ -522,7 +522,7 @@ std::string Writer::expr(const Expr& e) {
         case Op::ramp: return ramp(*this, e);
         case Op::bound: return bound(*this, e);
         case Op::print: return print(*this, e);
-        case Op::address: return "&" + element(*e.args[0], &e.args[1], access_of(e), Touch::write);
+        case Op::address: return "&" + element(*e.args[0], e.args.data() + 1, access_of(e), Touch::write);
         case Op::splat: {
             const std::string x = expr(*e.args[0]);
             if (e.type.dtype == DType::b1) return fmt::format("(({})(i8)-(i8)({}))", type(e.type), x);

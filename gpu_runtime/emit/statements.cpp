@@ -158,7 +158,7 @@ void store_stmt(Writer& w, const Stmt& s) {
     const Expr& array = *s.exprs[0];
     const auto ndim = static_cast<std::size_t>(array.type.ndim);
     const Expr& value = *s.exprs[ndim + 1];
-    const std::string at = w.element(array, &s.exprs[1], s.access, Writer::Touch::write);
+    const std::string at = w.element(array, s.exprs.data() + 1, s.access, Writer::Touch::write);
     if (array.type.layout == Layout::bytes) {
         w.line(fmt::format("xc_put<{}>({}, {});", w.type(value.type), at, w.expr(value)));
         return;

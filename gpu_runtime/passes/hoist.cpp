@@ -49,9 +49,9 @@ struct Hoister {
             for (ExprP& a : node->args) a = expr(a);
             if (e->op == Op::bound && bound_range(*e, Box{}, {f, assigned, &loops, true, true}))
                 return node->args[0];
-            if (e->op == Op::load) node->payload = cleared(access_of(*e), e->args[0], &e->args[1]);
+            if (e->op == Op::load) node->payload = cleared(access_of(*e), e->args[0], e->args.data() + 1);
             if (auto* atomic = std::get_if<Atomic>(&node->payload))
-                atomic->access = cleared(atomic->access, e->args[0], &e->args[1]);
+                atomic->access = cleared(atomic->access, e->args[0], e->args.data() + 1);
             return node;
         }
 
@@ -65,7 +65,7 @@ struct Hoister {
 
         void stmt(Stmt& s) {
             for (ExprP& e : s.exprs) e = expr(e);
-            if (s.kind == Stmt::Kind::store) s.access = cleared(s.access, s.exprs[0], &s.exprs[1]);
+            if (s.kind == Stmt::Kind::store) s.access = cleared(s.access, s.exprs[0], s.exprs.data() + 1);
             const bool named = s.kind == Stmt::Kind::loop_range && counts[s.var] == 1;
             if (named) loops[s.var] = {s.exprs[0], s.exprs[1], s.exprs[2]};
             for (Stmt& inner : s.body) stmt(inner);

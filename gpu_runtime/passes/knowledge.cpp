@@ -293,9 +293,9 @@ void Query::learn_accesses(Knowledge& k, const ExprP& e) const {
     if (e->op == Op::select || e->op == Op::logic_and || e->op == Op::logic_or)
         return learn_accesses(k, e->args[0]);
     for (const ExprP& a : e->args) learn_accesses(k, a);
-    if (e->op == Op::load) learn_access(k, e->args[0], &e->args[1], access_of(*e));
+    if (e->op == Op::load) learn_access(k, e->args[0], e->args.data() + 1, access_of(*e));
     if (const auto* atomic = std::get_if<Atomic>(&e->payload))
-        learn_access(k, e->args[0], &e->args[1], atomic->access);
+        learn_access(k, e->args[0], e->args.data() + 1, atomic->access);
 }
 
 Knowledge Query::joined(const Knowledge& a, const Knowledge& b) const {

@@ -190,9 +190,9 @@ struct Prover {
         if (n->op != Op::load && n->op != Op::atomic) return n;
         auto made = std::make_shared<Expr>(*n);
         if (auto* atomic = std::get_if<Atomic>(&made->payload))
-            atomic->access = proven(atomic->access, n->args[0], &n->args[1]);
+            atomic->access = proven(atomic->access, n->args[0], n->args.data() + 1);
         else
-            made->payload = proven(access_of(*n), n->args[0], &n->args[1]);
+            made->payload = proven(access_of(*n), n->args[0], n->args.data() + 1);
         return made;
     }
 
@@ -232,7 +232,7 @@ struct Prover {
         for (Stmt& s : b) {
             for (ExprP& e : s.exprs) e = expr(e);
             if (s.kind == Stmt::Kind::store && !simplify)
-                s.access = proven(s.access, s.exprs[0], &s.exprs[1]);
+                s.access = proven(s.access, s.exprs[0], s.exprs.data() + 1);
             const std::size_t before = facts.size();
             const bool counted = s.kind == Stmt::Kind::loop_range && counts[s.var] == 1;
             if (s.kind == Stmt::Kind::branch) assume(s.exprs[0]);

@@ -36,9 +36,9 @@ struct RangeProver {
         if (e->op == Op::load || e->op == Op::atomic) {
             auto made = std::make_shared<Expr>(*e);
             if (auto* atomic = std::get_if<Atomic>(&made->payload))
-                atomic->access = proven(atomic->access, e->args[0], &e->args[1]);
+                atomic->access = proven(atomic->access, e->args[0], e->args.data() + 1);
             else
-                made->payload = proven(access_of(*e), e->args[0], &e->args[1]);
+                made->payload = proven(access_of(*e), e->args[0], e->args.data() + 1);
             return made;
         }
         if (e->op == Op::bound) {
@@ -77,7 +77,7 @@ struct RangeProver {
     void stmt(Stmt& s) {
         if (!ranges.reached()) return;
         for (ExprP& e : s.exprs) e = expr(e);
-        if (s.kind == Stmt::Kind::store) s.access = proven(s.access, s.exprs[0], &s.exprs[1]);
+        if (s.kind == Stmt::Kind::store) s.access = proven(s.access, s.exprs[0], s.exprs.data() + 1);
     }
 };
 

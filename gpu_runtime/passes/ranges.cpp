@@ -100,7 +100,7 @@ void Ranges::stmt(Stmt& s) {
         case Stmt::Kind::assign:
             if (counts(f_.vars[static_cast<std::size_t>(s.var)].type)) set(s.var, of(exprs[0]));
             return;
-        case Stmt::Kind::store: query.learn_access(now_, exprs[0], &exprs[1], s.access); return;
+        case Stmt::Kind::store: query.learn_access(now_, exprs[0], exprs.data() + 1, s.access); return;
         case Stmt::Kind::branch: {
             Knowledge other = now_;
             query.assume(now_, exprs[0], true);
