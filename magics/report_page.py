@@ -87,8 +87,9 @@ def _kernel(k: dict, rows: list[Row], several: bool) -> str:
     lines = [f"{TABLE}<tbody>\n"]
     for _key, label, text, origin, meter in rows:
         drawn = f' <meter min="0" max="1" value="{min(meter, 1):.3f}"></meter>' if meter is not None else ""
+        style = NAME if len(label) < 30 else CELL
         lines.append(
-            f'<tr><td style="{NAME if len(label) < 30 else CELL}">{escaped(label)}</td><td style="{CELL}">{escaped(text)}{drawn}</td>'
+            f'<tr><td style="{style}">{escaped(label)}</td><td style="{CELL}">{escaped(text)}{drawn}</td>'
             f'<td style="{FROM}">{escaped(origin)}</td></tr>\n'
         )
     lines.append("</tbody></table>\n")
