@@ -137,7 +137,7 @@ def one_plan(dtype, name):
     tolerance = {"float16": 2e-3, "bfloat16": 1e-2}.get(into, 0.0)
     tell(begun=True)
     for at, (m, k, n) in enumerate(RAGGED):
-        tell(trying=[m, k, n], kind="ragged")
+        tell(trying=[m, k, n])
         A, B = numbers(m, k), numbers(n, k) if by_columns else numbers(k, n)
         wanted = A.float() @ (B.float().T if by_columns else B.float())
         C = torch.full((m, n), 77, device="cuda", dtype=result)
@@ -159,7 +159,7 @@ def one_plan(dtype, name):
             core.synchronize()
             tell(shape=[m, k, n], kind="turned", off=off(C, wanted), tolerance=tolerance)
     for m, k, n in TIMED + (TALL if into in ("float16", "bfloat16") else []):
-        tell(trying=[m, k, n], kind="timed")
+        tell(trying=[m, k, n])
         A, B = numbers(m, k), numbers(n, k) if by_columns else numbers(k, n)
         C = torch.full((m, n), 77, device="cuda", dtype=result)
         kernel(A, B, C)
