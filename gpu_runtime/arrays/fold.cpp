@@ -1,6 +1,7 @@
 #include "arrays/fold.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <utility>
 
@@ -9,8 +10,14 @@ namespace {
 
 constexpr std::int64_t short_fold = 64;  // turns that one thread takes without splitting them
 constexpr std::int64_t turns_a_chunk = 16;
+constexpr std::int64_t most_a_block =
+    16384;  // elements that one block folds alone: less time than another launch
+constexpr std::int64_t least_a_block = 2048;  // elements of a block, where there are more blocks than results
+constexpr int blocks_a_multiprocessor = 4;
 constexpr int most_axes = launch::max_ndim - 2;  // of a pass: splitting adds two
 constexpr int most_folded = 3;                   // of a pass that has more axes
+
+std::optional<bool> asked_by_blocks;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -41,6 +48,8 @@ struct Folder {
                 8, queue.device->info().vector_bytes / static_cast<std::int64_t>(info(loop.out).size));
         return whole ? 256 : 32;
     }
+    // Blocks whose threads fold together: each pass costs a launch, so a GPU has few of them.
+    bool by_blocks() const { return asked_by_blocks.value_or(!on_cpu()); }
     // Threads that fill the device.
     std::int64_t enough() const {
         const device::Info& device = queue.device->info();
@@ -200,6 +209,7 @@ struct Folder {
         if (turns <= short_fold || !main || (!along && outputs >= enough()))
             return start_pass(p, p.kept, out, 0, -1);
         move_axis(p, inner, p.axes - 1);
+        if (along && by_blocks()) return in_blocks(std::move(p), out);
         split(std::move(p), out, along);
     }
 
@@ -233,6 +243,112 @@ struct Folder {
             drop_first(out.view);
             run(std::move(part), out);
         }
+    }
+
+    // Starts the kernel of a pass whose last axis alone is folded, each time by the threads of one block.
+    void start_blocks(const Pass& p, const Target& to) {
+        Kernel k;
+        k.structure = p.structure;
+        k.slots = p.slots;
+        Structure& s = k.structure;
+        int kept = p.axes - 1;
+        Memory out;
+        out.address = to.address + to.view.offset * static_cast<std::int64_t>(info(to.dtype).size);
+        out.view = to.view;
+        out.view.offset = 0;
+        std::int64_t rows = 1;
+        for (int d = 0; d < kept; ++d) rows *= p.lengths[at(d)];
+        const std::int64_t length = p.lengths[at(kept)];
+        k.figures.push_back(rows);
+        for (int d = 0; d < kept; ++d) k.figures.push_back(p.lengths[at(d)]);
+        if (kept == 0) {
+            kept = 1;
+            k.figures.push_back(1);
+            out.view.ndim = 1;
+            out.view.lengths[0] = out.view.strides[0] = 1;
+            for (std::size_t i = 0; i < k.slots.size(); ++i)
+                if (!s.slots[i].number) add_first(k.slots[i].view);
+        }
+        k.figures.push_back(length);
+        s.axes = kept + 1;
+        for (std::size_t i = 0; i < k.slots.size(); ++i)
+            s.slots[i].axes = s.slots[i].number ? Axes{} : axes_of(k.slots[i].view, false);
+        Memory identity;
+        identity.bits = value.reduction->identity;
+        identity.more_bits = value.reduction->more_identity;
+        const int from = ~static_cast<int>(s.slots.size());
+        s.slots.push_back({loop.out, true, {}});
+        k.slots.push_back(identity);
+        s.steps.push_back({loop.id, {s.outputs[0].from, from}, true});
+        int made = static_cast<int>(s.steps.size()) - 1;
+        if (loop.out != to.dtype) {
+            s.steps.push_back({cast_loop(loop.out, to.dtype).id, {made}});
+            ++made;
+        }
+        s.outputs[0] = {made, to.dtype, axes_of(out.view, true)};
+        k.outputs.push_back(out);
+        Rows r;
+        r.axes = 1;
+        const auto wanted = std::bit_ceil(static_cast<std::uint64_t>(length) / 4);
+        r.threads = on_cpu() ? 32 : static_cast<int>(std::clamp<std::uint64_t>(wanted, 16, 512));
+        r.rows = on_cpu() ? 1 : std::max(1, 128 / r.threads);
+        s.rows.push_back(r);
+        k.shape = device::Shape{};
+        k.shape->grid = {(rows + r.rows - 1) / r.rows, 1, 1};
+        k.shape->block = {r.threads, r.rows, 1};
+        start(k, value.site, queue);
+    }
+
+    // Part of a pass: `count` elements of its last axis from `first` on, as `lengths` of them, the last ones neighbours.
+    static Pass part_of(const Pass& p, std::int64_t first, std::span<const std::int64_t> lengths) {
+        Pass part = p;
+        const int axis = p.axes - 1;
+        part.axes = axis + static_cast<int>(lengths.size());
+        std::copy(lengths.begin(), lengths.end(), part.lengths.begin() + axis);
+        for (std::size_t i = 0; i < part.slots.size(); ++i) {
+            if (part.structure.slots[i].number) continue;
+            Memory& m = part.slots[i];
+            const std::int64_t step = p.slots[i].view.strides[at(axis)];
+            m.address += first * step * static_cast<std::int64_t>(info(part.structure.slots[i].dtype).size);
+            m.view.ndim = part.axes;
+            std::int64_t stride = step;
+            for (std::size_t d = lengths.size(); d-- > 0; stride *= lengths[d]) {
+                m.view.lengths[at(axis) + d] = lengths[d];
+                m.view.strides[at(axis) + d] = stride;
+            }
+        }
+        return part;
+    }
+
+    // As split, by blocks: what is left of the last axis is as many results as are needed to fill the device.
+    void in_blocks(Pass p, const Target& to) {
+        const int axis = p.axes - 1;
+        const std::int64_t n = p.lengths[at(axis)];
+        std::int64_t results = 1;
+        for (int d = 0; d < axis; ++d) results *= p.lengths[at(d)];
+        const std::int64_t blocks =
+            std::int64_t{blocks_a_multiprocessor} * std::max(queue.device->info().multiprocessors, 1);
+        const std::int64_t shares =
+            n <= most_a_block ? 1 : std::clamp<std::int64_t>(blocks / results, 1, n / least_a_block);
+        if (shares == 1 && p.kept == axis) return start_blocks(p, to);
+        const std::int64_t share = n / shares, tail = n - share * shares;
+        std::array<std::int64_t, max_axes> shape;
+        std::copy(p.lengths.begin(), p.lengths.begin() + axis, shape.begin());
+        shape[at(axis)] = shares + (tail ? 1 : 0);
+        const View layout = dense({shape.data(), at(axis) + 1});
+        const auto size = static_cast<std::int64_t>(info(loop.out).size);
+        auto partial = std::make_shared<launch::Buffer>(
+            queue.device, static_cast<std::size_t>(layout.size() * size), queue.stream);
+        Target into{static_cast<char*>(partial->address()), loop.out, layout};
+        into.view.lengths[at(axis)] = shares;
+        start_blocks(part_of(p, 0, std::array{shares, share}), into);
+        if (tail) {
+            Target last = into;
+            last.view.offset = shares;
+            last.view.ndim = axis;
+            start_blocks(part_of(p, shares * share, std::array{tail}), last);
+        }
+        run(over(partial, layout, p.kept), to);
     }
 
     // Folds the last axis only, in chunks and lanes; the other folded axes are threads of their own, for now.
@@ -310,6 +426,8 @@ struct Folder {
 };
 
 }  // namespace
+
+void set_fold_by_blocks(std::optional<bool> asked) { asked_by_blocks = asked; }
 
 void run_fold(const Value& value, char* address, const Queue& queue) {
     const Operand& operand = value.operands[0];

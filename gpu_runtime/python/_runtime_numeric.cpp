@@ -1,6 +1,7 @@
 #include "_runtime_numeric.hpp"
 
 #include <fmt/format.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,6 +9,7 @@
 #include <cstring>
 
 #include "_runtime_dtype.hpp"
+#include "arrays/fold.hpp"
 #include "arrays/small.hpp"
 #include "launch/program.hpp"
 
@@ -553,6 +555,7 @@ void bind_numeric(nb::module_& module) {
     });
     module.def("numeric_small_limit", &arrays::small_limit);
     module.def("set_numeric_small_limit", &arrays::set_small_limit);
+    module.def("set_numeric_fold_by_blocks", &arrays::set_fold_by_blocks, nb::arg("asked").none());
     // (name, kernel's text, registers or None) of every kernel so far, for a GPU that need not be here.
     module.def("numeric_compile_for", [](const std::string& architecture) {
         nb::list out;
