@@ -147,17 +147,6 @@ void moved(const Strided& out, const Strided* in, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) std::memcpy(out.at + i * out.step, in[0].at + i * in[0].step, size);
 }
 
-Row move_row(DType d) {
-    switch (info(d).size) {
-        case 1: return moved<1>;
-        case 2: return moved<2>;
-        case 4: return moved<4>;
-        case 8: return moved<8>;
-        case 16: return moved<16>;
-        default: return nullptr;
-    }
-}
-
 template <std::size_t size>
 void chosen(const Strided& out, const Strided* in, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) {
@@ -166,15 +155,25 @@ void chosen(const Strided& out, const Strided* in, std::int64_t n) {
     }
 }
 
-Row choice_row(DType d) {
+// A function per element size: what moves bytes needs no type.
+template <class Of>
+Row by_size(DType d, Of of) {
     switch (info(d).size) {
-        case 1: return chosen<1>;
-        case 2: return chosen<2>;
-        case 4: return chosen<4>;
-        case 8: return chosen<8>;
-        case 16: return chosen<16>;
+        case 1: return of(std::integral_constant<std::size_t, 1>{});
+        case 2: return of(std::integral_constant<std::size_t, 2>{});
+        case 4: return of(std::integral_constant<std::size_t, 4>{});
+        case 8: return of(std::integral_constant<std::size_t, 8>{});
+        case 16: return of(std::integral_constant<std::size_t, 16>{});
         default: return nullptr;
     }
+}
+
+Row move_row(DType d) {
+    return by_size(d, [](auto size) -> Row { return moved<size()>; });
+}
+
+Row choice_row(DType d) {
+    return by_size(d, [](auto size) -> Row { return chosen<size()>; });
 }
 
 // Casts that C++ and NumPy define alike: none of a float to an integer.

@@ -6,6 +6,14 @@ from difflib import get_close_matches
 from xcuda import _runtime
 
 
+def _limit(kind, nbytes):
+    """Bytes of a limit; 0: none."""
+    nbytes = 0 if nbytes is None else nbytes.__index__()
+    if nbytes < 0:
+        raise ValueError(f"a {kind} limit is a number of bytes, or None; not {nbytes}")
+    return nbytes
+
+
 class Device(_runtime.DeviceBase):
     """A device by number (in the order of `devices()`), by label ("cpu", "cuda:0"), or the current one.
 
@@ -58,10 +66,7 @@ class Device(_runtime.DeviceBase):
 
     @memory_limit.setter
     def memory_limit(self, nbytes):
-        nbytes = 0 if nbytes is None else nbytes.__index__()
-        if nbytes < 0:
-            raise ValueError(f"a memory limit is a number of bytes, or None; not {nbytes}")
-        self._set_memory_limit(nbytes)
+        self._set_memory_limit(_limit("memory", nbytes))
 
     @property
     def spill_limit(self):
@@ -75,10 +80,7 @@ class Device(_runtime.DeviceBase):
 
     @spill_limit.setter
     def spill_limit(self, nbytes):
-        nbytes = 0 if nbytes is None else nbytes.__index__()
-        if nbytes < 0:
-            raise ValueError(f"a spill limit is a number of bytes, or None; not {nbytes}")
-        self._set_spill_limit(nbytes)
+        self._set_spill_limit(_limit("spill", nbytes))
 
     def get_memory_info(self):
         """(free, total) bytes, under the name that numba's contexts have."""
