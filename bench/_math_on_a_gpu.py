@@ -25,10 +25,9 @@ class Contest:
         self.moved, self.tolerance, self.compiled = moved, tolerance, compiled
 
 
-def contests(torch):
-    """Made one after the other: each holds gigabytes."""
+def contests(torch, written):
+    """Made one after the other: each holds gigabytes. `written` is bench/math.py with the formulas."""
     f = torch.nn.functional
-    written = sys.modules["__main__"]  # bench/math.py: the formulas
 
     def normal(*shape, dtype=torch.float32):
         return torch.randn(shape, device="cuda", dtype=dtype)
@@ -158,7 +157,7 @@ def main(seconds):
         flush=True,
     )
     ratios, later = {}, []
-    for contest in contests(torch):
+    for contest in contests(torch, sys.modules["__main__"]):
         if time.perf_counter() - begin > seconds * 0.8:
             print(f"| {contest.title} | left out: the time is over | | | | |", flush=True)
             continue
