@@ -198,6 +198,22 @@ CUresult cuCtxSetCurrent(CUcontext context) {
     });
 }
 
+CUresult cuCtxGetLimit(std::size_t* value, CUlimit which) {
+    return enter("cuCtxGetLimit", Needs::context, [&] {
+        if (which != CU_LIMIT_STACK_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+        *value = current()->stack;
+        return CUDA_SUCCESS;
+    });
+}
+
+CUresult cuCtxSetLimit(CUlimit which, std::size_t value) {
+    return enter("cuCtxSetLimit", Needs::context, [&] {
+        if (which != CU_LIMIT_STACK_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+        current()->stack = value;
+        return CUDA_SUCCESS;
+    });
+}
+
 CUresult cuCtxGetDevice(CUdevice* device) {
     return enter("cuCtxGetDevice", Needs::driver, [&] {
         if (!current()) return CUDA_ERROR_INVALID_CONTEXT;

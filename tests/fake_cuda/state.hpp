@@ -46,6 +46,7 @@ struct Context {
     bool primary = false, alive = false;
     std::int64_t retained = 0, resets = 0;
     CUresult broken = CUDA_SUCCESS;  // every call then answers this
+    std::size_t stack = 1024;        // bytes of a thread's
 };
 
 struct Pool {

@@ -1,5 +1,7 @@
 """The GPU's pool over the fake driver: out of memory, trimming, the driver's own failures."""
 
+import ctypes
+
 import numpy as np
 import pytest
 from fake_cuda import driver, on_fake
@@ -43,6 +45,21 @@ def test_what_the_pool_keeps_is_given_back_for_another():
     assert cuda.trim_memory() == 80 * MIB
     info = cuda.memory_info()
     assert (info.pooled, info.available, info.total) == (0, 100 * MIB, 100 * MIB)
+
+
+@on_fake()
+def test_room_for_local_arrays_is_given_back():
+    cuda.zeros(1)
+    stack, context = ctypes.c_size_t(), ctypes.c_void_p()
+    driver.c.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+    driver.c.cuCtxSetCurrent(context)
+    assert driver.c.cuCtxSetLimit(0, ctypes.c_size_t(1 << 16)) == 0  # as a launch with such an array does
+    cuda.trim_memory()
+    assert driver.c.cuCtxGetLimit(ctypes.byref(stack), 0) == 0
+    assert stack.value == 1024
+    calls = driver.get("calls:cuCtxSetLimit")
+    cuda.trim_memory()
+    assert driver.get("calls:cuCtxSetLimit") == calls
 
 
 @on_fake("memory=0x6400000 fail=cuMemAllocFromPoolAsync:2:0:1")

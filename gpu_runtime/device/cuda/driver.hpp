@@ -30,7 +30,7 @@ namespace xcuda::device::cuda {
     X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuMemHostRegister) X(cuMemHostUnregister) \
     X(cuMemcpyPeerAsync) X(cuLaunchCooperativeKernel) X(cuMemAlloc) X(cuMemFree) \
     X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) X(cuMemRelease) X(cuMemMap) X(cuMemUnmap) \
-    X(cuMemSetAccess) X(cuMemGetAllocationGranularity) X(cuCtxSynchronize) \
+    X(cuMemSetAccess) X(cuMemGetAllocationGranularity) X(cuCtxSynchronize) X(cuCtxGetLimit) X(cuCtxSetLimit) \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuTensorMapEncodeTiled)
 // clang-format on
 

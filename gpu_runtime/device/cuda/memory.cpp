@@ -27,6 +27,7 @@ MemoryPool::MemoryPool(CUdevice device, std::string gpu_name)
     cuuint64_t all = std::numeric_limits<cuuint64_t>::max();
     check(d.cuMemPoolSetAttribute(pool_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all),
           "setting up the memory pool");
+    check(d.cuCtxGetLimit(&stack_, CU_LIMIT_STACK_SIZE), "asking for the size of a thread's stack");
     // Other GPUs that can reach this one's memory may read and write the pool.
     int count = 0;
     d.cuDeviceGetCount(&count);
@@ -108,6 +109,10 @@ void MemoryPool::trim() {
     check(d.cuEventSynchronize(all_passed), "waiting for the GPU");
     check(d.cuMemPoolTrimTo(pool_, 0), "giving back memory");
     spill_.trim();
+    // The driver keeps room for the largest local arrays that a launch had, in every thread the GPU can hold.
+    std::size_t stack = 0;
+    if (d.cuCtxGetLimit(&stack, CU_LIMIT_STACK_SIZE) == CUDA_SUCCESS && stack > stack_)
+        check(d.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, stack_), "giving back memory of local arrays");
 }
 
 void MemoryPool::release(void* address, CUstream stream) noexcept {

@@ -21,7 +21,8 @@ public:
     void* allocate(std::size_t bytes, CUstream stream);
     void release(void* address, CUstream stream) noexcept;
     Device::Memory statistics() const;
-    /// Gives back what is kept for reuse, once the work under way has passed. May be interrupted.
+    /// Gives back what is kept for reuse, the driver's room for local arrays too, once the work under way has passed. May
+    /// be interrupted.
     void trim();
     void set_limit(std::int64_t bytes) { limit_ = bytes; }
     Spill& spill() { return spill_; }
@@ -31,6 +32,7 @@ public:
 
 private:
     CUmemoryPool pool_ = nullptr;
+    std::size_t stack_ = 0;  // bytes of a thread's stack when it was made
     std::int64_t used() const;
     std::string moved() const;
 
