@@ -36,13 +36,13 @@ XC_DEVICE f32 xc_wide(f16 x) { return (f32)x; }
 struct xc_op_add {
     template <class T>
     XC_DEVICE T of(T x, T v) {
-        return (T)(xc_wide(x) + xc_wide(v));
+        return xc_cast<T>(xc_wide(x) + xc_wide(v));
     }
 };
 struct xc_op_sub {
     template <class T>
     XC_DEVICE T of(T x, T v) {
-        return (T)(xc_wide(x) - xc_wide(v));
+        return xc_cast<T>(xc_wide(x) - xc_wide(v));
     }
 };
 struct xc_op_max {

@@ -63,14 +63,21 @@ struct xc_same<T, T> {
     static constexpr bool value = true;
 };
 
-// What C++ computed in int, as an int16 again. ptxas (CUDA 13.0) takes the sign extension of a 16-bit negation for the
-// negation of the sign extension, so that int32(-x) is 32768 where x is -32768: the compiler is not to see a 16-bit one.
-XC_FN i16 xc_int16(i32 x) {
+// What C++ computed in int, as 16 bits again. ptxas (CUDA 13.0, from -O1 on) takes the sign extension of a 16-bit negation
+// or abs for the negation of the sign extension, so that int32(-x) is 32768 where x is -32768, and -x == 32768 of a uint16
+// is false: the compiler is not to see one. It makes them of sums and products too (~x + 1, x * 65535), not of bits.
+template <class T>
+XC_FN T xc_low(T x) {
 #ifdef XC_CUDA
-    asm("" : "+r"(x));
+    if constexpr (sizeof(T) == 8)
+        asm("" : "+l"(x));
+    else
+        asm("" : "+r"(x));
 #endif
-    return (i16)x;
+    return x;
 }
+XC_FN i16 xc_int16(i32 x) { return (i16)xc_low(x); }
+XC_FN u16 xc_uint16(u32 x) { return (u16)xc_low(x); }
 
 // Casts, scalar. Floats out of an integer's range: what x86-64's conversions leave, as NumPy does there.
 XC_FN i64 xc_to_i64(f64 x) { return x >= -0x1p63 && x < 0x1p63 ? (i64)x : (i64)0x8000000000000000ull; }
@@ -99,6 +106,8 @@ XC_FN T xc_cast(U x) {
         return x != 0;
     else if constexpr (xc_same<T, i16>::value && !xc_number<U>::real && sizeof(U) >= sizeof(T))
         return xc_int16((i32)x);
+    else if constexpr (xc_same<T, u16>::value && !xc_number<U>::real && sizeof(U) >= sizeof(T))
+        return xc_uint16((u32)x);
     else if constexpr (!xc_number<U>::real || xc_number<T>::real)
         return (T)x;
     else if constexpr (xc_same<T, i64>::value)
@@ -202,8 +211,10 @@ template <class T>
 XC_FN T xc_times(T a, T b) {
     if constexpr (xc_same<T, i64>::value)
         return (T)((u64)a * (u64)b);
-    else if constexpr (xc_same<T, i32>::value || xc_same<T, u16>::value)
+    else if constexpr (xc_same<T, i32>::value)
         return (T)((u32)a * (u32)b);
+    else if constexpr (xc_same<T, u16>::value)
+        return xc_uint16((u32)a * (u32)b);
     else if constexpr (xc_same<T, i16>::value)
         return xc_int16(a * b);
     else

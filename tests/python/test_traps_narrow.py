@@ -1,6 +1,7 @@
 """8 and 16 bit integers, which C++ computes in int: every operator's result is back in its type before a wider one uses it.
 
-A GPU's fuzzer found int32(-x) of int16 -32768 to be 32768: ptxas extends the sign first and negates then.
+A GPU's fuzzer found int32(-x) of int16 -32768 to be 32768: ptxas extends the sign first and negates then. Comparisons
+extend too: -x == 32768 was false for uint16 32768.
 """
 
 import re
@@ -151,16 +152,12 @@ def test_vector_lanes_and_atomics(dtype):
 
 @pytest.mark.parametrize("dtype", NARROW)
 def test_the_cuda_text_casts_each_result(dtype):
-    """Each operation on narrow integers in the text is cast back at once; int16's so that no 16-bit one is left in the PTX."""
-    nvrtc = next((row for row in _runtime.libraries() if row["name"] == "NVRTC"), None)
-    if nvrtc is None or nvrtc["problem"]:
-        pytest.skip("no NVRTC here, so nothing compiles for CUDA")
+    """Each operation on narrow integers in the text is cast back at once; 16-bit ones so that no negation is left in the PTX."""
+    nvrtc_or_skip()
     kernel = core.kernel(kernel_of(dtype, "np.int32(x)", "int32"))
-    a, b = values(dtype)
-    out = np.zeros((len(operations(dtype)), len(a)), "int32")
     text = cuda_text(kernel.py_func, dtype)
     short = dtype.replace("int", "i").replace("ui", "u")
-    word = rf"(?:xc_cast<{short}>|{'xc_int16' if dtype == 'int16' else rf'[(]{short}[)]'})"
+    word = rf"(?:xc_cast<{short}>|{f'xc_{dtype}|' if '16' in dtype else ''}[(]{short}[)])"
     for bare in (
         r"\(-xc_cast<u32>\(a\)\)",
         r"\(~a\)",
@@ -171,9 +168,88 @@ def test_the_cuda_text_casts_each_result(dtype):
     ):
         found = re.findall(rf"(\S*?){bare}", text)
         assert found and all(re.search(word + r"\(?$", before) for before in found), (bare, found)
+
+
+NEGATED = re.compile(r"\b(?:neg|abs)\.s16\b|\bsub\.s16\s+\S+ 0,")
+
+
+@pytest.mark.parametrize("use", USES, ids=lambda u: u[0])
+@pytest.mark.parametrize("dtype", ["int16", "uint16"])
+def test_no_16_bit_negation_is_left_in_the_ptx(dtype, use):
+    """ptxas extends the sign of neg.s16 and of abs.s16 wrongly, whatever the operation was that the compiler made it of."""
+    nvrtc_or_skip()
+    kernel_use, _, stored = use
+    kernel = core.kernel(kernel_of(dtype, kernel_use, stored))
+    a, b = values(dtype)
+    out = np.zeros((len(operations(dtype)), len(a)), stored)
     for target in TARGETS:
-        ptx = kernel.inspect_asm((a, b, TABLE, out), target=target)
-        assert dtype != "int16" or not re.search(r"\b(neg|abs)\.s16\b", ptx), target
+        found = NEGATED.search(kernel.inspect_asm((a, b, TABLE, out), target=target))
+        assert not found, (target, found)
+
+
+# 16 bits of what a wider type computes, which the compiler computes in 16 bits alone.
+LOW_BITS = [
+    ("(-np.int32(a)) & 65535", None), ("(-np.int64(a)) & 65535", None), ("(-np.int32(a)) % 65536", None),
+    ("(0 - np.uint32(a)) & np.uint32(65535)", "(0 - a.astype(np.uint32)) & np.uint32(65535)"),
+    ("np.int32(a) * -1 & 65535", None), ("np.int32(a) * 65535 & 65535", None), ("abs(np.int32(a)) & 65535", None),
+    ("np.uint16(-np.int32(a))", "(-a.astype(np.int32)).astype(np.uint16)"),
+    ("np.uint16(-np.int64(a))", "(-a.astype(np.int64)).astype(np.uint16)"),
+    ("np.int16(-np.int32(a))", "(-a.astype(np.int32)).astype(np.int16)"),
+    ("np.int16(abs(np.int64(a)))", "abs(a.astype(np.int64)).astype(np.int16)"),
+    ("-np.int32(a) & 40000", None), ("(np.int32(a) ^ -1) + 1 & 65535", None), ("-(a << T(3))", None), ("~(a - T(1))", None),
+    ("a if a > 5 else -a", "np.where(a > 5, a, -a)"), ("max(a, T(4)) - max(a, T(4)) - a", "-a"), ("a * T(-1 & M)", "-a"),
+]  # fmt: skip
+LOW_USES = ["x == 32768", "x > 32767", "x == h", "np.int64(x)", "np.float32(x)"]
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint16"])
+def test_low_bits_of_wider_negations(dtype):
+    """So of int32 and int64: their masked or cast negations are 16-bit ones to the compiler, where the operand has no more."""
+    type_ = np.dtype(dtype).type
+    wrap = np.array(65535).astype(dtype).item()
+    lines = "".join(
+        f"        x = {expression}\n        o[{k * len(LOW_USES) + m}, i] = {use}\n"
+        for k, (expression, _) in enumerate(LOW_BITS)
+        for m, use in enumerate(LOW_USES)
+    ).replace("T(-1 & M)", f"T({wrap})")
+    # One variable each, since a variable has one type.
+    parts = lines.split("        x = ")
+    lines = parts[0] + "".join(
+        re.sub(r"\bx\b", f"x{k}", "        x = " + part) for k, part in enumerate(parts[1:])
+    )
+    f = make(
+        "def f(A, B, o):\n    i = cuda.grid(1)\n    if i < o.shape[1]:\n"
+        "        a = A[i]\n        h = np.uint16(B[i])\n" + lines,
+        name="f",
+        T=type_,
+    )
+    a, b = values(dtype)
+    out = np.zeros((len(LOW_BITS) * len(LOW_USES), len(a)), "float64")
+    run(f, a, b, out, grid=-(-len(a) // 64), block=64)
+    names = {"np": np, "a": a, "h": b.astype(np.uint16), "T": type_}
+    with np.errstate(all="ignore"):
+        for k, (expression, numpys) in enumerate(LOW_BITS):
+            source = numpys or re.sub(r"np\.(u?int\d+)\(a\)", r"a.astype(np.\1)", expression)
+            x = eval(source, names)
+            for m, use in enumerate(LOW_USES):
+                want = eval(re.sub(r"np\.(int64|float32)\(x\)", r"x.astype(np.\1)", use), {**names, "x": x})
+                np.testing.assert_array_equal(
+                    out[k * len(LOW_USES) + m], want, err_msg=f"x = {expression}, then {use}"
+                )
+    if _nvrtc():
+        for target in TARGETS:
+            found = NEGATED.search(core.kernel(f).inspect_asm((a, b, out), target=target))
+            assert not found, (target, found)
+
+
+def _nvrtc():
+    nvrtc = next((row for row in _runtime.libraries() if row["name"] == "NVRTC"), None)
+    return nvrtc is not None and not nvrtc["problem"]
+
+
+def nvrtc_or_skip():
+    if not _nvrtc():
+        pytest.skip("no NVRTC here, so nothing compiles for CUDA")
 
 
 def cuda_text(function, dtype):
