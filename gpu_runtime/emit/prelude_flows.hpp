@@ -126,7 +126,7 @@ XC_DEVICE void xc_tile_wgmma_held(C* acc, const T* a, const T* b, i64 thread) {
     C(&d)[N / 2] = *(C(*)[N / 2]) acc;
     constexpr int line = 128 / (int)sizeof(T), rows = -PB;
     u32 x[K / 4];
-    __builtin_memcpy(x, a, sizeof x);
+    memcpy(x, a, sizeof x);
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
     for (int k = 0; k < K; k += 16) {

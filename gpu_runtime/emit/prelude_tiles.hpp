@@ -326,7 +326,7 @@ XC_DEVICE void xc_tile_mma_held(C* acc, const T* a, const T* b, i64 thread) {
 #pragma unroll
     for (int k = 0; k < K; k += 16) {
         u32 x[4];
-        __builtin_memcpy(x, a + k / 2, 16);
+        memcpy(x, a + k / 2, 16);
 #pragma unroll
         for (int j = 0; j < (N + 15) / 16; ++j) {
             u32 y[4];
