@@ -71,6 +71,25 @@ XC_TILE_ALL_KINDS(64, 32, 32, 33, 34, 35)
 XC_TILE_ALL_KINDS(128, 64, 64, 65, 66, 67)
 XC_TILE_ALL_KINDS(256, 128, 128, 129, 130, 131)
 
+// The same with the first operand, 64 x 16, in registers; X and B: the numbers of its first and of the second's.
+#define XC_TILE_HELD(N, REGISTERS, TYPE, X0, X1, X2, X3, B, TURN)                                           \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\nwgmma.mma_async.sync.aligned.m64n" #N "k16.f32." \
+                 TYPE "." TYPE " {" XC_TILE_NAMES_##REGISTERS "}, {%" #X0 ", %" #X1 ", %" #X2 ", %" #X3    \
+                 "}, %" #B ", p, 1, 1, %" #TURN ";\n}\n"                                                   \
+                 : XC_TILE_BOUND_##REGISTERS("+f", 0)                                                       \
+                 : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "l"(b), "n"(TB))
+#define XC_TILE_HELD_KINDS(N, REGISTERS, X0, X1, X2, X3, B, TURN)                  \
+    template <int KIND, bool TB>                                                   \
+    XC_DEVICE void xc_tile_four_warps_held(f32(&d)[REGISTERS], const u32* x, u64 b) { \
+        if constexpr (KIND == 0)                                                   \
+            XC_TILE_HELD(N, REGISTERS, "f16", X0, X1, X2, X3, B, TURN);            \
+        else                                                                       \
+            XC_TILE_HELD(N, REGISTERS, "bf16", X0, X1, X2, X3, B, TURN);           \
+    }
+XC_TILE_HELD_KINDS(64, 32, 32, 33, 34, 35, 36, 37)
+XC_TILE_HELD_KINDS(128, 64, 64, 65, 66, 67, 68, 69)
+XC_TILE_HELD_KINDS(256, 128, 128, 129, 130, 131, 132, 133)
+
 // Swizzled rows of 128 bytes: where they begin, and the bytes from one column of such rows to the next.
 XC_DEVICE u64 xc_tile_matrix(const void* at, int next) {
     const u64 place = (u64)__cvta_generic_to_shared(at);
@@ -97,6 +116,24 @@ XC_DEVICE void xc_tile_wgmma(C* acc, const T* a, const T* b, i64 top, i64 thread
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     C(&d)[N / 2] = *(C(*)[N / 2]) acc;
     xc_tile_start<KIND, N, K, RA, TA, RB, TB>(d, a, b, (int)top / 64 * 64);
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#endif
+}
+// Four warps' product where each has its sixteen rows of a in registers, see xc_tile_mma_held; PB: of b's rows, below 0.
+template <int KIND, int N, int K, int PB, bool TB, class C, class T>
+XC_DEVICE void xc_tile_wgmma_held(C* acc, const T* a, const T* b, i64 thread) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    C(&d)[N / 2] = *(C(*)[N / 2]) acc;
+    constexpr int line = 128 / (int)sizeof(T), rows = -PB;
+    u32 x[K / 4];
+    memcpy(x, a, sizeof x);
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+    for (int k = 0; k < K; k += 16) {
+        const T* const y = TB ? b + k / line * rows * line + k % line : b + k * line;
+        xc_tile_four_warps_held<KIND, !TB>(d, x + k / 4, xc_tile_matrix(y, rows * 128));
+    }
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #endif
 }
@@ -285,6 +322,10 @@ struct xc_tensor_map {
 template <int KIND, int N, int K, int RA, bool TA, int RB, bool TB, class C, class T>
 XC_DEVICE void xc_tile_wgmma(C* acc, const T* a, const T* b, i64 top, i64 thread) {
     xc_tile_mma<KIND, 16, N, K, -RA, TA, -RB, TB>(acc, a, b, top, 0, thread);
+}
+template <int KIND, int N, int K, int PB, bool TB, class C, class T>
+XC_DEVICE void xc_tile_wgmma_held(C* acc, const T* a, const T* b, i64 thread) {
+    xc_tile_mma_held<KIND, N, K, PB, TB>(acc, a, b, thread);
 }
 template <int STAGES, int WARPS>
 XC_DEVICE void xc_tile_flow_gates(u64*, i64) {}

@@ -315,6 +315,33 @@ XC_DEVICE void xc_tile_mma(C* acc, const T* a, const T* b, i64 top, i64 left, i6
     }
 }
 
+// The same where a warp's sixteen rows of a (16-bit numbers) are in its registers, as sums lie in them: of each sixteen columns
+// a lane has eight numbers, which are the instruction's four registers.
+template <int KIND, int N, int K, int PB, bool TB, class C, class T>
+XC_DEVICE void xc_tile_mma_held(C* acc, const T* a, const T* b, i64 thread) {
+    const int lane = (int)thread & 31, q = lane >> 3, r = lane & 7;
+    const auto of_b = [&](int k, int column) -> const T& {
+        return b[xc_tile_at<PB, T>(TB ? column : k, TB ? k : column)];
+    };
+#pragma unroll
+    for (int k = 0; k < K; k += 16) {
+        u32 x[4];
+        memcpy(x, a + k / 2, 16);
+#pragma unroll
+        for (int j = 0; j < (N + 15) / 16; ++j) {
+            u32 y[4];
+            const int n = N % 16 ? j * 16 : j * 16 + (q >> 1) * 8;
+            if constexpr (TB)
+                xc_tile_fetch<false>(y, &of_b(k + (q & 1) * 8, n + r));
+            else
+                xc_tile_fetch<true>(y, &of_b(k + (q & 1) * 8 + r, n));
+#pragma unroll
+            for (int h = 0; h < (N % 16 ? 1 : 2); ++h)
+                xc_tile_step<KIND>(acc + (j * 2 + h) * 4, x, y + h * 2);
+        }
+    }
+}
+
 // What threads wrote to shared memory is there for instructions that read it themselves.
 XC_DEVICE void xc_tile_proxy() {
 #if __CUDA_ARCH__ >= 900
@@ -356,6 +383,22 @@ XC_DEVICE void xc_tile_mma(C* acc, const T* a, const T* b, i64 top, i64 left, i6
                            (C)b[xc_tile_at<PB, T>(TB ? column : k, TB ? k : column)];
                 acc[(i * (N / 8) + j) * 4 + e] = sum;
             }
+}
+// `a`: what the warp's lanes hold, one lane after the other.
+template <int KIND, int N, int K, int PB, bool TB, class C, class T>
+XC_DEVICE void xc_tile_mma_held(C* acc, const T* a, const T* b, i64 thread) {
+    const int lane = (int)thread & 31;
+    for (int j = 0; j < N / 8; ++j)
+        for (int e = 0; e < 4; ++e) {
+            const int row = (e / 2) * 8 + lane / 4, column = j * 8 + lane % 4 * 2 + e % 2;
+            C sum = acc[j * 4 + e];
+            for (int k = 0; k < K; ++k) {
+                const int holder = row % 8 * 4 + k % 8 / 2, reg = row / 8 + k % 16 / 8 * 2;
+                sum += (C)a[holder * (K / 2) + k / 16 * 8 + reg * 2 + k % 2] *
+                       (C)b[xc_tile_at<PB, T>(TB ? column : k, TB ? k : column)];
+            }
+            acc[j * 4 + e] = sum;
+        }
 }
 XC_DEVICE void xc_tile_proxy() {}
 #endif

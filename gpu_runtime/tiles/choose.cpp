@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <set>
 #include <nlohmann/json.hpp>
 
 #include "ir/tile.hpp"
 #include "ir/walk.hpp"
+#include "tiles/frame.hpp"
+#include "tiles/instructions.hpp"
 #include "tiles/measured.hpp"
 
 namespace xcuda::tiles {
@@ -44,6 +47,40 @@ Facts facts_of(const Module& module) {
         facts.small |= info(s.exprs[0]->type.dtype).size == 1;
     });
     return facts;
+}
+
+// The rows of all products where one takes what another gave, and a warp can have sixteen of them with all columns; else 0.
+std::int64_t chained_rows(const Function& f, const Plan& plan) {
+    std::set<VarId> given;  // by products, or made of that
+    std::set<VarId> sums;
+    std::int64_t rows = 0, columns = 0;
+    bool fits = true, chained = false;
+    const auto of_products = [&](const ExprP& e) {
+        const auto read = tiles_read(e);
+        return std::any_of(read.begin(), read.end(), [&](VarId v) { return given.count(v) > 0; });
+    };
+    // Twice: what a loop's turn gives, the next one takes.
+    for (int turn = 0; turn < 2; ++turn)
+        each_stmt(f.body, [&](const Stmt& s) {
+            if (s.kind == Stmt::Kind::tile && s.tile.atomic) fits = false;
+            const bool mma = s.kind == Stmt::Kind::tile && s.tile.kind == TileOp::Kind::mma;
+            if (s.var < 0 || !f.vars[static_cast<std::size_t>(s.var)].type.is_tile()) return;
+            const bool takes = std::any_of(s.exprs.begin(), s.exprs.end(), of_products);
+            if (mma) {
+                const Extents& extents = f.vars[static_cast<std::size_t>(s.var)].type.extents;
+                const std::int64_t here = extents.size() == 2 ? extents[0] : 0;
+                fits &= here > 0 && (rows == 0 || rows == here) && extents[1] % 8 == 0 && extents[1] >= 16 &&
+                        matrix_kind(f, s, plan).has_value();
+                rows = here;
+                if (sums.insert(s.var).second && extents.size() == 2) columns += extents[1];
+                const ExprP& a = s.exprs[0];
+                const bool turned = a->op == Op::element && a->args.size() > 1;
+                chained |= of_products(a) && !turned && info(a->type.dtype).size == 2;
+            }
+            if (mma || takes) given.insert(s.var);
+        });
+    // A thread of so many has half a register for each column of a sum.
+    return fits && chained && rows >= 16 && rows <= 256 && columns <= 320 ? rows : 0;
 }
 
 int architecture(const std::string& target) {
@@ -145,7 +182,12 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
         plan.unit = {{4, 1024}, 0};
         plan.threads = 256;
     }
-    if (!free) {
+    if (!free && !hints.threads && plan.products != Instructions::fma)
+        plan.tall = chained_rows(module.kernel(), plan);
+    if (plan.tall) {
+        plan.threads = static_cast<int>(plan.tall) * 2;
+        if (arch / 10 == 9 && plan.tall % 64 == 0 && !hints.products) plan.products = Instructions::wgmma;
+    } else if (!free) {
         plan.threads = static_cast<int>(std::clamp<std::int64_t>(facts.elements / 8, 32, 256));
         // A thread of 1024 has 64 registers in all, one of 512 has 128.
         const int most = facts.products ? 512 : 1024, held = facts.products ? 64 : 32;

@@ -58,11 +58,14 @@ void each_element(const ExprP& e, const Extents& frame,
 
 }  // namespace
 
-std::vector<VarId> read_elsewhere(const Function& f, const ExprP& e, const Extents& extents) {
+std::vector<VarId> read_elsewhere(const Function& f, const ExprP& e, const Extents& extents,
+                                  const std::function<bool(const Expr&)>& near) {
     std::vector<VarId> out;
     each_element(e, extents, [&](const Expr& leaf, const Extents&) {
         const VarId v = var_of(*leaf.args[0]);
-        const bool own = leaf.args.size() == 1 && f.vars[static_cast<std::size_t>(v)].type.extents == extents;
+        const bool own =
+            (leaf.args.size() == 1 && f.vars[static_cast<std::size_t>(v)].type.extents == extents) ||
+            (near && near(leaf));
         if (!own && std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
     });
     return out;

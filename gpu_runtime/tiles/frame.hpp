@@ -26,7 +26,9 @@ ir::ExprP at(const ir::ExprP& e, const Frame& frame, const Reader& read);
 ir::ExprP linear_index(const std::vector<ir::ExprP>& indices, const ir::Extents& extents);
 
 /// The tile variables that an expression reads elsewhere than at its own place, of those of these extents.
-std::vector<ir::VarId> read_elsewhere(const ir::Function& f, const ir::ExprP& e, const ir::Extents& extents);
+/// `near`: of those the leaves that are at hand all the same.
+std::vector<ir::VarId> read_elsewhere(const ir::Function& f, const ir::ExprP& e, const ir::Extents& extents,
+                                      const std::function<bool(const ir::Expr&)>& near = {});
 /// All of them.
 std::vector<ir::VarId> tiles_read(const ir::ExprP& e);
 

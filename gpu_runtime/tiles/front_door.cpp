@@ -170,8 +170,9 @@ nlohmann::json laid_out(const ir::Function& f, const Plan& plan) {
     const auto add = [&](const ir::Extents& extents, bool product, bool matrix) {
         if (std::find(seen.begin(), seen.end(), extents) != seen.end()) return;
         seen.push_back(extents);
-        static constexpr const char* kinds[] = {"whole", "spread", "blocks", "matrix"};
-        const Layout l = layout_of(extents, plan, product, matrix);
+        static constexpr const char* kinds[] = {"whole", "spread", "blocks", "matrix", "rows"};
+        const auto chained = chained_layout(extents, plan);
+        const Layout l = chained ? *chained : layout_of(extents, plan, product, matrix);
         out.push_back({{"shape", extents},
                        {"kind", plan.threads == 1 ? "one thread" : kinds[static_cast<int>(l.kind)]},
                        {"down", l.down},

@@ -54,7 +54,7 @@ bool by_four_warps(const Function& lowered) {
     bool found = false;
     each_stmt(lowered.body, [&](const Stmt& s) {
         found |= s.kind == Stmt::Kind::machine &&
-                 (s.text.starts_with("xc_tile_wgmma<") || s.text.starts_with("xc_tile_flow_take<"));
+                 (s.text.starts_with("xc_tile_wgmma") || s.text.starts_with("xc_tile_flow_take<"));
     });
     return found;
 }
@@ -66,14 +66,17 @@ std::string words_of(const std::string& machine) {
     const auto open = machine.find('<');
     if (open == std::string::npos) return {};
     const std::string name = machine.substr(0, open);
-    const bool four = name == "xc_tile_wgmma" || name == "xc_tile_flow_take";
-    if (!four && name != "xc_tile_mma") return {};
+    const bool held = name.ends_with("_held");
+    const bool four = name.starts_with("xc_tile_wgmma") || name == "xc_tile_flow_take";
+    if (!four && name != "xc_tile_mma" && name != "xc_tile_mma_held") return {};
+    const char* const from =
+        held ? " from registers" : name == "xc_tile_flow_take" ? " from bulk tensor copies" : "";
     const MatrixKind& k = matrix_kinds[std::atoi(machine.c_str() + open + 1)];
     const std::string type = k.in == DType::f32 ? "TF32" : std::string(info(k.in).name);
-    if (!four) return fmt::format("mma.sync {}, {}", k.shape, type);
+    if (!four) return fmt::format("mma.sync {}, {}{}", k.shape, type, from);
     const int columns = std::atoi(machine.c_str() + machine.find(',') + 1);
     return fmt::format("wgmma m64n{}k{}, {}{}", columns, 32 / info(k.in).size, type,
-                       name == "xc_tile_flow_take" ? " from bulk tensor copies" : "");
+                       from);
 }
 
 }  // namespace

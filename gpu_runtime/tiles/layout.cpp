@@ -55,6 +55,21 @@ Layout matrix_layout(const Extents& extents, std::int64_t threads, bool tall) {
 
 }  // namespace
 
+std::optional<Layout> chained_layout(const Extents& extents, const Plan& plan) {
+    if (plan.tall == 0 || extents.empty() || extents.size() > 2 || extents[0] != plan.tall)
+        return std::nullopt;
+    if (extents.size() == 2 && extents[1] > 1) {
+        if (extents[1] % 8 != 0) return std::nullopt;
+        return matrix_layout(extents, plan.threads, true);
+    }
+    Layout l;
+    l.kind = Layout::Kind::rows;
+    l.extents = extents;
+    l.threads = plan.threads;
+    l.slots = 2;
+    return l;
+}
+
 Layout layout_of(const Extents& extents, const Plan& plan, bool product, bool matrix) {
     const std::int64_t n = elements(extents), threads = plan.threads;
     Layout l;
@@ -95,6 +110,7 @@ std::int64_t run_of(const Layout& l) {
         case Layout::Kind::spread: return l.run;
         case Layout::Kind::blocks: return l.column_run;
         case Layout::Kind::matrix: return 2;
+        case Layout::Kind::rows: return 1;
     }
     return 1;
 }
@@ -152,6 +168,14 @@ Body each_run(const Layout& l, const ExprP& thread, const std::function<VarId()>
                 });
             });
         }
+        case Layout::Kind::rows:
+            return loop(2, [&](const ExprP& half) {
+                const ExprP lane = mod_floor(thread, c(32)), top = mul(div_floor(thread, c(32)), c(16));
+                const ExprP row = add(add(top, mul(half, c(8))), div_floor(lane, c(4)));
+                std::vector<ExprP> at{row};
+                if (l.extents.size() == 2) at.push_back(c(0));
+                return body(at, half);
+            });
         case Layout::Kind::matrix: {  // PTX: lane/4 is the row, 2 * (lane % 4) the first of two columns
             const ExprP lane = mod_floor(thread, c(32)), warp = div_floor(thread, c(32));
             const ExprP top = add(mul(div_floor(warp, c(l.across)), c(l.rows)), div_floor(lane, c(4)));

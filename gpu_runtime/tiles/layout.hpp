@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "ir/tile.hpp"
 #include "tiles/plan.hpp"
@@ -14,6 +15,7 @@ struct Layout {
         spread,  // row-major over the threads, `run` neighbours each
         blocks,  // of a product: each thread has rows x columns, in runs of 4
         matrix,  // of a product: accumulators of m16n8 matrix instructions, by warps
+        rows,    // a number for each row of a matrix layout of one column of warps: four lanes have it
     };
     Kind kind = Kind::spread;
     ir::Extents extents;
@@ -27,6 +29,9 @@ struct Layout {
 
 /// `product`: a product is summed in it; `matrix`: by matrix instructions.
 Layout layout_of(const ir::Extents& extents, const Plan& plan, bool product, bool matrix);
+
+/// Of a chain's plan (Plan::tall): of tiles with as many rows as its products have, and of numbers a row.
+std::optional<Layout> chained_layout(const ir::Extents& extents, const Plan& plan);
 
 /// A loop of n turns that is to be unrolled: `counter` gives its variable, `body` gets the turn's number.
 ir::Body unrolled(std::int64_t n, const std::function<ir::VarId()>& counter,

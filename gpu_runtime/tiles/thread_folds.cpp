@@ -83,14 +83,16 @@ Body Threads::reduce_all(const Stmt& s) {
         out.push_back(assign(s.var, load(registers_of(one), c(0))));
         return out;
     }
-    append(out, publish(read_elsewhere(f, e, extents)));
+    append(out, publish(elsewhere(e, extents)));
     const Type type = scalar(e->type.dtype);
     const VarId sum = scalar_var(type, "fold");
     const bool single = elements(extents) == 1;
     out.push_back(assign(sum, identity(fold, type.dtype)));
     append(out, each(extents, [&](const std::vector<ExprP>& at, const ExprP& slot) {
                const ExprP x = value_at(e, at, extents, slot);
-               return Body{assign(sum, single ? x : folded(fold, read(sum), x))};
+               Stmt take = assign(sum, single ? x : folded(fold, read(sum), x));
+               if (layout(extents).kind != Layout::Kind::rows) return Body{std::move(take)};
+               return Body{branch(compare(Op::eq, mod_floor(thread_id(), c(4)), c(0)), {std::move(take)})};
            }));
     if (!single) {
         append(out, across_lanes(fold, sum, std::min<std::int64_t>(32, threads)));

@@ -100,6 +100,17 @@ bool Threads::for_four_warps(const Stmt& s) const {
            (l.columns == 64 || l.columns == 128 || l.columns == 256);
 }
 
+// Whether the first operand is summed, or computed of sums, in the registers that matrix instructions take it from.
+bool Threads::is_held(const Stmt& s) const {
+    const ExprP& a = s.exprs[0];
+    const auto kind = matrix_kind(s);
+    if (!kind || info(a->type.dtype).size != 2 || is_turned(*a)) return false;
+    if (a->op == Op::element && (a->args.size() > 1 || operands.count(var_of(*a->args[0])))) return false;
+    const auto l = chained_layout(extents_of(*a), plan);
+    return l && l->kind == Layout::Kind::matrix && l->columns % 16 == 0 &&
+           chained_layout(type_of(s.var).extents, plan).has_value();
+}
+
 // Tiles of two axes and rows of whole 128 bytes that matrix instructions alone read; of 4-byte numbers only those that four
 // warps' instructions read.
 void Threads::find_swizzled() {
@@ -121,8 +132,45 @@ void Threads::find_swizzled() {
     for (const VarId v : others) swizzled.erase(v);
 }
 
+// A warp's sixteen rows of the first operand from its registers, all columns of the second from shared memory.
+Body Threads::product_of_held(const Stmt& s) {
+    Body out;
+    Operands from{*this, out};
+    const VarId a = from.t.in_tile(s.exprs[0], out);
+    const Operand b = from.of(s.exprs[1]);
+    append(out, publish(std::vector<VarId>{b.tile}));
+    const bool in_place = s.exprs[2]->op == Op::element && s.exprs[2]->args.size() == 1 &&
+                          var_of(*s.exprs[2]->args[0]) == s.var;
+    if (!in_place) append(out, map(s.var, s.exprs[2], s.place));
+    const Layout l = layout(type_of(s.var).extents), held = layout(type_of(a).extents);
+    const bool turned = b.column_step != 1, swizzle = swizzled.count(b.tile) > 0;
+    const Extents& memory = type_of(b.tile).extents;
+    const std::int64_t lying = swizzle ? -memory[memory.size() - 2] : pitch(b.tile);
+    Stmt call = simple(Stmt::Kind::machine, s.place);
+    call.text = fmt::format(
+        "{}<{}, {}, {}, {}, {}>",
+        for_four_warps(s) && swizzle ? "xc_tile_wgmma_held" : "xc_tile_mma_held", *matrix_kind(s), l.columns,
+        held.columns, lying, turned);
+    ExprP from_registers = address(registers_of(a), c(0));
+    if (plan.acted) {  // lanes are no warp there: what others hold goes through memory
+        const VarId all = shared(type_of(a).dtype, held.slots * plan.threads, "held");
+        const VarId slot = counter();
+        const ExprP own = mul(thread_id(), c(held.slots));
+        out.push_back(barrier());
+        out.push_back(loop_range(slot, c(0), c(held.slots), c(1),
+                                 {put(all, add(own, read(slot)), load(registers_of(a), read(slot)))}));
+        out.push_back(barrier());
+        from_registers = address(all, mul(div_floor(thread_id(), c(32)), c(32 * held.slots)));
+    }
+    call.exprs = {address(registers_of(s.var), c(0)), std::move(from_registers),
+                  address(share_of(b.tile), b.base), thread_id()};
+    out.push_back(std::move(call));
+    return out;
+}
+
 Body Threads::product(const Stmt& s) {
     Body out;
+    if (is_held(s)) return product_of_held(s);
     Operands from{*this, out};
     const Operand a = from.of(s.exprs[0]), b = from.of(s.exprs[1]);
     std::vector<VarId> both{a.tile};

@@ -33,7 +33,7 @@ std::optional<Body> Threads::reduce_rows(const Stmt& s) {
     if (l.kind != Layout::Kind::matrix && (l.kind != Layout::Kind::spread || !l.owns_all()))
         return std::nullopt;
 
-    Body out = publish(read_elsewhere(f, e, extents));
+    Body out = publish(elsewhere(e, extents));
     const VarId sum = scalar_var(scalar(dtype), "fold");
     const auto unroll = [&](std::int64_t n, const std::function<Body(const ExprP&)>& body) {
         return unrolled(n, [this] { return counter(); }, [this](VarId v) { return read(v); }, body);
@@ -51,6 +51,27 @@ std::optional<Body> Threads::reduce_rows(const Stmt& s) {
             branch(compare(Op::eq, mod_floor(thread_id(), c(lanes)), c(0)), {put(parts, place, read(sum))}));
     };
 
+    if (l.kind == Layout::Kind::matrix && l.rows == 16 && layout(kept).kind == Layout::Kind::rows) {
+        const VarId own = registers_of(s.var);  // four lanes have the whole row, and all four take the result
+        append(out, unroll(2, [&](const ExprP& half) {
+                   Body body{begin};
+                   append(body, unroll(l.columns / 8, [&](const ExprP& j) {
+                              return unroll(2, [&](const ExprP& k) {
+                                  const ExprP lane = mod_floor(thread_id(), c(32)),
+                                              warp = div_floor(thread_id(), c(32));
+                                  const ExprP row = add(add(mul(warp, c(16)), mul(half, c(8))),
+                                                        div_floor(lane, c(4)));
+                                  const ExprP column =
+                                      add(add(mul(mod_floor(lane, c(4)), c(2)), mul(j, c(8))), k);
+                                  return taken({row, column}, add(add(mul(j, c(4)), mul(half, c(2))), k));
+                              });
+                          }));
+                   append(body, across_lanes(fold, sum, 4));
+                   body.push_back(put(own, half, read(sum)));
+                   return body;
+               }));
+        return out;
+    }
     Body work;
     if (l.kind == Layout::Kind::matrix) {  // four lanes have a row of a warp's columns
         shares = l.across;

@@ -48,6 +48,7 @@ ExprP Threads::address(VarId array, ExprP index) const {
 }
 
 Layout Threads::layout(const Extents& extents) const {
+    if (auto chained = chained_layout(extents, plan)) return *chained;
     return layout_of(extents, plan, products.count(extents) > 0, matrices.count(extents) > 0);
 }
 
@@ -62,6 +63,25 @@ VarId Threads::registers_of(VarId tile) {
 }
 
 bool Threads::is_whole(VarId tile) const { return elements(type_of(tile).extents) == 1; }
+
+bool Threads::has_rows(const Extents& extents) const {
+    const auto l = chained_layout(extents, plan);
+    return l.has_value();
+}
+
+// The tiles that an expression reads at other places than a thread has in registers.
+std::vector<VarId> Threads::elsewhere(const ExprP& e, const Extents& extents) const {
+    return read_elsewhere(f, e, extents, [&](const Expr& leaf) {
+        const Extents& own = type_of(var_of(*leaf.args[0])).extents;
+        const auto l = chained_layout(own, plan);
+        if (!l || l->kind != Layout::Kind::rows || !has_rows(extents)) return false;
+        if (leaf.args.size() == 1) return own.size() == 2 && extents.size() == 2;
+        const Expr& row = *leaf.args[1];
+        return leaf.type.extents.size() == extents.size() && leaf.type.extents[0] == plan.tall &&
+               row.op == Op::position && row.type.extents == leaf.type.extents &&
+               std::get<Axis>(row.payload).value == 0;
+    });
+}
 
 // A row of 32 banks' width would put a column into one bank; 16 bytes more also keep what ldmatrix asks for.
 std::int64_t Threads::pitch(VarId tile) const {
@@ -160,6 +180,12 @@ ExprP Threads::value_at(const ExprP& e, const std::vector<ExprP>& at_place, cons
         if (operands.count(tile)) return load(share_of(tile), shared_index(tile, indices));
         if (is_whole(tile)) return load(registers_of(tile), int_constant(0));
         if (own && type_of(tile).extents == extents) return load(registers_of(tile), slot);
+        const auto l = chained_layout(type_of(tile).extents, plan);
+        if (l && l->kind == Layout::Kind::rows && has_rows(extents) && same(*indices[0], *at_place[0])) {
+            const bool of_row = layout(extents).kind == Layout::Kind::rows;
+            return load(registers_of(tile),
+                        of_row ? slot : passes::mod_floor(passes::div_floor(slot, int_constant(2)), int_constant(2)));
+        }
         return load(share_of(tile), shared_index(tile, indices));
     });
 }

@@ -24,7 +24,7 @@ void Threads::append_fence(Body& body, const ExprP& array) const {
 // var = e: each thread its elements.
 Body Threads::map(VarId tile, const ExprP& e, const Place& place) {
     const Extents extents = type_of(tile).extents;
-    Body out = publish(read_elsewhere(f, e, extents));
+    Body out = publish(elsewhere(e, extents));
     bool reads_fenced = false;
     each_expr(e,
               [&](const Expr& n) { reads_fenced |= n.op == Op::load && fenced.count(var_of(*n.args[0])); });
@@ -81,12 +81,12 @@ Body Threads::store_tile(const Stmt& s) {
     const ExprP& array = s.exprs[0];
     const Extents extents = value->type.extents;
     const std::vector<ExprP> indices(s.exprs.begin() + 1, s.exprs.end() - 2);
-    std::vector<VarId> elsewhere;
+    std::vector<VarId> others;
     for (std::size_t i = 1; i < s.exprs.size(); ++i)
-        for (const VarId v : read_elsewhere(f, s.exprs[i], extents)) elsewhere.push_back(v);
-    std::sort(elsewhere.begin(), elsewhere.end());
-    elsewhere.erase(std::unique(elsewhere.begin(), elsewhere.end()), elsewhere.end());
-    Body out = publish(elsewhere);
+        for (const VarId v : elsewhere(s.exprs[i], extents)) others.push_back(v);
+    std::sort(others.begin(), others.end());
+    others.erase(std::unique(others.begin(), others.end()), others.end());
+    Body out = publish(others);
     const bool one = elements(extents) == 1;  // every thread has it, one writes
 
     const auto one_by_one = [&](bool tested) {

@@ -52,6 +52,8 @@ struct Threads {
     Layout layout(const ir::Extents& extents) const;
     ir::VarId registers_of(ir::VarId tile);
     bool is_whole(ir::VarId tile) const;
+    bool has_rows(const ir::Extents& extents) const;  // a thread has the same rows of it as of a number a row
+    std::vector<ir::VarId> elsewhere(const ir::ExprP& e, const ir::Extents& extents) const;
     std::int64_t pitch(ir::VarId tile) const;  // elements from a row to the next in shared memory
     ir::ExprP shared_index(ir::VarId tile, const std::vector<ir::ExprP>& indices) const;
     ir::ExprP shared_place(ir::VarId tile, const std::vector<ir::ExprP>& indices) const;  // within one copy
@@ -93,8 +95,10 @@ struct Threads {
 
     // thread_products.cpp
     ir::Body product(const ir::Stmt& s);
+    ir::Body product_of_held(const ir::Stmt& s);
     std::optional<int> matrix_kind(const ir::Stmt& product) const;
     bool for_four_warps(const ir::Stmt& product) const;
+    bool is_held(const ir::Stmt& product) const;  // its first operand is in registers as instructions take it
     void find_swizzled();
 };
 

@@ -63,7 +63,7 @@ bool is_foreign(const Source& source) { return source.text.starts_with("#line ")
 
 // Calls instructions of one architecture alone (prelude_tiles.hpp): sm_90a, not sm_90.
 bool is_specific(const Source& source) {
-    return source.text.find("xc_tile_wgmma<") != std::string::npos ||
+    return source.text.find("xc_tile_wgmma") != std::string::npos ||
            source.text.find("xc_tile_flow_take<") != std::string::npos;
 }
 
