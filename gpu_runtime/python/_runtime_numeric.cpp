@@ -10,6 +10,7 @@
 
 #include "_runtime_dtype.hpp"
 #include "arrays/fold.hpp"
+#include "arrays/rows.hpp"
 #include "arrays/small.hpp"
 #include "launch/program.hpp"
 
@@ -556,6 +557,7 @@ void bind_numeric(nb::module_& module) {
     module.def("numeric_small_limit", &arrays::small_limit);
     module.def("set_numeric_small_limit", &arrays::set_small_limit);
     module.def("set_numeric_fold_by_blocks", &arrays::set_fold_by_blocks, nb::arg("asked").none());
+    module.def("set_numeric_held_rows", &arrays::hold_rows, nb::arg("asked").none(), nb::arg("values") = 0);
     // (name, kernel's text, registers or None) of every kernel so far, for a GPU that need not be here.
     module.def("numeric_compile_for", [](const std::string& architecture) {
         nb::list out;
