@@ -55,6 +55,7 @@ struct HeldRows final : RowLowerer {
     }
 
     ExprP element_of_slot(int slot) const override {
+        if (s.slots[at(slot)].ramp) return l.slot(slot);
         const ExprP i = passes.of_each_row(slot) ? slot_in_thread() : l.read(element_of);
         return l.element(l.read(held[at(slot)]), {i}, s.slots[at(slot)].dtype);
     }
@@ -138,7 +139,7 @@ struct HeldRows final : RowLowerer {
         std::vector<int> common;
         for (int i = 0; i < static_cast<int>(s.slots.size()); ++i) {
             const bool own = passes.of_each_row(i);
-            if (needs.reads[at(i)] == 0 || (held[at(i)] >= 0 && own)) continue;
+            if (needs.reads[at(i)] == 0 || s.slots[at(i)].ramp || (held[at(i)] >= 0 && own)) continue;
             held[at(i)] = registers("held", s.slots[at(i)].dtype, own ? vector * turns : vector);
             if (own)
                 body.push_back(each_vector([&](VarId base) { return Body{taken(base, i)}; }));

@@ -116,7 +116,7 @@ std::size_t held_bytes(const Structure& s) {
     for (const PassOver& pass : passes.all) {
         const std::vector<bool> reads = passes.reads(pass);
         for (std::size_t i = 0; i < reads.size(); ++i) {
-            if (!reads[i] || !passes.of_each_row(static_cast<int>(i))) continue;
+            if (!reads[i] || s.slots[i].ramp || !passes.of_each_row(static_cast<int>(i))) continue;
             if (first[i] < 0) first[i] = pass.number;
             last[i] = pass.number;
         }

@@ -170,17 +170,21 @@ std::optional<Figures> figures_of(const Kernel& k) {
     return out;
 }
 
-// The bytes of an element of the widest array along a row.
-std::size_t widest(const Kernel& k) {
-    std::size_t size = 1;
+// Neighbours that a thread takes at once: 16 bytes of the narrowest array whose rows differ, where the row has so many.
+int neighbours(const Kernel& k, std::int64_t length) {
+    std::size_t size = vector_bytes;
+    const int kept = k.structure.axes - k.structure.rows[0].axes;
     const auto look = [&](DType dtype, const Axes& axes) {
-        if (axes.count > 0 && axes[axes.count - 1] >= k.structure.axes - k.structure.rows[0].axes)
-            size = std::max(size, info(dtype).size);
+        bool along = false, across = false;
+        for (int i = 0; i < axes.count; ++i) (axes[i] < kept ? across : along) = true;
+        if (along && across) size = std::min(size, info(dtype).size);
     };
     for (const Slot& slot : k.structure.slots)
-        if (!slot.number) look(slot.dtype, slot.axes);
+        if (!slot.number && !slot.ramp) look(slot.dtype, slot.axes);
     for (const Output& o : k.structure.outputs) look(o.dtype, o.axes);
-    return size;
+    int side = static_cast<int>(vector_bytes / std::max<std::size_t>(size, 2));
+    while (length % side != 0) side /= 2;
+    return side;
 }
 
 // Rows that stay in registers: threads of a row, and how many elements each of them has. False where they are too long.
@@ -189,8 +193,7 @@ bool hold(Kernel& k, const Figures& f, const device::Info& device) {
     const bool cpu = device.kind == "cpu";
     if (!held_rows.on.value_or(!cpu) || !f.along || r.axes != 1 || r.threads < 2) return false;
     const auto bytes = static_cast<std::int64_t>(held_bytes(k.structure));
-    const auto side = static_cast<std::int64_t>(vector_bytes / std::min(widest(k), vector_bytes));
-    r.vector = f.length % side == 0 ? static_cast<int>(side) : 1;
+    r.vector = neighbours(k, f.length);
     const std::int64_t wanted = held_rows.values > 0 ? held_rows.values : values_of_thread;
     auto threads = static_cast<std::int64_t>(
         std::bit_ceil(static_cast<std::uint64_t>((f.length + wanted - 1) / wanted)));

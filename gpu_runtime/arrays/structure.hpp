@@ -25,6 +25,7 @@ struct Slot {
     DType dtype;
     bool number = false;
     Axes axes{};
+    bool ramp = false;  // the element is how far it lies from the first one: computed, not read
 };
 
 /// A computed value: of slots (below 0: ~slot) and earlier steps.

@@ -485,6 +485,11 @@ void bind_numeric(nb::module_& module) {
                  if (a.value->family) a.value->family->exposed = true;
              })
         .def("_compute", [](NumericArray& a) { ready(a); })
+        .def("_mark_ramp",  // its elements are 0, 1, 2..., and nobody else has it
+             [](NumericArray& a) {
+                 ready(a);
+                 a.value->ramp = a.value->dtype == DType::i64;
+             })
         .def("_one", [](NumericArray& a) { return one_element(a, a.view.offset); })
         .def("_view", &view_of, nb::arg("offset"), nb::arg("lengths"), nb::arg("strides"))
         .def("_seen", &seen_array, nb::arg("offset"), nb::arg("lengths"), nb::arg("strides"),
