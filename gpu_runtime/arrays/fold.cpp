@@ -437,6 +437,7 @@ void run_fold(const Value& value, char* address, const Queue& queue) {
     use(fuser, queue);
     Pass p;
     p.structure = std::move(fuser.structure);
+    for (Slot& slot : p.structure.slots) slot.ramp = false;  // parts of a fold begin elsewhere
     p.structure.outputs.push_back({element, loop.out, {}});
     p.slots = std::move(fuser.slots);
     // Kept axes first, each part in the order of the first array's memory.

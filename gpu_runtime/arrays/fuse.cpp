@@ -21,6 +21,7 @@ char* element(char* base, DType dtype, std::int64_t offset) {
 int Fuser::slot(const Slot& slot, const Memory& memory) {
     for (std::size_t i = 0; i < structure.slots.size(); ++i)
         if (structure.slots[i].dtype == slot.dtype && structure.slots[i].number == slot.number &&
+            structure.slots[i].ramp == slot.ramp &&
             same_memory(slots[i], memory, slot.number))
             return ~static_cast<int>(i);
     structure.slots.push_back(slot);
@@ -79,7 +80,10 @@ int Fuser::operand(const Operand& o, Seen seen) {
     }
     memory.view.offset = 0;
     buffers.push_back(v.buffer);
-    return slot({v.dtype, false, {}}, memory);
+    bool ramp = v.ramp && o.view.offset == 0;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(memory.view.ndim); ++d)
+        ramp &= memory.view.strides[d] >= 0;
+    return slot({v.dtype, false, {}, ramp}, memory);
 }
 
 int Fuser::value(const Value& v, Seen seen) {
@@ -124,6 +128,7 @@ void step_into(Kernel& k, std::int64_t index) {
 void start_over(Kernel k, const Site& site, const Queue& queue) {
     const View whole = k.outputs[0].view;
     if (whole.ndim > launch::max_ndim) {
+        for (Slot& slot : k.structure.slots) slot.ramp = false;  // the parts begin elsewhere
         for (std::int64_t i = 0; i < whole.lengths[0]; ++i) {
             Kernel part = k;
             step_into(part, i);

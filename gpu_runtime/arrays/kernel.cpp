@@ -151,7 +151,7 @@ Launched described(const Kernel& k) {
     for (std::size_t i = 0; i < s.outputs.size(); ++i)
         out.bytes_written += bytes_of(s.outputs[i].dtype, k.outputs[i]);
     for (std::size_t i = 0; i < s.slots.size(); ++i) {
-        if (s.slots[i].number) continue;
+        if (s.slots[i].number || s.slots[i].ramp) continue;
         out.bytes_read += bytes_of(s.slots[i].dtype, k.slots[i]);
         ++out.arrays_read;
     }

@@ -64,7 +64,19 @@ struct Lowerer {
         const Slot& slot = s.slots[static_cast<std::size_t>(i)];
         const ir::ExprP parameter = this->parameter(s.outputs.size() + static_cast<std::size_t>(i));
         if (slot.number) return cast(parameter, ir::scalar(slot.dtype));
+        if (slot.ramp) return cast(distance(parameter, slot.axes), ir::scalar(slot.dtype));
         return element(parameter, indices(slot.axes), slot.dtype);
+    }
+
+    // How far the element lies from the array's first one.
+    ir::ExprP distance(const ir::ExprP& array, const Axes& axes) const {
+        ir::ExprP sum = ir::int_constant(0);
+        for (int i = 0; i < axes.count; ++i) {
+            const bool last = i + 1 == axes.count && unit_stride(array->type.layout);
+            const ir::ExprP step = last ? ir::int_constant(1) : dim(array, array->type.ndim + i);
+            sum = passes::add(sum, passes::mul(read(axis[static_cast<std::size_t>(axes[i])]), step));
+        }
+        return sum;
     }
 
     // The loop of these operands. What it reads more than once has a variable first: a chain of such loops would else grow

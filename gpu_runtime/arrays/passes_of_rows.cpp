@@ -82,16 +82,61 @@ bool Passes::kept(int step, int pass) const {
                [&](const Rows::Kept& k) { return k.step == step; });
 }
 
-std::vector<bool> Passes::computed(const PassOver& pass) const {
-    std::vector<bool> seen(s_.steps.size());
+bool Passes::of_each_row(int slot) const {
+    const Axes& axes = s_.slots[at(slot)].axes;
+    for (int i = 0; i < axes.count; ++i)
+        if (axes[i] < s_.axes - s_.rows[0].axes) return true;
+    return false;
+}
+
+Passes::Seen Passes::seen(const PassOver& pass) const {
+    Seen seen{std::vector<bool>(s_.steps.size()), std::vector<bool>(s_.slots.size())};
     const std::function<void(int)> visit = [&](int from) {
-        if (from < 0 || once(from) || seen[at(from)] || kept(from, pass.number)) return;
-        seen[at(from)] = true;
+        if (once(from)) return;
+        if (from < 0) {
+            seen.slots[at(~from)] = true;
+            return;
+        }
+        if (seen.steps[at(from)] || kept(from, pass.number)) return;
+        seen.steps[at(from)] = true;
         for (const int a : s_.steps[at(from)].args) visit(a);
     };
     for (const int f : pass.folds) visit(s_.steps[at(f)].args[0]);
     for (const int o : pass.outputs) visit(s_.outputs[at(o)].from);
+    for (const Rows::Kept& k : pass.keeps) visit(k.step);
     return seen;
+}
+
+std::vector<bool> Passes::computed(const PassOver& pass) const { return seen(pass).steps; }
+std::vector<bool> Passes::reads(const PassOver& pass) const { return seen(pass).slots; }
+
+std::size_t held_bytes(const Structure& s) {
+    const Passes passes(s);
+    std::vector<int> first(s.slots.size(), -1), last(s.slots.size(), -1);
+    for (const PassOver& pass : passes.all) {
+        const std::vector<bool> reads = passes.reads(pass);
+        for (std::size_t i = 0; i < reads.size(); ++i) {
+            if (!reads[i] || s.slots[i].ramp || !passes.of_each_row(static_cast<int>(i))) continue;
+            if (first[i] < 0) first[i] = pass.number;
+            last[i] = pass.number;
+        }
+    }
+    std::size_t most = 0;
+    for (const PassOver& pass : passes.all) {
+        std::size_t now = 0, after = 0;  // what is kept takes the place of what it is made of
+        for (std::size_t i = 0; i < s.slots.size(); ++i) {
+            const std::size_t size = info(s.slots[i].dtype).size;
+            if (first[i] >= 0 && first[i] <= pass.number && last[i] >= pass.number) now += size;
+            if (first[i] >= 0 && first[i] <= pass.number && last[i] > pass.number) after += size;
+        }
+        for (const Rows::Kept& k : s.rows[0].kept) {
+            const std::size_t size = info(loop_of(s.steps[at(k.step)].loop).out).size;
+            if (passes.pass_of(k.step) < pass.number) now += size;
+            if (passes.pass_of(k.step) <= pass.number) after += size;
+        }
+        most = std::max({most, now, after});
+    }
+    return most;
 }
 
 std::vector<int> weights_of(const Structure& s, const Passes& passes) {

@@ -23,19 +23,32 @@ struct Passes {
     int pass_of(int from) const { return from < 0 ? 0 : level_[static_cast<std::size_t>(from)]; }
     /// The output has one element a row.
     bool of_rows(int output) const;
+    /// The slot, not once(), has other elements in another row.
+    bool of_each_row(int slot) const;
     /// The step is read from where an earlier pass kept it.
     bool kept(int step, int pass) const;
     /// The steps that a pass computes, folds and those that are had once aside.
     std::vector<bool> computed(const PassOver& pass) const;
+    /// The slots that it reads at each element.
+    std::vector<bool> reads(const PassOver& pass) const;
 
     std::vector<PassOver> all;
     std::vector<bool> needed, needed_slot;
 
 private:
+    struct Seen {
+        std::vector<bool> steps, slots;
+    };
+    Seen seen(const PassOver& pass) const;
+
     const Structure& s_;
     std::vector<int> level_;
     std::vector<bool> once_;
 };
+
+/// Bytes of what stays in registers for one element of a row, at most: slots of each row from the first pass that reads them
+/// to the last one, and what is kept.
+std::size_t held_bytes(const Structure& structure);
 
 /// The weight of each step, of what is computed for each element of a row alone.
 std::vector<int> weights_of(const Structure& structure, const Passes& passes);

@@ -261,4 +261,68 @@ void store(Value& target, const View& view, const Operand& from, const Site& sit
     start_elementwise(std::move(fuser), site, queue);
 }
 
+namespace {
+
+bool folds(const Plan& plan) {
+    return std::ranges::any_of(plan.items, [](const Item& i) { return i.value->reduction.has_value(); });
+}
+
+// What of the sources, and of what they are made of, is in memory before the kernels that write them.
+std::vector<ValueP> before_joining(std::span<const Part> parts) {
+    std::vector<ValueP> first;
+    Plan together;
+    for (const Part& part : parts) {
+        const ValueP& v = part.from.value;
+        if (!v || !v->pending()) continue;
+        Plan alone;
+        alone.collect(v);
+        if (!aligned(part.from) || folds(alone))
+            first.push_back(v);
+        else
+            together.collect(v);
+    }
+    together.link();
+    for (const Item& i : together.items)
+        if (i.memory) first.push_back(i.value);
+    return first;
+}
+
+}  // namespace
+
+void join(Value& target, std::span<const Part> parts, const Site& site, const Queue& queue) {
+    if (!queue.stream && target.size() <= small_limit()) {
+        for (const Part& part : parts) store(target, part.view, part.from, site, queue);
+        return;
+    }
+    compute(before_joining(parts), queue);
+    std::vector<bool> done(parts.size());
+    for (std::size_t begin = 0; begin < parts.size(); ++begin) {
+        if (done[begin] || parts[begin].view.size() == 0) continue;
+        Fuser fuser(parts[begin].view.shape());
+        std::vector<std::pair<ValueP, ValueP>> made;  // value and memory
+        for (std::size_t i = begin; i < parts.size(); ++i) {
+            const auto& [view, from] = parts[i];
+            if (done[i] || !std::ranges::equal(view.shape(), parts[begin].view.shape())) continue;
+            if (fuser.structure.steps.size() >= most_steps || fuser.outputs.size() + 2 > most_outputs) break;
+            const int source = fuser.operand(from);
+            fuser.output(fuser.cast(source, target.dtype), target.dtype, target.address, view);
+            done[i] = true;
+            // Who holds it may ask for it: not computed a second time, where that is dear.
+            const ValueP& v = from.value;
+            Plan plan;
+            if (v && v->pending() && v->arrays > 0) plan.collect(v);
+            plan.link();
+            if (plan.items.empty() || plan.items.back().weight <= cheap ||
+                std::ranges::any_of(made, [&](const auto& m) { return m.first == v; }))
+                continue;
+            made.emplace_back(v, allocated(queue.device, v->dtype, v->layout, queue.stream));
+            fuser.output(source, v->dtype, made.back().second->address, v->layout);
+        }
+        use(fuser, queue);
+        if (queue.stream) target.buffer->used_on(queue.stream);
+        start_elementwise(std::move(fuser), site, queue);
+        for (auto& [v, memory] : made) v->settle(*memory);
+    }
+}
+
 }  // namespace xcuda::arrays

@@ -16,4 +16,13 @@ XCUDA_API void compute(std::span<const ValueP> wanted, const Queue& queue);
 XCUDA_API void store(Value& target, const View& view, const Operand& from, const Site& site,
                      const Queue& queue);
 
+/// A view of an array and what is to stand there, of the view's shape.
+struct Part {
+    View view;
+    Operand from;
+};
+/// Writes the parts of memory that nobody has seen yet: those of one shape by one kernel, pending ones without memory of
+/// their own.
+XCUDA_API void join(Value& target, std::span<const Part> parts, const Site& site, const Queue& queue);
+
 }  // namespace xcuda::arrays

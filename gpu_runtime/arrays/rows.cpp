@@ -15,6 +15,18 @@ namespace {
 constexpr int dear = 12;  // weight above which an element is kept from pass to pass
 constexpr std::size_t most_steps = 160;
 
+// Of rows that stay in registers.
+constexpr std::size_t vector_bytes = 16;
+constexpr int values_of_thread = 16;  // elements, where there may be so many threads
+constexpr std::int64_t warp = 32, most_threads = 1024, most_turns = 32;
+constexpr std::int64_t other_registers = 24, most_registers = 168, register_file = 65536;
+
+struct Held {
+    std::optional<bool> on;
+    int values = 0;
+};
+Held held_rows;
+
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 struct Builder {
@@ -158,6 +170,47 @@ std::optional<Figures> figures_of(const Kernel& k) {
     return out;
 }
 
+// Neighbours that a thread takes at once: 16 bytes of the narrowest array whose rows differ, where the row has so many.
+int neighbours(const Kernel& k, std::int64_t length) {
+    std::size_t size = vector_bytes;
+    const int kept = k.structure.axes - k.structure.rows[0].axes;
+    const auto look = [&](DType dtype, const Axes& axes) {
+        bool along = false, across = false;
+        for (int i = 0; i < axes.count; ++i) (axes[i] < kept ? across : along) = true;
+        if (along && across) size = std::min(size, info(dtype).size);
+    };
+    for (const Slot& slot : k.structure.slots)
+        if (!slot.number && !slot.ramp) look(slot.dtype, slot.axes);
+    for (const Output& o : k.structure.outputs) look(o.dtype, o.axes);
+    int side = static_cast<int>(vector_bytes / std::max<std::size_t>(size, 2));
+    while (length % side != 0) side /= 2;
+    return side;
+}
+
+// Rows that stay in registers: threads of a row, and how many elements each of them has. False where they are too long.
+bool hold(Kernel& k, const Figures& f, const device::Info& device) {
+    Rows& r = k.structure.rows[0];
+    const bool cpu = device.kind == "cpu";
+    if (!held_rows.on.value_or(!cpu) || !f.along || r.axes != 1 || r.threads < 2) return false;
+    const auto bytes = static_cast<std::int64_t>(held_bytes(k.structure));
+    r.vector = neighbours(k, f.length);
+    const std::int64_t wanted = held_rows.values > 0 ? held_rows.values : values_of_thread;
+    auto threads = static_cast<std::int64_t>(
+        std::bit_ceil(static_cast<std::uint64_t>((f.length + wanted - 1) / wanted)));
+    for (threads = std::clamp<std::int64_t>(threads, warp, most_threads); threads <= most_threads; threads *= 2) {
+        const std::int64_t once = threads * r.vector, turns = (f.length + once - 1) / once;
+        const std::int64_t registers = (turns * r.vector * bytes + 3) / 4 + other_registers;
+        if (turns > most_turns || registers > most_registers || registers * threads > register_file) continue;
+        r.threads = static_cast<int>(threads);
+        r.turns = static_cast<int>(turns);
+        r.exact = turns * once == f.length;
+        r.rows = std::max(1, 128 / r.threads);
+        return true;
+    }
+    r.vector = 0;
+    return false;
+}
+
 // Threads of a row, and rows of a block; 0 threads: not in one kernel.
 void choose_threads(Rows& r, const Figures& f, const device::Info& device, bool wide) {
     const bool cpu = device.kind == "cpu";
@@ -193,6 +246,11 @@ void keep_dear(Kernel& k, const RowGrid& grid, std::vector<ValueP>& extra, const
                     continue;
                 const DType dtype = loop_of(s.steps[i].loop).out;
                 int to = -1;
+                if (r.vector > 0) {
+                    r.kept.push_back({step, to});
+                    changed = true;
+                    continue;
+                }
                 for (int o = 0; o < static_cast<int>(s.outputs.size()) && to < 0; ++o) {
                     const Output& out = s.outputs[at(o)];
                     const bool own = out.from == step;
@@ -219,6 +277,8 @@ void keep_dear(Kernel& k, const RowGrid& grid, std::vector<ValueP>& extra, const
 }
 
 }  // namespace
+
+void hold_rows(std::optional<bool> asked, int values) { held_rows = {asked, values}; }
 
 bool run_rows(const RowWork& work, const Queue& queue) {
     const ValueP& fold =
@@ -251,7 +311,13 @@ bool run_rows(const RowWork& work, const Queue& queue) {
     for (const Step& step : k.structure.steps) wide |= step.fold && info(loop_of(step.loop).out).size >= 8;
     choose_threads(k.structure.rows[0], f, queue.device->info(), wide);
     if (k.structure.rows[0].threads == 0) return false;
+    const Rows again = k.structure.rows[0];
+    k.structure.rows[0].vector = 1;
     keep_dear(k, grid, memory, queue);
+    if (!hold(k, f, queue.device->info())) {
+        k.structure.rows[0] = again;
+        keep_dear(k, grid, memory, queue);
+    }
     if (memory.size() > work.results.size()) {  // a step is kept in memory of its own
         const Rows rows = k.structure.rows[0];
         const ValueP& own = memory.back();

@@ -2,6 +2,7 @@
 // thread, takes a row, folds it in as many passes as follow from each other, and writes all that is asked for.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "arrays/kernel.hpp"
@@ -18,6 +19,10 @@ struct RowWork {
 /// The first such work among pending values (producers before their users); those whose fold is in `refused` aside.
 std::optional<RowWork> find_rows(std::span<const ValueP> pending, std::span<const ValueP> wanted,
                                  std::span<const ValueP> refused, const device::Info& device);
+
+/// Whether rows stay in registers from pass to pass, and how many elements of each thread; nothing and 0: as the device
+/// has them.
+XCUDA_API void hold_rows(std::optional<bool> asked, int values);
 
 /// Computes it, `before` being in memory. False, and nothing done, where it is better done otherwise.
 bool run_rows(const RowWork& work, const Queue& queue);

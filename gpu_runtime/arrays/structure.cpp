@@ -75,7 +75,7 @@ std::string Structure::key() const {
     put(key, static_cast<std::uint32_t>(axes));
     put(key, static_cast<std::uint32_t>(slots.size() << 16 | steps.size()));
     for (const Slot& s : slots)
-        put(key, static_cast<std::uint32_t>(s.dtype) | (s.number ? 0x80u : 0u), s.axes);
+        put(key, static_cast<std::uint32_t>(s.dtype) | (s.number ? 0x80u : 0u) | (s.ramp ? 0x40u : 0u), s.axes);
     for (const Step& s : steps) {
         put(key, static_cast<std::uint32_t>(s.loop) | (s.fold ? 0x80000000u : 0u));
         for (const int a : s.args) put(key, static_cast<std::uint32_t>(a));
@@ -90,8 +90,10 @@ std::string Structure::key() const {
     for (const Rows& r : rows) {
         put(key, 0xc0000000u | static_cast<std::uint32_t>(r.axes));
         put(key, static_cast<std::uint32_t>(r.threads) << 16 | static_cast<std::uint32_t>(r.rows));
+        put(key, static_cast<std::uint32_t>(r.vector) << 16 | static_cast<std::uint32_t>(r.turns) << 1 |
+                     (r.exact ? 1u : 0u));
         for (const Rows::Kept& k : r.kept)
-            put(key, static_cast<std::uint32_t>(k.step) << 8 | static_cast<std::uint32_t>(k.output));
+            put(key, static_cast<std::uint32_t>(k.step) << 8 | static_cast<std::uint32_t>(k.output & 0xff));
     }
     return key;
 }

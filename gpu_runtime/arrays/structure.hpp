@@ -25,6 +25,7 @@ struct Slot {
     DType dtype;
     bool number = false;
     Axes axes{};
+    bool ramp = false;  // the element is how far it lies from the first one: computed, not read
 };
 
 /// A computed value: of slots (below 0: ~slot) and earlier steps.
@@ -52,7 +53,11 @@ struct Rows {
     int axes = 0;
     int threads = 1;  // of a row
     int rows = 1;     // of a block; more than 1 only where a row has several threads
-    // Steps that are kept in an output's memory, at the same places, until the row's last pass.
+    // A row read once, its elements in registers from pass to pass: each thread has `turns` times `vector` neighbours, and
+    // those of all threads are the row (exact) or more. 0: every pass reads the row again.
+    int vector = 0, turns = 0;
+    bool exact = false;
+    // Steps that are kept in an output's memory (-1: in registers), at the same places, until the row's last pass.
     struct Kept {
         int step, output;
     };

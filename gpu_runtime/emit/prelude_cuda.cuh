@@ -144,6 +144,28 @@ template <class T, int N> XC_DEVICE void xc_vstore_m(T* p, xc_vec<T, N> v, xc_ve
         if (mask.v[l]) p[l] = v.v[l];
 }
 template <class T, int N> XC_DEVICE void xc_vstore_m_unaligned(T* p, xc_vec<T, N> v, xc_vec<i8, N> mask) { xc_vstore_m(p, v, mask); }
+// Neighbours in registers from memory and back, 16 bytes at a time. `from` and `to` are aligned to them, or to all.
+template <int N, class T> XC_DEVICE void xc_take(T* to, const T* from) {
+    constexpr int n = N * sizeof(T) > 16 ? 16 / sizeof(T) : N;
+#pragma unroll
+    for (int l = 0; l < N; ++l)
+        if (l % n == 0) {
+            const xc_vec<T, n> v = *(const xc_vec<T, n>*)(from + l);
+#pragma unroll
+            for (int k = 0; k < n; ++k) to[l + k] = v.v[k];
+        }
+}
+template <int N, class T> XC_DEVICE void xc_give(T* to, const T* from) {
+    constexpr int n = N * sizeof(T) > 16 ? 16 / sizeof(T) : N;
+#pragma unroll
+    for (int l = 0; l < N; ++l)
+        if (l % n == 0) {
+            xc_vec<T, n> v;
+#pragma unroll
+            for (int k = 0; k < n; ++k) v.v[k] = from[l + k];
+            *(xc_vec<T, n>*)(to + l) = v;
+        }
+}
 template <class V, class T> XC_DEVICE V xc_splat(T x) {
     V r;
 #pragma unroll

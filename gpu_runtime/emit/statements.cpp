@@ -77,7 +77,8 @@ void end_else(Writer& w, const Stmt& s, const std::string& broke) {
 void loop_range_stmt(Writer& w, const Stmt& s) {
     const std::string broke = begin_else(w, s);
     if (s.hint == Stmt::Hint::cold && !w.cpu()) w.line("#pragma unroll 1");
-    if (s.hint == Stmt::Hint::unroll && !w.cpu()) w.line("#pragma unroll");
+    const bool unrolled = s.hint == Stmt::Hint::unroll || s.hint == Stmt::Hint::neighbours;
+    if (unrolled && !w.cpu()) w.line("#pragma unroll");
     const auto step = passes::integer_of(s.exprs[2]);
     const std::string& v = w.name(s.var);
     if (w.function.vars[static_cast<std::size_t>(s.var)].role == Var::Role::hidden &&

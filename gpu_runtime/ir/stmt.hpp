@@ -47,7 +47,8 @@ struct Stmt {
     /// cold: a scope that rarely runs, compiled for size, apart; what it assigns stays inside, but for arrays.
     /// unroll: a loop of few turns, written out on CUDA so that what it indexes can live in registers.
     /// together: a loop in which threads wait for one another: none may be stopped in it.
-    enum class Hint : std::uint8_t { none, cold, unroll, together };
+    /// neighbours: a loop of few turns over one copy, between registers and what lies side by side and aligned in memory.
+    enum class Hint : std::uint8_t { none, cold, unroll, together, neighbours };
 
     Kind kind;
     Place place;

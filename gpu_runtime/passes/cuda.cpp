@@ -7,6 +7,7 @@
 #include "passes/build.hpp"
 #include "passes/call_ranges.hpp"
 #include "passes/cpu_tile_plan.hpp"
+#include "passes/cuda_moves.hpp"
 #include "passes/cuda_polls.hpp"
 #include "passes/cuda_vectors.hpp"
 #include "passes/hoist.hpp"
@@ -116,6 +117,7 @@ Module for_cuda(Module module, const CudaOptions& options) {
     module = prepared(std::move(module));
     if (options.block) fix_block(module, *options.block);
     Function& f = module.kernel();
+    move_neighbours(f.body);
     module.narrow_index = narrow(f);
     if (options.automatic) {
         const AutomaticLaunch chosen = layout(module, options.order, options.elements, options.rows);

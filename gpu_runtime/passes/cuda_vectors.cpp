@@ -4,6 +4,7 @@
 #include "passes/build.hpp"
 #include "passes/cpu_region.hpp"
 #include "passes/cpu_tile_body.hpp"
+#include "passes/early_loads.hpp"
 #include "passes/guard.hpp"
 
 namespace xcuda::passes {
@@ -156,6 +157,7 @@ void vectorise(Function& f, int axis, int elements, int rows) {
     const ExprP test = both(inside, box_test(f, body, *plan, tile));
     Body vector = tile_body(f, body, *plan, {rows, 1, false}, base, tile);
     mark_aligned(vector, base[axis], elements);
+    if (rows == 1) load_early(f, vector);
 
     Box rest = tile;
     for (int a = 0; a < 3; ++a) {

@@ -10,6 +10,7 @@
 
 #include "_runtime_dtype.hpp"
 #include "arrays/fold.hpp"
+#include "arrays/rows.hpp"
 #include "arrays/small.hpp"
 #include "launch/program.hpp"
 
@@ -414,6 +415,28 @@ void assign_view(NumericArray& array, const View& view, Operand from) {
     arrays::store(*array.value, view, from, site_here(), queue);
 }
 
+namespace {
+
+// Arrays one after the other along an axis of one that nobody has seen yet; their other lengths are its own.
+void join_along(NumericArray& array, nb::list arrays, int axis) {
+    std::vector<arrays::Part> parts;
+    std::int64_t first = 0;
+    const auto along = static_cast<std::size_t>(axis);
+    for (nb::handle each : arrays) {
+        const NumericArray* from = numeric_array(each.ptr());
+        if (!from || from->value->device != array.value->device)
+            wrong("ValueError", "the arrays live on different devices");
+        arrays::View view = array.view;
+        view.offset += first * view.strides[along];
+        view.lengths[along] = from->view.lengths[along];
+        first += view.lengths[along];
+        parts.push_back({view, from->operand()});
+    }
+    arrays::join(*array.value, parts, site_here(), queue_on(array.value->device));
+}
+
+}  // namespace
+
 void bind_numeric(nb::module_& module) {
     module.def("numeric_among", [](nb::list objects) {
         nb::list out;
@@ -484,6 +507,12 @@ void bind_numeric(nb::module_& module) {
                  if (a.value->family) a.value->family->exposed = true;
              })
         .def("_compute", [](NumericArray& a) { ready(a); })
+        .def("_join", &join_along)
+        .def("_mark_ramp",  // its elements are 0, 1, 2..., and nobody else has it
+             [](NumericArray& a) {
+                 ready(a);
+                 a.value->ramp = a.value->dtype == DType::i64;
+             })
         .def("_one", [](NumericArray& a) { return one_element(a, a.view.offset); })
         .def("_view", &view_of, nb::arg("offset"), nb::arg("lengths"), nb::arg("strides"))
         .def("_seen", &seen_array, nb::arg("offset"), nb::arg("lengths"), nb::arg("strides"),
@@ -556,6 +585,7 @@ void bind_numeric(nb::module_& module) {
     module.def("numeric_small_limit", &arrays::small_limit);
     module.def("set_numeric_small_limit", &arrays::set_small_limit);
     module.def("set_numeric_fold_by_blocks", &arrays::set_fold_by_blocks, nb::arg("asked").none());
+    module.def("set_numeric_held_rows", &arrays::hold_rows, nb::arg("asked").none(), nb::arg("values") = 0);
     // (name, kernel's text, registers or None) of every kernel so far, for a GPU that need not be here.
     module.def("numeric_compile_for", [](const std::string& architecture) {
         nb::list out;

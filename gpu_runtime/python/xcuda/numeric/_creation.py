@@ -137,15 +137,17 @@ def _ramp(length, dtype, first, step):
     first = dtype.type(first)
     with numpy.errstate(all="ignore"):
         by = dtype.type(numpy.asarray(first + step).astype(dtype) - first)
-    i = _index_ramp(length).astype(dtype, copy=False)
-    return first + i * by
+    i = _index_ramp(length).astype(dtype)
+    return i if first == 0 and by == 1 else first + i * by
 
 
 def _index_ramp(length):
-    """0, 1, ... as int64."""
+    """0, 1, ... as int64, for nobody to write to: what is made of it is computed, not read."""
     from ._gather import ramp
 
-    return ramp(length)
+    made = ramp(length)
+    made._mark_ramp()
+    return made
 
 
 def _host_made(name):

@@ -24,6 +24,8 @@ def joined(arrays, axis, dtype=None, out=None):
         shape[axis] += a.shape[axis]
     if out is None:
         out = empty(shape, dtype)
+        out._join([a if a.dtype == out.dtype else a.astype(out.dtype) for a in arrays], axis)
+        return out
     first = 0
     for a in arrays:
         if a.size:
