@@ -215,24 +215,6 @@ std::string vector_binary(Writer& w, const Expr& e, const std::string& a, const 
     return each_lane(w, e.type, types, fmt::format("{}({}, {})", named(e.op), names[0], names[1]), {a, b});
 }
 
-std::string narrow(const Type& t, Op op, std::string text) {  // C++ computes in int what is narrower
-    const bool promoted = t.lanes == 1 && info(t.dtype).size < 4 && is_integer(t.dtype);  // lanes keep theirs
-    const bool sums = op == Op::neg || op == Op::add || op == Op::sub || op == Op::mul;   // see xc_int16
-    if (promoted && sums && t.dtype == DType::i16) return "xc_int16(" + text + ")";
-    if (promoted && sums && t.dtype == DType::u16) return "xc_uint16(" + text + ")";
-    return promoted ? fmt::format("({}){}", info(t.dtype).cpp, text) : text;
-}
-
-// An int's low 16 bits, which NVRTC computes in 16: of a negation too, see xc_low.
-std::string low_bits(const Writer& w, const Expr& e, std::string a) {
-    const ExprP& right = e.args[1];
-    const auto by = passes::integer_of(right->op == Op::splat ? right->args[0] : right);
-    const bool mask = e.op == Op::bit_and && by && *by >= 0x8000 && *by <= 0xffff;
-    const bool rest = e.op == Op::mod && by && *by == 0x10000;
-    const bool wide = !w.cpu() && is_integer(e.type.dtype) && info(e.type.dtype).size >= 4;
-    return wide && (mask || rest) ? "xc_low(" + a + ")" : a;
-}
-
 // narrow: its low 32 bits, on CUDA.
 std::string coordinate(Writer& w, const Coord& c, bool narrow = false) {
     static constexpr const char* axes[] = {"x", "y", "z"};
@@ -491,15 +473,14 @@ std::string cuda_vector(Writer& w, const Expr& e) {
     const auto types = types_of(e);
     const auto n = lane_names(types);
     const auto lanes = [&](const std::string& text) { return each_lane(w, e.type, types, text, args); };
-    const Type lane = scalar(e.type.dtype);
     switch (e.op) {
         case Op::ramp: return fmt::format("xc_ramp<{}>({})", w.type(e.type), args[0]);
         case Op::splat:
             return e.type.dtype == DType::b1
                        ? fmt::format("xc_splat<{}>((i8)-(i8)({}))", w.type(e.type), args[0])
                        : fmt::format("xc_splat<{}>({})", w.type(e.type), args[0]);
-        case Op::neg: return lanes(narrow(lane, e.op, "(-" + n[0] + ")"));
-        case Op::bit_not: return lanes(narrow(lane, e.op, "(~" + n[0] + ")"));
+        case Op::neg: return lanes(as_computed(w, e, "(-" + n[0] + ")"));
+        case Op::bit_not: return lanes(as_computed(w, e, "(~" + n[0] + ")"));
         case Op::logic_not: return lanes("(!" + n[0] + ")");
         case Op::logic_and: return lanes(fmt::format("({} && {})", n[0], n[1]));
         case Op::logic_or: return lanes(fmt::format("({} || {})", n[0], n[1]));
@@ -513,7 +494,7 @@ std::string cuda_vector(Writer& w, const Expr& e) {
     const std::string x = low_bits(w, e, n[0]);
     if (const char* op = infix(e.op))
         return lanes(compares(e.op) ? fmt::format("({} {} {})", n[0], op, n[1])
-                                    : narrow(lane, e.op, fmt::format("({} {} {})", x, op, n[1])));
+                                    : as_computed(w, e, fmt::format("({} {} {})", x, op, n[1])));
     return lanes(fmt::format("{}<{}>({}, {})", named(e.op), info(e.type.dtype).cpp, x, n[1]));
 }
 
@@ -550,8 +531,8 @@ std::string Writer::expr(const Expr& e) {
                 (e.args[0]->op == Op::dim || e.args[0]->op == Op::var))
                 return "(i32)" + expr(*e.args[0]);
             return fmt::format("xc_cast<{}>({})", type(e.type), expr(*e.args[0]));
-        case Op::neg: return narrow(e.type, e.op, fmt::format("(-{})", expr(*e.args[0])));
-        case Op::bit_not: return narrow(e.type, e.op, fmt::format("(~{})", expr(*e.args[0])));
+        case Op::neg: return as_computed(*this, e, fmt::format("(-{})", expr(*e.args[0])));
+        case Op::bit_not: return as_computed(*this, e, fmt::format("(~{})", expr(*e.args[0])));
         case Op::logic_not: return (vector ? "(~" : "(!") + expr(*e.args[0]) + ")";
         case Op::logic_and:
             if (std::string text = vector ? "" : as_within(*this, *e.args[0], *e.args[1]); !text.empty())
@@ -576,9 +557,9 @@ std::string Writer::expr(const Expr& e) {
     if (vector) return vector_binary(*this, e, a, b);
     if (const char* op = infix(e.op)) {
         if (e.type.dtype == DType::b1 && !compares(e.op)) return fmt::format("(b1)({} {} {})", a, op, b);
-        return narrow(e.type, e.op, fmt::format("({} {} {})", a, op, b));
+        return as_computed(*this, e, fmt::format("({} {} {})", a, op, b));
     }
-    if (const std::string text = by_power_of_two(e, a); !text.empty()) return narrow(e.type, e.op, text);
+    if (const std::string text = by_power_of_two(e, a); !text.empty()) return as_computed(*this, e, text);
     if (e.op == Op::floordiv || e.op == Op::mod)
         if (const std::string text = by_constant(*this, e, a); !text.empty()) return text;
     const bool site = (e.op == Op::floordiv || e.op == Op::mod) &&

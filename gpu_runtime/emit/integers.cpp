@@ -12,6 +12,37 @@ namespace xcuda::emit {
 
 using namespace ir;
 
+namespace {
+
+bool negates(const Expr& e) {
+    const Expr* from = e.op == Op::neg ? e.args[0].get() : nullptr;
+    if (e.op == Op::sub && passes::integer_of(e.args[0]) == 0) from = e.args[1].get();
+    return from && from->op != Op::constant;
+}
+
+}  // namespace
+
+std::string as_computed(const Writer& w, const Expr& e, std::string text) {
+    if ((w.cpu() && e.type.lanes > 1) || !is_integer(e.type.dtype)) return text;  // lanes keep theirs
+    const bool sums = e.op == Op::neg || e.op == Op::add || e.op == Op::sub || e.op == Op::mul;
+    if (info(e.type.dtype).size >= 4) return !w.cpu() && negates(e) ? "xc_low(" + text + ")" : text;
+    if (sums && e.type.dtype == DType::i16) return "xc_int16(" + text + ")";
+    if (sums && e.type.dtype == DType::u16) return "xc_uint16(" + text + ")";
+    return fmt::format("({}){}", info(e.type.dtype).cpp, text);
+}
+
+std::string low_bits(const Writer& w, const Expr& e, std::string a) {
+    const ExprP& right = e.args[1]->op == Op::splat ? e.args[1]->args[0] : e.args[1];
+    auto by = passes::integer_of(right);
+    if (right->op == Op::constant)
+        if (const auto* v = std::get_if<std::uint64_t>(&number_of(*right)))
+            by = static_cast<std::int64_t>(std::min<std::uint64_t>(*v, INT64_MAX));
+    const bool mask = e.op == Op::bit_and && by && *by >= 0x8000 && *by <= 0xffff;
+    const bool rest = e.op == Op::mod && by && *by == 0x10000;
+    const bool wide = !w.cpu() && is_integer(e.type.dtype) && info(e.type.dtype).size >= 4;
+    return wide && (mask || rest) ? "xc_low(" + a + ")" : a;
+}
+
 std::string by_power_of_two(const Expr& e, const std::string& a) {
     if ((e.op != Op::floordiv && e.op != Op::mod) || !is_integer(e.type.dtype)) return {};
     const auto by = passes::integer_of(e.args[1]);

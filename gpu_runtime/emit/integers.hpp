@@ -7,6 +7,11 @@
 
 namespace xcuda::emit {
 
+/// What was computed in int, in its own type again. On CUDA sums of 16 bits and negations are opaque: see xc_low.
+std::string as_computed(const Writer& w, const ir::Expr& e, std::string text);
+/// The left operand's text; on CUDA opaque where an int's low 16 bits are taken, which NVRTC computes in 16 bits.
+std::string low_bits(const Writer& w, const ir::Expr& e, std::string a);
+
 // Each gives nothing where the expression is none of its kind.
 
 /// Flooring division of integers by a power of two is a shift, its remainder a mask. a: the text of what is divided.

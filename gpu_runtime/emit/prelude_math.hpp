@@ -319,7 +319,10 @@ XC_FN T xc_abs(T x) {
         return XC_LIBM(fabsf)(x);
     else if constexpr (xc_same<T, f64>::value)
         return XC_LIBM(fabs)(x);
-    else
+    else if constexpr (sizeof(T) >= 4) {
+        const T y = xc_low(x);  // else the compiler may find 16 bits enough
+        return y < 0 ? xc_negated(y) : y;
+    } else
         return x < 0 ? xc_negated(x) : x;
 }
 template <class T>

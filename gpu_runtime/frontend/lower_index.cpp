@@ -152,10 +152,13 @@ void Lowering::store_subscript(const Node& target, const Value& v) {
             throw refused(target.place, "a tuple's items can't be assigned", "make a new tuple");
         if (base.kind == Value::Kind::meaning)
             refuse_meaning(*base.meaning, base.text, target.one("value").place);
-        if (base.kind == Value::Kind::expression && base.expression->alias)
-            throw refused(target.place, "a view as another dtype is read in a kernel, not assigned",
-                          "pass a.view(np.int32) to the kernel");
-        throw refused(target.place, spoken(base) + " can't be indexed");
+        if (base.kind != Value::Kind::expression || !base.expression->alias)
+            throw refused(target.place, spoken(base) + " can't be indexed");
+        const Value at = value(target.one("slice"));
+        settle({&kept}, mark);
+        std::vector<ExprP> indices = viewed_indices(base, at, target);
+        return store_viewed(base, std::move(indices),
+                            number(kept, kept.place.known() ? kept.place : target.place), target.place);
     }
     const Node& slice = target.one("slice");
     const Value at = value(slice);
@@ -168,9 +171,29 @@ void Lowering::store_subscript(const Node& target, const Value& v) {
     store(e, number(kept, value_place), target.place);
 }
 
+/// The indices of one element of a view as another dtype: its parts are not assigned.
+std::vector<ExprP> Lowering::viewed_indices(const Value& base, const Value& at, const Node& target) {
+    const Node& slice = target.one("slice");
+    const std::vector<Value> items = index_items(at, slice);
+    if (!all_numbers(items) || items.size() < rank(base))
+        throw refused(target.place, "a part of a view as another dtype can't be assigned at once",
+                      "write a for loop over its elements");
+    return index_list(at, slice);
+}
+
 void Lowering::augment_subscript(const Node& target, Op op, const Node& rhs, const Place& place) {
     Value base = value(target.one("value"));
     if (base.kind == Value::Kind::records) return augment_place(place_of(base, target), op, rhs, place);
+    if (base.kind == Value::Kind::expression && base.expression->alias) {
+        std::vector<ExprP> indices = viewed_indices(base, value(target.one("slice")), target);
+        for (ExprP& i : indices)
+            if (!i->type.is_none()) i = spill(i);
+        Value old = scalar_value(element_at(base, indices, target.place));
+        const std::size_t mark = out->size();
+        const ExprP right = number(rhs);
+        settle({&old}, mark);
+        return store_viewed(base, std::move(indices), arithmetic(op, old.expr, right, place), place);
+    }
     if (!base.is_indexed()) throw refused(target.place, spoken(base) + " can't be assigned by index");
     const auto settled = [&](ExprP& i) {
         if (!i->type.is_none() && (i->op == Op::load || !repeatable(*i) || ir::may_fault(*i))) i = spill(i);

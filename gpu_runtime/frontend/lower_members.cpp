@@ -183,6 +183,7 @@ Value Lowering::reshaped(const Value& base, const Node& call) {
     if (axis.base < 0 || n->type.is_none()) return v;
     std::vector<ExprP> sizes;
     std::size_t open = lengths.size();
+    std::vector<bool> may_be_open(lengths.size(), false);  // -1 where only the run tells
     ExprP known = ir::int_constant(1, place);
     for (std::size_t i = 0; i < lengths.size(); ++i) {
         const ExprP e = convert(index(number(lengths[i], place), place), ir::scalar(DType::i64, true));
@@ -193,9 +194,11 @@ Value Lowering::reshaped(const Value& base, const Node& call) {
                 throw Error(Fault::user, "ValueError", "can only specify one unknown dimension", place);
             open = i;
         } else {
-            known = arithmetic(Op::mul, known, sizes.back(), place);
+            may_be_open[i] = !is_constant(*sizes.back()) && !nonnegative(*sizes.back());
+            if (!may_be_open[i]) known = arithmetic(Op::mul, known, sizes.back(), place);
         }
     }
+    known = open_lengths(sizes, may_be_open, known, n, place);
     const std::string message = "cannot reshape an array of this size into that shape";
     known = spill(known);
     if (open < lengths.size()) {
@@ -217,6 +220,33 @@ Value Lowering::reshaped(const Value& base, const Node& call) {
         step = arithmetic(Op::mul, step, sizes[i], place);
     }
     return v;
+}
+
+// Lengths that the run may tell to be -1: one of them is what the others leave. Gives the product of all lengths.
+ExprP Lowering::open_lengths(std::vector<ExprP>& sizes, const std::vector<bool>& may_be_open, ExprP known,
+                             const ExprP& n, const Place& place) {
+    const ir::Type type = ir::scalar(DType::i64, true);
+    const ExprP one = ir::int_constant(1, place);
+    std::vector<ExprP> is_open(sizes.size());
+    ExprP opened = ir::int_constant(0, place);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        if (!may_be_open[i]) continue;
+        is_open[i] = spill(comparison(Op::eq, sizes[i], ir::int_constant(-1, place), place));
+        opened = arithmetic(Op::add, opened,
+                            ir::make(Op::select, type, {is_open[i], one, ir::int_constant(0, place)}, place),
+                            place);
+        known =
+            arithmetic(Op::mul, known, ir::make(Op::select, type, {is_open[i], one, sizes[i]}, place), place);
+    }
+    if (is_constant(*opened)) return known;
+    stop_unless(comparison(Op::le, opened, one, place), "ValueError",
+                "can only specify one unknown dimension", place);
+    known = spill(known);
+    const ExprP rest = spill(ir::make(Op::floordiv, type, {n, spill(one_for_zero(known, place))}, place));
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        if (may_be_open[i]) sizes[i] = spill(ir::make(Op::select, type, {is_open[i], rest, sizes[i]}, place));
+    const ExprP any = comparison(Op::eq, opened, one, place);
+    return arithmetic(Op::mul, known, ir::make(Op::select, type, {any, rest, one}, place), place);
 }
 
 // A divisor that is no zero: the size's test has its own words.

@@ -125,6 +125,39 @@ Value Lowering::array_view(const Value& base, DType to, const Place& place) {
     return expression_value(std::move(named));
 }
 
+/// v[i] = x of a view as another dtype: the element's bits, or those of each element that it covers.
+void Lowering::store_viewed(const Value& base, std::vector<ExprP> indices, ExprP x, const Place& place) {
+    Value array = *base.expression->alias;
+    const DType to = *array.viewed, from = array.expr->type.dtype;
+    array.viewed.reset();
+    if (info(to).size < info(from).size)
+        throw refused(
+            place,
+            fmt::format("a view of {} as the smaller {} is read in a kernel, not assigned: threads that "
+                        "write parts of one element would undo each other's",
+                        info(from).name, info(to).name),
+            fmt::format("pass a.view(np.{}) to the kernel", info(to).name));
+    if (x->type.is_none()) return;
+    x = spill(convert(std::move(x), ir::scalar(to)));
+    const auto times = static_cast<std::int64_t>(info(to).size / info(from).size);
+    if (times == 1) return store(element(array, indices, place), bits_as(from, x, place), place);
+    for (ExprP& i : indices) {
+        if (i->type.is_none()) return;
+        i = spill(i);
+    }
+    const ir::Type word = ir::scalar(unsigned_of(info(to).size));
+    const DType part = unsigned_of(info(from).size);
+    const ExprP all = spill(bits_as(word.dtype, x, place));
+    const ExprP first = arithmetic(Op::mul, indices.back(), ir::int_constant(times, place), place);
+    for (std::int64_t j = 0; j < times; ++j) {
+        const auto by = static_cast<std::uint64_t>(j) * 8 * info(from).size;
+        const ExprP bits =
+            ir::cast(ir::make(Op::shr, word, {all, ir::constant(by, word, place)}, place), ir::scalar(part));
+        indices.back() = arithmetic(Op::add, first, ir::int_constant(j, place), place);
+        store(element(array, indices, place), bits_as(from, bits, place), place);
+    }
+}
+
 /// What a name holds: where it is a view as another dtype, that view.
 Value Lowering::as_viewed(Value v, const Place& place) {
     if (!v.viewed) return v;

@@ -208,6 +208,7 @@ Lowering::Sequence Lowering::sequence(const Value& v, const Place& place) {
                 }};
     }
     if (v.kind == Kind::meaning) refuse_meaning(*v.meaning, v.text, place);
+    if (v.kind == Kind::lazy && v.text.starts_with("nd")) return index_sequence(v, place);
     if (v.kind == Kind::lazy)
         throw refused(place, "a generator expression belongs into sum, min, max, any, all or tuple",
                       "write a for loop");

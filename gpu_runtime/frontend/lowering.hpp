@@ -116,6 +116,8 @@ private:
     void filtered(const std::vector<ast::NodeP>& tests, std::size_t first, const std::function<void()>& body);
     Value generator(const Node& node);
     Value call_lazy(const Node& node, const std::string& name);
+    Value call_indices(const Node& node, const std::string& name);
+    Sequence index_sequence(const Value& v, const Place& place);
     ExprP reduce(const Value& v, ExprP first, const Place& place,
                  const std::function<ExprP(ExprP, ExprP)>& step, const std::function<ExprP(ExprP)>& going);
     Value call_sum(const Node& node);
@@ -196,6 +198,7 @@ private:
     void store(const Element& element, ExprP value, const Place& place);
     void store_subscript(const Node& target, const Value& value);
     void augment_subscript(const Node& target, ir::Op op, const Node& rhs, const Place& place);
+    std::vector<ExprP> viewed_indices(const Value& base, const Value& at, const Node& target);
     ExprP index(ExprP value, const Place& place);
     std::optional<std::int64_t> constant_int(const Value& value) const;
 
@@ -307,6 +310,7 @@ private:
     Value number_view(const ExprP& x, const Node& node);
     Value array_view(const Value& base, DType to, const Place& place);
     Value as_viewed(Value v, const Place& place);
+    void store_viewed(const Value& base, std::vector<ExprP> indices, ExprP x, const Place& place);
 
     // lower_methods.cpp
     std::optional<Value> array_method(const Value& base, const std::string& name, const Node& node);
@@ -355,6 +359,8 @@ private:
     Value constant_array(const Meaning& meaning, const std::string& written, const Place& place);
     const Value& first_leaf(const Value& v) const;
     ExprP one_for_zero(const ExprP& n, const Place& place);
+    ExprP open_lengths(std::vector<ExprP>& sizes, const std::vector<bool>& may_be_open, ExprP known,
+                       const ExprP& n, const Place& place);
 
     // lower_calls.cpp
     struct Call {

@@ -364,3 +364,36 @@ def test_a_missing_compiler_library(fresh_cache):
     assert (
         "MachineError" in said and "/nowhere/libxcuda_cpu_jit.so" in said and said.endswith("[0.0, 0.0, 0.0]")
     )
+
+
+@pytest.mark.parametrize("target", [None, "sm_90"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda a: (a, a),
+        lambda a: (a,),
+        lambda a: (a, a, a),
+        lambda a: (1.0, a),
+        lambda a: ("float32[:]", "int64"),
+    ],
+)
+def test_compile_is_given_arguments_that_are_no_tuple(given, target):
+    k = cuda.kernel(saxpy_like)
+    with pytest.raises(
+        TypeError, match=r"compile takes the arguments as one tuple, and found \d loose: write .*\(\(x, y\), "
+    ):
+        k.compile(*given(np.zeros(4, "f4")), target=target)
+
+
+def test_compile_takes_a_block_as_launches_do():
+    k, a = cuda.kernel(saxpy_like), np.zeros(4, "f4")
+    for block in (64, (64,), (64, 1), (64, 1, 1), [64], np.int32(64)):
+        assert k.compile((a, a), block)["block"] == k.compile((a, a), (64, 1, 1))["block"]
+    with pytest.raises(TypeError, match="up to three lengths"):
+        k.compile((a, a), (1, 2, 3, 4))
+
+
+def saxpy_like(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] += x[i]

@@ -159,7 +159,7 @@ def test_the_cuda_text_casts_each_result(dtype):
     short = dtype.replace("int", "i").replace("ui", "u")
     word = rf"(?:xc_cast<{short}>|{f'xc_{dtype}|' if '16' in dtype else ''}[(]{short}[)])"
     for bare in (
-        r"\(-xc_cast<u32>\(a\)\)",
+        r"(?:xc_low\()?\(-xc_cast<u32>\(a\)\)",
         r"\(~a\)",
         r"\(a \+ b\)",
         r"\(a - b\)",
@@ -197,9 +197,12 @@ LOW_BITS = [
     ("np.int16(-np.int32(a))", "(-a.astype(np.int32)).astype(np.int16)"),
     ("np.int16(abs(np.int64(a)))", "abs(a.astype(np.int64)).astype(np.int16)"),
     ("-np.int32(a) & 40000", None), ("(np.int32(a) ^ -1) + 1 & 65535", None), ("-(a << T(3))", None), ("~(a - T(1))", None),
-    ("a if a > 5 else -a", "np.where(a > 5, a, -a)"), ("max(a, T(4)) - max(a, T(4)) - a", "-a"), ("a * T(-1 & M)", "-a"),
+    ("a if a > 5 else -a", "np.where(a > 5, a, -a)"),
+    ("abs(np.int32(a))", None), ("np.int32(a) if a >= 0 else -np.int32(a)", "abs(a.astype(np.int32))"),
+    ("max(np.int64(a), -np.int64(a))", "abs(a.astype(np.int64))"),
+    ("0 - np.int32(a) if a < 0 else np.int32(a)", "abs(a.astype(np.int32))"), ("np.int32(a) * np.sign(np.int32(a))", "abs(a.astype(np.int32))"), ("max(a, T(4)) - max(a, T(4)) - a", "-a"), ("a * T(-1 & M)", "-a"),
 ]  # fmt: skip
-LOW_USES = ["x == 32768", "x > 32767", "x == h", "np.int64(x)", "np.float32(x)"]
+LOW_USES = ["x == 32768", "x > 32767", "x == h", "np.int64(x)", "np.int16(x) < 0", "np.float32(x)"]
 
 
 @pytest.mark.parametrize("dtype", ["int16", "uint16"])
@@ -232,7 +235,9 @@ def test_low_bits_of_wider_negations(dtype):
             source = numpys or re.sub(r"np\.(u?int\d+)\(a\)", r"a.astype(np.\1)", expression)
             x = eval(source, names)
             for m, use in enumerate(LOW_USES):
-                want = eval(re.sub(r"np\.(int64|float32)\(x\)", r"x.astype(np.\1)", use), {**names, "x": x})
+                want = eval(
+                    re.sub(r"np\.(int64|int16|float32)\(x\)", r"x.astype(np.\1)", use), {**names, "x": x}
+                )
                 np.testing.assert_array_equal(
                     out[k * len(LOW_USES) + m], want, err_msg=f"x = {expression}, then {use}"
                 )

@@ -10,7 +10,7 @@ import types
 from xcuda import _runtime
 from xcuda.core.definition import warn
 from xcuda.core.dispatcher import NumbaNames
-from xcuda.core.signatures import declared_from, signatures_from, types_from
+from xcuda.core.signatures import block_given, declared_from, signatures_from, types_from
 from xcuda.core.types import is_signature, is_type
 
 from ._cells import name_cell
@@ -328,17 +328,18 @@ class About(NumbaNames):
 
         return lambda *args, **kwargs: bind(configured, args, kwargs)
 
-    def compile(self, signature, block=None, *, target=None):
+    def compile(self, signature, block=None, *others, target=None):
         """Compiles for argument types without launching; gives the compiled version's figures as a dict.
 
         signature: "float32[:, ::1], int64", or a tuple of such types or of a call's arguments (structs and records
         too; None, functions and members of an Enum are constants of the version, as in a call). block:
-        (x, y, z), needed on the CPU device where the kernel has barriers; None is given back where it is missing.
+        (x, y, z) or x, needed on the CPU device where the kernel has barriers; None is given back where it is missing.
         target: "sm_90" and the like compiles for a GPU that need not be here, and tells registers, local_bytes,
         shared_bytes and, for blocks of `block` (256 threads where left out), the occupancy.
         """
         from xcuda.core.structured import comes_apart, is_fixed
 
+        block = block_given(self.py_func, signature, block, others)
         target = self.architecture if target is None else target
         if isinstance(signature, tuple) and any(comes_apart(item) or is_fixed(item) for item in signature):
             made, leaves, _ = self.variant(signature, typed=True)

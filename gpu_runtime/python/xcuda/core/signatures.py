@@ -1,5 +1,6 @@
 """Argument types as a user writes them: "void(float32[:, ::1], int64)", numba-like types, or a call's arguments."""
 
+import inspect
 import re
 
 from xcuda import _runtime
@@ -52,6 +53,27 @@ def types_from(signature):
     if not isinstance(signature, (tuple, list)):
         signature = (signature,)
     return [_from_item(item) for item in signature]
+
+
+def block_given(function, signature, block, others):
+    """The block of `kernel.compile(signature, block)` as (x, y, z) or None; a TypeError where arguments stand loose."""
+    lengths = block if isinstance(block, (tuple, list)) else () if block is None else (block,)
+    parameters = list(inspect.signature(function).parameters)
+    alone = isinstance(signature, (str, tuple, list)) or is_signature(signature) or len(parameters) == 1
+    if (
+        others
+        or not alone
+        or not all(hasattr(n, "__index__") and getattr(n, "ndim", 0) == 0 for n in lengths)
+    ):
+        found = 1 + (block is not None) + len(others)
+        raise TypeError(
+            f"{function.__name__}.compile takes the arguments as one tuple, and found {found} loose: write "
+            f"{function.__name__}.compile(({', '.join(parameters)}{',' * (len(parameters) == 1)}), "
+            'target="sm_90"), or their types, "float32[:], int64"'
+        )
+    if len(lengths) > 3:
+        raise TypeError(f"a block has up to three lengths (x, y, z), and found {len(lengths)}: {block}")
+    return tuple([*map(int, lengths), 1, 1][:3]) if lengths else None
 
 
 _WHOLE = re.compile(r"(\w+(?:\[[^\]]*\])?)?\s*\((.*)\)", re.DOTALL)

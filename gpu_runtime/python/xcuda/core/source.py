@@ -396,6 +396,9 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
             return {"kind": "host", "type": type(value).__name__, "text": describe(value)}
         return {"kind": "scalar", "dtype": known[0], **constant_of(known[1])}
     if isinstance(value, type):
+        if value.__module__ in ("numpy", "numpy.lib", "numpy.lib._index_tricks_impl", "numpy.lib.index_tricks"):
+            if value.__name__ in ("ndindex", "ndenumerate"):
+                return {"kind": "function", "name": f"numpy.{value.__name__}"}
         builtin = getattr(builtins, value.__name__, None) is value
         if builtin and issubclass(value, BaseException):
             return {"kind": "exception", "name": value.__name__}
