@@ -21,8 +21,7 @@ char* element(char* base, DType dtype, std::int64_t offset) {
 int Fuser::slot(const Slot& slot, const Memory& memory) {
     for (std::size_t i = 0; i < structure.slots.size(); ++i)
         if (structure.slots[i].dtype == slot.dtype && structure.slots[i].number == slot.number &&
-            structure.slots[i].ramp == slot.ramp &&
-            same_memory(slots[i], memory, slot.number))
+            structure.slots[i].ramp == slot.ramp && same_memory(slots[i], memory, slot.number))
             return ~static_cast<int>(i);
     structure.slots.push_back(slot);
     slots.push_back(memory);

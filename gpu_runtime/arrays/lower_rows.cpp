@@ -90,8 +90,7 @@ ExprP RowLowerer::value(Body& body, Turn& t, int from) {
     if (passes.once(from)) return value_once(from);
     if (from >= 0) return t.known[at(from)];
     ExprP& e = t.loaded[at(~from)];
-    if (!e)
-        e = t.reads[at(~from)] > 1 ? variable(body, "x", element_of_slot(~from)) : element_of_slot(~from);
+    if (!e) e = t.reads[at(~from)] > 1 ? variable(body, "x", element_of_slot(~from)) : element_of_slot(~from);
     return e;
 }
 
@@ -133,8 +132,7 @@ void RowLowerer::turn(Body& body, const PassOver& pass, std::span<const VarId> a
             l.built(body, loop_of(step.loop), {l.read(accumulators[i]), value(body, t, step.args[0])});
         body.push_back(assign(accumulators[i], std::move(next)));
     }
-    std::vector<std::pair<int, ExprP>>
-        written;  // after all reads: an output may be where another one is kept
+    std::vector<std::pair<int, ExprP>> written;  // after all reads: an output may be where another one is kept
     for (const int o : pass.outputs)
         written.emplace_back(o, variable(body, "w", value(body, t, s.outputs[at(o)].from)));
     for (const Rows::Kept& k : pass.keeps)
@@ -165,8 +163,8 @@ void RowLowerer::pass_over(Body& body, const PassOver& pass) {
         split(inside, l.read(k), kept_axes, lengths);
     }
     turn(inside, pass, accumulators);
-    body.push_back(loop_range(k, alone() ? int_constant(0) : l.read(lane), whole,
-                              int_constant(rows.threads), std::move(inside)));
+    body.push_back(loop_range(k, alone() ? int_constant(0) : l.read(lane), whole, int_constant(rows.threads),
+                              std::move(inside)));
     combine(body, pass, accumulators);
 }
 
@@ -191,8 +189,8 @@ ExprP RowLowerer::shared_load(VarId array, const ExprP& i, DType dtype) const {
 }
 
 // total = the fold of `count` elements of the array, `stride` apart.
-void RowLowerer::fold_shared(Body& body, const Loop& loop, VarId array, const ExprP& first, int count, int stride,
-                 VarId total) {
+void RowLowerer::fold_shared(Body& body, const Loop& loop, VarId array, const ExprP& first, int count,
+                             int stride, VarId total) {
     body.push_back(assign(total, shared_load(array, first, loop.out)));
     if (count < 2) return;
     const VarId j = l.local("j", integer());
@@ -207,8 +205,7 @@ void RowLowerer::fold_shared(Body& body, const Loop& loop, VarId array, const Ex
 void RowLowerer::combine(Body& body, const PassOver& pass, std::span<const VarId> accumulators) {
     if (pass.folds.empty()) return;
     if (alone()) {
-        for (std::size_t i = 0; i < pass.folds.size(); ++i)
-            once[at(pass.folds[i])] = l.read(accumulators[i]);
+        for (std::size_t i = 0; i < pass.folds.size(); ++i) once[at(pass.folds[i])] = l.read(accumulators[i]);
         return;
     }
     const int groups = rows.threads > at_once ? rows.threads / at_once : rows.threads;
@@ -216,8 +213,7 @@ void RowLowerer::combine(Body& body, const PassOver& pass, std::span<const VarId
     for (std::size_t i = 0; i < pass.folds.size(); ++i) {
         const DType dtype = loop_of(s.steps[at(pass.folds[i])].loop).out;
         parts.push_back(shared_array(dtype, pass.number, 2 * static_cast<int>(i), rows.threads));
-        body.push_back(
-            store(l.read(parts[i]), place(l.read(lane)), l.read(accumulators[i]), Access{0, 0, 0}));
+        body.push_back(store(l.read(parts[i]), place(l.read(lane)), l.read(accumulators[i]), Access{0, 0, 0}));
     }
     body.push_back(simple(Stmt::Kind::barrier));
     if (groups < rows.threads) {

@@ -24,11 +24,10 @@ int shuffle_of(DType dtype) {
 }
 
 ExprP shuffled(int overload, const ExprP& value, int by) {
-    auto node =
-        std::make_shared<Expr>(*make(Op::call, value->type,
-                                     {constant(std::int64_t{0xffffffff}, scalar(DType::i64)), value,
-                                      constant(std::int64_t{by}, scalar(DType::i64)),
-                                      constant(std::int64_t{-1}, scalar(DType::i64))}));
+    auto node = std::make_shared<Expr>(*make(
+        Op::call, value->type,
+        {constant(std::int64_t{0xffffffff}, scalar(DType::i64)), value,
+         constant(std::int64_t{by}, scalar(DType::i64)), constant(std::int64_t{-1}, scalar(DType::i64))}));
     node->payload = OverloadId{overload};
     return node;
 }
@@ -82,7 +81,8 @@ struct HeldRows final : RowLowerer {
 
     // --- over a thread's elements ------------------------------------------------------------------------------
     Stmt unrolled(VarId counter, int count, Body body, Stmt::Hint hint = Stmt::Hint::unroll) const {
-        Stmt loop = loop_range(counter, int_constant(0), int_constant(count), int_constant(1), std::move(body));
+        Stmt loop =
+            loop_range(counter, int_constant(0), int_constant(count), int_constant(1), std::move(body));
         loop.hint = hint;
         return loop;
     }
@@ -93,11 +93,11 @@ struct HeldRows final : RowLowerer {
         turn_of = l.local("u", integer());
         const VarId base = l.local("base", integer());
         Body body;
-        body.push_back(assign(base, xcuda::passes::mul(
-                                        xcuda::passes::add(xcuda::passes::mul(l.read(turn_of),
-                                                                              int_constant(rows.threads)),
-                                                           l.read(lane)),
-                                        int_constant(vector))));
+        body.push_back(assign(
+            base, xcuda::passes::mul(
+                      xcuda::passes::add(xcuda::passes::mul(l.read(turn_of), int_constant(rows.threads)),
+                                         l.read(lane)),
+                      int_constant(vector))));
         Body there = inside(base);
         if (rows.exact)
             for (Stmt& stmt : there) body.push_back(std::move(stmt));
@@ -124,12 +124,11 @@ struct HeldRows final : RowLowerer {
     }
 
     Stmt taken(VarId base, int slot) {
-        return each_element(base, hint_of(s.outputs.size() + at(slot), s.slots[at(slot)].axes),
-                            [&](Body& one) {
-                                const ExprP i =
-                                    passes.of_each_row(slot) ? slot_in_thread() : l.read(element_of);
-                                one.push_back(put_register(held[at(slot)], i, l.slot(slot)));
-                            });
+        return each_element(
+            base, hint_of(s.outputs.size() + at(slot), s.slots[at(slot)].axes), [&](Body& one) {
+                const ExprP i = passes.of_each_row(slot) ? slot_in_thread() : l.read(element_of);
+                one.push_back(put_register(held[at(slot)], i, l.slot(slot)));
+            });
     }
 
     // The row's own elements, all of them at once, where no pass before has; gives what other rows have as well, which is
@@ -186,14 +185,12 @@ struct HeldRows final : RowLowerer {
             }));
             for (std::size_t i = 0; i < parts.size(); ++i)
                 if (parts[i] >= 0)
-                    fold(vectors, pass.folds[i], accumulators[i],
-                         cast(l.read(parts[i]), scalar(DType::f64)));
+                    fold(vectors, pass.folds[i], accumulators[i], cast(l.read(parts[i]), scalar(DType::f64)));
             for (const auto& [o, w] : written)
-                vectors.push_back(
-                    each_element(base, hint_of(at(o), s.outputs[at(o)].axes), [&](Body& one) {
-                        one.push_back(
-                            l.put(at(o), l.element(l.read(w), {l.read(element_of)}, s.outputs[at(o)].dtype)));
-                    }));
+                vectors.push_back(each_element(base, hint_of(at(o), s.outputs[at(o)].axes), [&](Body& one) {
+                    one.push_back(
+                        l.put(at(o), l.element(l.read(w), {l.read(element_of)}, s.outputs[at(o)].dtype)));
+                }));
             return vectors;
         }));
         meet(body, pass, accumulators);
@@ -227,10 +224,9 @@ struct HeldRows final : RowLowerer {
             once[at(pass.folds[i])] = l.read(accumulators[i]);
             if (warps < 2) continue;
             parts.push_back(shared_array(loop.out, pass.number, by_warps + static_cast<int>(i), warps));
-            shares.push_back(
-                store(l.read(parts[i]),
-                      place(xcuda::passes::div_floor(l.read(lane), int_constant(warp))),
-                      l.read(accumulators[i]), Access{0, 0, 0}));
+            shares.push_back(store(l.read(parts[i]),
+                                   place(xcuda::passes::div_floor(l.read(lane), int_constant(warp))),
+                                   l.read(accumulators[i]), Access{0, 0, 0}));
         }
         if (warps < 2) return;
         body.push_back(branch(xcuda::passes::compare(Op::eq, id, int_constant(0)), std::move(shares)));

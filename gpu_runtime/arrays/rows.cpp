@@ -197,7 +197,8 @@ bool hold(Kernel& k, const Figures& f, const device::Info& device) {
     const std::int64_t wanted = held_rows.values > 0 ? held_rows.values : values_of_thread;
     auto threads = static_cast<std::int64_t>(
         std::bit_ceil(static_cast<std::uint64_t>((f.length + wanted - 1) / wanted)));
-    for (threads = std::clamp<std::int64_t>(threads, warp, most_threads); threads <= most_threads; threads *= 2) {
+    for (threads = std::clamp<std::int64_t>(threads, warp, most_threads); threads <= most_threads;
+         threads *= 2) {
         const std::int64_t once = threads * r.vector, turns = (f.length + once - 1) / once;
         const std::int64_t registers = (turns * r.vector * bytes + 3) / 4 + other_registers;
         if (turns > most_turns || registers > most_registers || registers * threads > register_file) continue;

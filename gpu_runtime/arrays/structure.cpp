@@ -75,7 +75,8 @@ std::string Structure::key() const {
     put(key, static_cast<std::uint32_t>(axes));
     put(key, static_cast<std::uint32_t>(slots.size() << 16 | steps.size()));
     for (const Slot& s : slots)
-        put(key, static_cast<std::uint32_t>(s.dtype) | (s.number ? 0x80u : 0u) | (s.ramp ? 0x40u : 0u), s.axes);
+        put(key, static_cast<std::uint32_t>(s.dtype) | (s.number ? 0x80u : 0u) | (s.ramp ? 0x40u : 0u),
+            s.axes);
     for (const Step& s : steps) {
         put(key, static_cast<std::uint32_t>(s.loop) | (s.fold ? 0x80000000u : 0u));
         for (const int a : s.args) put(key, static_cast<std::uint32_t>(a));

@@ -59,8 +59,8 @@ struct Value : std::enable_shared_from_this<Value> {
     bool readonly = false;
     bool exposed = false;            // others may write to the memory at any time
     std::shared_ptr<Family> family;  // null: no other value has the memory
-    bool ramp = false;               // its elements are 0, 1, 2... and nobody writes them: known without being read
-    bool seen = false;               // it was made of another value's memory
+    bool ramp = false;  // its elements are 0, 1, 2... and nobody writes them: known without being read
+    bool seen = false;  // it was made of another value's memory
 
     // Pending: a function of operands, or a fold of one.
     const Loop* loop = nullptr;

@@ -415,28 +415,6 @@ void assign_view(NumericArray& array, const View& view, Operand from) {
     arrays::store(*array.value, view, from, site_here(), queue);
 }
 
-namespace {
-
-// Arrays one after the other along an axis of one that nobody has seen yet; their other lengths are its own.
-void join_along(NumericArray& array, nb::list arrays, int axis) {
-    std::vector<arrays::Part> parts;
-    std::int64_t first = 0;
-    const auto along = static_cast<std::size_t>(axis);
-    for (nb::handle each : arrays) {
-        const NumericArray* from = numeric_array(each.ptr());
-        if (!from || from->value->device != array.value->device)
-            wrong("ValueError", "the arrays live on different devices");
-        arrays::View view = array.view;
-        view.offset += first * view.strides[along];
-        view.lengths[along] = from->view.lengths[along];
-        first += view.lengths[along];
-        parts.push_back({view, from->operand()});
-    }
-    arrays::join(*array.value, parts, site_here(), queue_on(array.value->device));
-}
-
-}  // namespace
-
 void bind_numeric(nb::module_& module) {
     module.def("numeric_among", [](nb::list objects) {
         nb::list out;

@@ -73,6 +73,9 @@ bool convert_number(PyObject* number, DType to, arrays::Operand& operand);
 /// The view that a key of ints, slices, None and Ellipsis selects; nothing for other keys. `scalar`: it names one element.
 std::optional<arrays::View> index_view(const arrays::View& of, PyObject* key, bool& scalar);
 
+/// Arrays one after the other along an axis of one that nobody has seen yet; their other lengths are its own.
+void join_along(NumericArray& array, nb::list arrays, int axis);
+
 void bind_numeric(nb::module_& module);
 void bind_numeric_operators(nb::module_& module);
 void bind_numeric_capture(nb::module_& module);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "_runtime_numeric.hpp"
+#include "arrays/plan.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -93,6 +94,23 @@ std::optional<arrays::View> index_view(const arrays::View& of, PyObject* key, bo
     keep(of.ndim - axis);
     scalar = !sliced;
     return out;
+}
+
+void join_along(NumericArray& array, nb::list arrays, int axis) {
+    std::vector<arrays::Part> parts;
+    std::int64_t first = 0;
+    const auto along = static_cast<std::size_t>(axis);
+    for (nb::handle each : arrays) {
+        const NumericArray* from = numeric_array(each.ptr());
+        if (!from || from->value->device != array.value->device)
+            wrong("ValueError", "the arrays live on different devices");
+        arrays::View view = array.view;
+        view.offset += first * view.strides[along];
+        view.lengths[along] = from->view.lengths[along];
+        first += view.lengths[along];
+        parts.push_back({view, from->operand()});
+    }
+    arrays::join(*array.value, parts, site_here(), queue_on(array.value->device));
 }
 
 }  // namespace xcuda::python

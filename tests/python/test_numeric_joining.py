@@ -4,6 +4,7 @@ import numpy
 import pytest
 import xcuda.numeric as np
 from numeric_calls import WAYS, no_fallback, same_call  # noqa: F401
+from xcuda import _runtime
 
 R = numpy.random.default_rng(7)
 A = numpy.arange(12.0).reshape(3, 4)
@@ -203,3 +204,65 @@ def test_parts_are_views(way):
             assert part._same_memory(a)
         np.vsplit(a, 3)[2][...] = -1
     assert (a.get()[2] == -1).all() and (a.get()[:2] == A[:2]).all()
+
+
+def launches(function):
+    """What the function launches, and its result's elements."""
+    np.flush()
+    made, found = _runtime.numeric_watched(lambda: [a._compute() or a for a in [function()]][0])
+    return found, made.get()
+
+
+@pytest.fixture
+def by_kernels():
+    limit, host = _runtime.numeric_small_limit(), np.config.host_elements
+    _runtime.set_numeric_small_limit(0)
+    np.config.host_elements = 0
+    yield
+    _runtime.set_numeric_small_limit(limit)
+    np.config.host_elements = host
+
+
+def test_parts_are_computed_where_they_belong(by_kernels):
+    """One kernel for parts of one shape, whatever they are made of; a kernel each for parts of different lengths."""
+    x, y = R.normal(size=(20, 64)), R.normal(size=(20, 32))
+    a, b = np.asarray(x), np.asarray(y)
+    half = 32
+
+    def turned(m, x, y):
+        left, right = x[:, :half], x[:, half:]
+        return m.concatenate([left * y - right, left + right * y], axis=-1)
+
+    found, got = launches(lambda: turned(np, a, b))
+    assert len(found) == 1 and found[0]["arrays_written"] == 2
+    numpy.testing.assert_allclose(got, turned(numpy, x, y))
+    found, got = launches(lambda: np.concatenate([a + 1, b * 2, b], 1))
+    assert len(found) == 2  # 64 columns, and twice 32
+    numpy.testing.assert_allclose(got, numpy.concatenate([x + 1, y * 2, y], 1))
+    found, got = launches(lambda: np.stack([b, np.exp(b), b.astype("f4")]))
+    assert len(found) == 1
+    numpy.testing.assert_allclose(got, numpy.stack([y, numpy.exp(y), y.astype("f4")]))
+
+
+def test_parts_that_fold_or_are_seen_otherwise_are_in_memory_before(by_kernels):
+    x = R.normal(size=(24, 24))
+    a = np.asarray(x)
+
+    def function(m, x):
+        part = m.exp(x)
+        share = part / part.sum(axis=-1, keepdims=True)
+        return m.concatenate([share, part.T, part[::-1], x - x.mean(), part], axis=0)
+
+    numpy.testing.assert_allclose(function(np, a).get(), function(numpy, x))
+
+
+def test_a_part_that_has_a_name_keeps_its_value(by_kernels):
+    x = R.normal(size=(16, 16))
+    a = np.asarray(x)
+    dear, cheap = np.exp(np.sin(a)), a + 1
+    np.concatenate([dear, cheap])
+    found, got = launches(lambda: dear)
+    assert not found  # computed once, with the parts
+    numpy.testing.assert_allclose(got, numpy.exp(numpy.sin(x)))
+    a[...] = 0  # whoever still has to read it reads it before
+    numpy.testing.assert_allclose(cheap.get(), x + 1)

@@ -82,3 +82,33 @@ def test_require():
     twins(lambda m: m.require([1], requirements=["C", "F"]))
     with pytest.raises(KeyError):
         np.require([1], requirements=["X"])
+
+
+def test_places_are_computed_and_not_read():
+    """What is made of a long arange has no memory of it, and writing to one changes no other."""
+    from xcuda import _runtime
+
+    limit, host = _runtime.numeric_small_limit(), np.config.host_elements
+    _runtime.set_numeric_small_limit(0)
+    np.config.host_elements = 0
+    try:
+        n = 5000
+        x = numpy.random.default_rng(5).integers(0, n, (3, n))
+        a = np.asarray(x)
+        np.flush()
+        made, found = _runtime.numeric_watched(lambda: [v._compute() or v for v in [a == np.arange(n)]][0])
+        numpy.testing.assert_array_equal(made.get(), x == numpy.arange(n))
+        assert found[-1]["bytes_read"] == x.nbytes
+        for first, last, step in ((7, 7 + 3 * n, 3), (n, 0, -1), (0, n, 1), (0.5, n, 1)):
+            i, j = np.arange(first, last, step), numpy.arange(first, last, step)
+            for view in (slice(None), slice(None, None, -1), slice(3, None, 2)):
+                numpy.testing.assert_array_equal((i[view] * 2).get(), j[view] * 2)
+            numpy.testing.assert_array_equal(i.reshape(50, 100).T.get(), j.reshape(50, 100).T)
+            assert i.sum().item() == pytest.approx(j.sum())
+        i = np.arange(n)
+        i[3] = -1
+        numpy.testing.assert_array_equal((i + 0).get()[:5], [0, 1, 2, -1, 4])
+        numpy.testing.assert_array_equal(np.arange(n).get(), numpy.arange(n))
+    finally:
+        _runtime.set_numeric_small_limit(limit)
+        np.config.host_elements = host

@@ -1,0 +1,112 @@
+"""Plans of fused kernels side by side on a GPU: rows read again or held in registers, elements and threads of each.
+
+    python tests/gpu/rows_probe.py [NAMES] [--seconds 40]    needs a GPU, torch and NumPy; about half a minute
+
+Functions and sizes are those of bench/math.py (NAMES: what their titles begin with); every plan's result is compared with
+torch's. A line a plan: its milliseconds, and its share of what a copy of the same bytes takes.
+"""
+
+import argparse
+import importlib.util
+import sys
+import time
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parent.parent.parent / "bench"
+ROWS = {"softmax", "layer norm", "RMS norm", "cross-entropy"}
+
+
+def formulas():
+    """bench/math.py, whose name the standard library has."""
+    spec = importlib.util.spec_from_file_location("formulas", BENCH / "math.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def plans(title):
+    """(name, (held, values of a thread), threads of a block, elements of a thread) that fit the function."""
+    if any(title.startswith(name) for name in ROWS):
+        yield "rows read again", (False, 0), 0, 0
+        for values in (8, 16, 32, 64):
+            yield f"held, {values} a thread", (True, values), 0, 0
+        return
+    yield "as it is", (None, 0), 0, 0
+    if title.startswith("RoPE"):  # its concatenation is launched at once, as the device has it
+        return
+    yield "one element a thread", (None, 0), 0, 1
+    for threads in (128, 512):
+        yield f"{threads} threads a block", (None, 0), threads, 0
+
+
+def call_of(contest, ours, plan, xnp, runtime):
+    """The function as that plan has it, on arrays whose readers stay in the graph."""
+    _, held, threads, elements = plan
+
+    def call():
+        runtime.set_numeric_held_rows(*held)
+        made = contest.function(xnp, *(runtime.numeric_alias(a) for a in ours))
+        made = list(made) if isinstance(made, tuple) else [made]
+        runtime.numeric_compute(made, threads=threads, elements=elements)
+        runtime.set_numeric_held_rows(None)
+        return tuple(made) if len(made) > 1 else made[0]
+
+    return call
+
+
+def probe(contest, gpu, torch, copy):
+    """Prints the function's lines."""
+    from xcuda import _runtime, core, numeric
+
+    torch.cuda.empty_cache()
+    given = contest.arrays()
+    ours = [numeric.asarray(core.as_device_array(t)) for t in given]
+    wanted = contest.torchs(*given)
+    calls = {"torch": lambda: contest.torchs(*given)}
+    for plan in plans(contest.title):
+        call = call_of(contest, ours, plan, numeric, _runtime)
+        try:
+            problem = gpu.differs(torch, call(), wanted, contest.tolerance)
+        except Exception as error:  # the other plans are wanted all the same
+            problem = f"{type(error).__name__}: {str(error)[:120]}"
+        if problem:
+            print(f"| {contest.title} | {plan[0]} | {problem} | | |", flush=True)
+        else:
+            calls[plan[0]] = call
+    del wanted
+    for name, took in gpu.in_turns(calls, torch.cuda.synchronize).items():
+        rate = contest.moved / took / 1e9
+        print(
+            f"| {contest.title} | {name} | {took:.3f} | {rate:.2f} | {rate / copy if copy else 0:.2f} |",
+            flush=True,
+        )
+
+
+def main():
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="what the functions' titles begin with; none: all")
+    parser.add_argument("--seconds", type=float, default=40)
+    options = parser.parse_args()
+    begin = time.perf_counter()
+    sys.path.append(str(BENCH))
+    import _math_on_a_gpu as gpu
+    import torch
+
+    copy = gpu.copy_rate(torch, torch.cuda.synchronize)
+    print(f"{torch.cuda.get_device_name()}; a copy of 2^27 float32 moves {copy:.2f} TB/s\n")
+    print("| what | plan | ms | TB/s | of a copy |\n| --- | --- | ---: | ---: | ---: |", flush=True)
+    for contest in gpu.contests(torch, formulas()):
+        if not contest.moved or (
+            options.names and not any(contest.title.startswith(n) for n in options.names)
+        ):
+            continue
+        if time.perf_counter() - begin > options.seconds * 0.85:
+            print(f"| {contest.title} | left out: the time is over | | | |", flush=True)
+            continue
+        probe(contest, gpu, torch, copy)
+    print(f"\n{time.perf_counter() - begin:.0f} s in all", flush=True)
+
+
+if __name__ == "__main__":
+    main()

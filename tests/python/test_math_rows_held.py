@@ -1,0 +1,120 @@
+"""Rows that stay in a block's registers, as a GPU has them: the same values, here on whatever device there is."""
+
+import numpy
+import pytest
+import xcuda.math as nvmath
+import xcuda.numeric as np
+from numeric_compiled import compiled
+from test_math_rows import FUNCTIONS, softmax
+from xcuda import _runtime
+
+
+@pytest.fixture(autouse=True)
+def held():
+    small, host = _runtime.numeric_small_limit(), np.config.host_elements
+    _runtime.set_numeric_held_rows(True)
+    _runtime.set_numeric_small_limit(0)
+    np.config.host_elements = 0
+    yield
+    _runtime.set_numeric_held_rows(None)
+    _runtime.set_numeric_small_limit(small)
+    np.config.host_elements = host
+
+
+# Whole vectors and not, one warp and several, several rows a block and one, rows that end within a vector.
+SHAPES = [(7, 33), (5, 64), (3, 500), (2, 1024), (3, 2051), (2, 3, 40)]
+TOLERANCE = {"float64": 1e-11, "float32": 4e-6, "float16": 8e-3}
+
+
+@pytest.mark.parametrize("values", [0, 40])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_rows_are_numpys(dtype, values):
+    _runtime.set_numeric_held_rows(True, values)
+    for shape in SHAPES:
+        x = numpy.random.default_rng(7).normal(size=shape).astype(dtype)
+        for view in (x, x[..., ::-1]):
+            for function in FUNCTIONS:
+                got = function(np, np.asarray(view), -1)
+                want = function(numpy, view.astype("float64"), -1)
+                for a, b in zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]:
+                    assert a.dtype == dtype
+                    numpy.testing.assert_allclose(
+                        a.get().astype("float64"), b, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype]
+                    )
+
+
+def test_rows_beside_common_rows_and_the_rows_own_values():
+    rng = numpy.random.default_rng(2)
+    x, scale, shift, by_row = (rng.normal(size=n).astype("float32") for n in ((6, 96), 96, 96, (6, 1)))
+
+    def function(m, x, scale, shift, by_row):
+        away = (x - x.mean(-1, keepdims=True)) * by_row
+        return away / m.sqrt((away * away).mean(-1, keepdims=True) + 1e-5) * scale + shift * m.exp(x)
+
+    got = function(np, *(np.asarray(a) for a in (x, scale, shift, by_row))).get()
+    numpy.testing.assert_allclose(got, function(numpy, x, scale, shift, by_row), rtol=2e-5, atol=2e-5)
+
+
+def test_cross_entropy_looks_labels_up_by_place():
+    rng = numpy.random.default_rng(3)
+    x, labels = rng.normal(size=(9, 5000)).astype("float32"), rng.integers(0, 5000, 9)
+
+    def losses(x, labels):
+        top = x.max(axis=-1)
+        own = nvmath.where(labels[:, None] == nvmath.arange(x.shape[1]), x, 0).sum(axis=-1)
+        return nvmath.log(nvmath.exp(x - top[:, None]).sum(axis=-1)) + top - own
+
+    f = nvmath.jit(losses)
+    want = numpy.log(numpy.exp(x.astype("float64")).sum(-1)) - x[range(9), labels]
+    numpy.testing.assert_allclose(f(x, labels), want, rtol=1e-5)
+    explained = f.explain(x, labels)
+    assert len(explained.fused) == 1
+    assert explained.bytes == x.nbytes + labels.nbytes + 4 * 9  # the row of places is not read
+
+
+def test_nan_and_infinity_stay_in_their_rows():
+    x = numpy.random.default_rng(1).normal(size=(6, 200))
+    x[1, 7], x[2, 3], x[4, 49] = numpy.nan, numpy.inf, -numpy.inf
+    with numpy.errstate(invalid="ignore"):
+        numpy.testing.assert_allclose(softmax(np, np.asarray(x), -1).get(), softmax(numpy, x, -1), rtol=1e-11)
+
+
+def test_what_no_warp_can_exchange_is_folded_all_the_same():
+    x = numpy.random.default_rng(4).integers(-9, 9, (5, 300)).astype("int16")
+    for fold in (lambda m, a: a.max(-1, keepdims=True), lambda m, a: (a > 5).any(-1, keepdims=True)):
+        a = np.asarray(x)
+        numpy.testing.assert_array_equal((a * fold(np, a)).get(), x * fold(numpy, x))
+    z = x + 1j * x[:, ::-1]
+    a = np.asarray(z)
+    numpy.testing.assert_allclose((a - a.sum(-1, keepdims=True)).get(), z - z.sum(-1, keepdims=True))
+
+
+PROGRAM = """
+import json, sys
+import numpy
+import xcuda.numeric as np
+from xcuda import _runtime
+
+np.config.host_elements = 0
+_runtime.set_numeric_held_rows(True)
+for dtype, columns in (("float64", 4096), ("float32", 8192), ("float32", 4099), ("float16", 12000)):
+    x = np.array(numpy.ones((8, columns), dtype))
+    np.flush()
+    e = np.exp(x - x.max(1, keepdims=True))
+    (e / e.sum(1, keepdims=True))._compute()
+    away = x - x.mean(1, keepdims=True)
+    (away / np.sqrt((away * away).mean(1, keepdims=True)))._compute()
+print(json.dumps(_runtime.numeric_compile_for(sys.argv[1])))
+"""
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
+def test_held_rows_compile_for_gpus(architecture):
+    pytest.importorskip("nvidia.cu13", reason="no NVRTC wheel")
+    found = compiled(PROGRAM, architecture)
+    rows = [(text, registers) for name, text, registers in found if "held" in text]
+    assert len(rows) == 8
+    for n in (2, 4, 8):  # float64, float32, float16: 16 bytes
+        assert sum(f"xc_take<{n}>" in text and f"xc_give<{n}>" in text for text, _ in rows) == 2
+    assert all("xc_warp_shfl" in text for text, _ in rows)
+    assert all(registers and registers <= 128 for _, registers in rows)
