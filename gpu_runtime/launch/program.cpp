@@ -188,7 +188,7 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
     const bool on_cpu = device->info().kind == "cpu";
     automatic = automatic && !on_cpu;  // the CPU device lays the axes as it likes anyway
     long_grid = long_grid && !on_cpu;
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     std::ptrdiff_t shapes = 0;  // that have a text of their own
     const bool own_text = block && (on_cpu ? lowered->fixed_block : lowered->known_block);
     std::shared_ptr<const Specialisation> general;
@@ -203,6 +203,7 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
     const bool shared_text =
         own_text && !on_cpu && (shapes >= most_blocks || (general && general->source == "file"));
     if (shared_text && general) return general;
+    lock.unlock();  // other versions may compile meanwhile; of one text get_or_compile makes one kernel
 
     const double begin = now();
     auto made = std::make_shared<Specialisation>();
@@ -250,6 +251,14 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
     facts->programs = lowered->key.has_value();
     made->facts = facts;
 
+    lock.lock();
+    for (const auto& other : specialised_)  // another thread may have been as far as we are
+        if (other->lowered == lowered && other->device == device && other->automatic == automatic &&
+            other->long_grid == long_grid && other->block == made->block)
+            return other;
+    specialised_.push_back(made);
+    lock.unlock();
+
     Event event{};
     event.kind = Event::Kind::compile;
     event.begin = begin - lowered->seconds;
@@ -258,8 +267,6 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
     event.kernel = facts;
     event.compile_source = compile.source;
     record(std::move(event));
-
-    specialised_.push_back(made);
     return made;
 }
 

@@ -116,7 +116,7 @@ private:
     Lowering lowering_;
     Options options_;
     std::optional<std::size_t> result_;  // FrontDoor::result
-    mutable std::mutex mutex_;  // of the two lists; held while compiling, so that one signature compiles once
+    mutable std::mutex mutex_;  // of the two lists; held while lowering, so that one signature is lowered once
     std::vector<std::shared_ptr<const Lowered>> lowered_;
     std::vector<std::shared_ptr<const Specialisation>> specialised_;
 };
