@@ -26,7 +26,7 @@ struct Task {
     std::weak_ptr<Program> program;
     Signature signature;
     std::shared_ptr<device::Device> device;
-    bool automatic;
+    bool automatic, guess;
     std::shared_ptr<Ahead> ahead;
 };
 
@@ -65,7 +65,8 @@ void make(const Task& task) {
     const auto lowered = program->lower(task.signature, {}, program->key(target_of(device->info()), {}));
     if (lowered->key || (cpu && lowered->fixed_block)) return;  // the block's shape is a part of the text
     if (task.automatic && (lowered->domain.empty() || lowered->domain.size() > 3)) return;
-    program->specialise(lowered, device, usual_block(*lowered, *device, task.automatic), task.automatic);
+    program->specialise(lowered, device, usual_block(*lowered, *device, task.automatic), task.automatic, false,
+                        task.guess || task.automatic);
 }
 
 void work() {
@@ -152,7 +153,7 @@ void after_fork_in_child() {
 }  // namespace
 
 std::shared_ptr<Ahead> compile_ahead(const std::shared_ptr<Program>& program, Signature signature,
-                                     std::shared_ptr<device::Device> device) {
+                                     std::shared_ptr<device::Device> device, bool guess) {
     static const int watched = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     (void)watched;
     Pool& p = pool();
@@ -163,7 +164,7 @@ std::shared_ptr<Ahead> compile_ahead(const std::shared_ptr<Program>& program, Si
         ahead->epoch = p.epoch;
         if (p.ended) return ahead;
         for (const bool automatic : {false, true}) {
-            Task task{program, signature, device, automatic, ahead};
+            Task task{program, signature, device, automatic, guess, ahead};
             if (ready)
                 queue(p, std::move(task));
             else

@@ -17,9 +17,9 @@ struct Ahead {
 /// Makes the program's kernel for the signature, for launches of both kinds at the same time: those with a shape, and
 /// those whose shape is ours. A null device: the default one, as soon as devices are looked for by someone else, since
 /// that starts CUDA and a process that has started it can't be forked. Errors are left to the first launch, which
-/// meets them itself. A program that nobody keeps is forgotten.
+/// meets them itself. A program that nobody keeps is forgotten. `guess`: the signature is none that someone asked for.
 XCUDA_API std::shared_ptr<Ahead> compile_ahead(const std::shared_ptr<Program>& program, Signature signature,
-                                               std::shared_ptr<device::Device> device);
+                                               std::shared_ptr<device::Device> device, bool guess);
 /// Returns when all of it that can be made now is made, or failed.
 XCUDA_API void wait_for(const Ahead& ahead);
 /// Before the process ends: what is queued is forgotten, what is at work is waited for. Nothing is made ahead then.

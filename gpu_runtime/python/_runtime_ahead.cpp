@@ -37,8 +37,9 @@ bool compile_ahead(nb::handle kernel, nb::handle types, bool declared) {
         program->lower(given, {}, program->key(launch::target_of(device->info()), {}));
     }
     const launch::Signature first = likely(given);
-    k.ahead.push_back(launch::compile_ahead(program, first, device));
-    if (declared && first != given) k.ahead.push_back(launch::compile_ahead(program, given, device));
+    k.ahead.push_back(launch::compile_ahead(program, first, device, !declared || first != given));
+    if (declared && first != given)
+        k.ahead.push_back(launch::compile_ahead(program, given, device, false));
     return true;
 }
 
