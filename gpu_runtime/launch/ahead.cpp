@@ -65,8 +65,8 @@ void make(const Task& task) {
     const auto lowered = program->lower(task.signature, {}, program->key(target_of(device->info()), {}));
     if (lowered->key || (cpu && lowered->fixed_block)) return;  // the block's shape is a part of the text
     if (task.automatic && (lowered->domain.empty() || lowered->domain.size() > 3)) return;
-    program->specialise(lowered, device, usual_block(*lowered, *device, task.automatic), task.automatic, false,
-                        task.guess || task.automatic);
+    program->specialise(lowered, device, usual_block(*lowered, *device, task.automatic), task.automatic,
+                        false, task.guess || task.automatic);
 }
 
 void work() {
@@ -119,7 +119,11 @@ void queue(Pool& p, Task task) {
 void unpark() {
     Pool& p = pool();
     const std::lock_guard lock(p.mutex);
-    for (Task& task : std::exchange(p.parked, {})) queue(p, std::move(task));
+    for (Task& task : std::exchange(p.parked, {})) {
+        --task.ahead->parked;
+        task.ahead->epoch = p.epoch;
+        queue(p, std::move(task));
+    }
     start_threads(p);
 }
 
@@ -165,10 +169,12 @@ std::shared_ptr<Ahead> compile_ahead(const std::shared_ptr<Program>& program, Si
         if (p.ended) return ahead;
         for (const bool automatic : {false, true}) {
             Task task{program, signature, device, automatic, guess, ahead};
-            if (ready)
+            if (ready) {
                 queue(p, std::move(task));
-            else
-                p.parked.push_back(std::move(task));
+                continue;
+            }
+            ++ahead->parked;
+            p.parked.push_back(std::move(task));
         }
         if (ready) start_threads(p);
     }
@@ -176,10 +182,11 @@ std::shared_ptr<Ahead> compile_ahead(const std::shared_ptr<Program>& program, Si
     return ahead;
 }
 
-void wait_for(const Ahead& ahead) {
+bool wait_for(const Ahead& ahead) {
     Pool& p = pool();
     std::unique_lock lock(p.mutex);
     p.changed.wait(lock, [&] { return ahead.left == 0 || ahead.epoch != p.epoch || p.ended; });
+    return ahead.parked == 0 || p.ended;
 }
 
 void end_ahead() {

@@ -11,6 +11,7 @@ namespace xcuda::launch {
 /// What is still to be made of one compile_ahead; whoever wants to know keeps it.
 struct Ahead {
     int left = 0;        // tasks queued or at work
+    int parked = 0;      // tasks that wait for devices to be looked for
     unsigned epoch = 0;  // forks of this process before it: after one more, nobody works on it
 };
 
@@ -20,8 +21,8 @@ struct Ahead {
 /// meets them itself. A program that nobody keeps is forgotten. `guess`: the signature is none that someone asked for.
 XCUDA_API std::shared_ptr<Ahead> compile_ahead(const std::shared_ptr<Program>& program, Signature signature,
                                                std::shared_ptr<device::Device> device, bool guess);
-/// Returns when all of it that can be made now is made, or failed.
-XCUDA_API void wait_for(const Ahead& ahead);
+/// Returns when all of it that can be made now is made, or failed; whether that was all of it.
+XCUDA_API bool wait_for(const Ahead& ahead);
 /// Before the process ends: what is queued is forgotten, what is at work is waited for. Nothing is made ahead then.
 XCUDA_API void end_ahead();
 

@@ -16,12 +16,6 @@ constexpr Whole largest = Whole(1) << 62;
 
 bool power(Whole v) { return v > 0 && v <= largest && (v & (v - 1)) == 0; }
 
-Whole power_at_most(Whole v) {
-    Whole p = 1;
-    while (p * 2 <= v && p < largest) p *= 2;
-    return p;
-}
-
 Whole constant_power(const ExprP& e) {
     const auto v = integer_of(e);
     return v && power(*v) ? *v : 0;
@@ -31,8 +25,9 @@ Whole constant_power(const ExprP& e) {
 bool doubled_or_halved(const Expr& e, VarId v) {
     const auto is_v = [v](const ExprP& a) { return a->op == Op::var && var_of(*a) == v; };
     switch (e.op) {
-        case Op::mul: return (is_v(e.args[0]) && constant_power(e.args[1]) > 0) ||
-                             (is_v(e.args[1]) && constant_power(e.args[0]) > 0);
+        case Op::mul:
+            return (is_v(e.args[0]) && constant_power(e.args[1]) > 0) ||
+                   (is_v(e.args[1]) && constant_power(e.args[0]) > 0);
         case Op::floordiv: return is_v(e.args[0]) && constant_power(e.args[1]) > 0;
         case Op::shl:
         case Op::shr: return is_v(e.args[0]) && integer_of(e.args[1]).value_or(-1) >= 0;
@@ -60,9 +55,9 @@ Scaled scaled(const ExprP& e) {
     const Scaled inner = scaled(e->args[constant_first ? 1 : 0]);
     const ExprP& by = e->args[constant_first ? 0 : 1];
     const auto shift = e->op == Op::shl ? integer_of(by) : std::nullopt;
-    const Whole factor = e->op == Op::mul                        ? constant_power(by)
+    const Whole factor = e->op == Op::mul                      ? constant_power(by)
                          : shift && *shift >= 0 && *shift < 62 ? Whole(1) << static_cast<int>(*shift)
-                                                                : 0;
+                                                               : 0;
     if (inner.factor == 0 || factor == 0 || !power(inner.factor * factor)) return {};
     return {inner.factor * factor, inner.of};
 }
@@ -79,12 +74,11 @@ Multiple multiple(const ExprP& remainder) {
 }
 
 Whole most_within(const Interval& value, const Interval& step, Whole inner, Whole outer, Whole all) {
-    if (value.low < 0 || value.high >= largest || step.low < 1 || step.high >= largest / 2) return all;
-    if (inner < 1 || outer <= inner || outer > largest / step.high) return all;
-    Whole end = power_at_most(value.high + 1);
-    if (end < value.high + 1) end *= 2;
-    if (outer * power_at_most(step.high) > end) return all;
-    return std::min(all, end - (outer - inner) * step.low);
+    if (value.low < 0 || value.high >= largest || step.low < 1 || step.high >= largest) return all;
+    Whole found = -1;
+    for (Whole s = 1; s <= step.high; s *= 2)
+        if (s >= step.low) found = std::max(found, value.high - value.high % (outer * s) + inner * s);
+    return found < 0 ? all : std::min(all, found);
 }
 
 }  // namespace xcuda::passes

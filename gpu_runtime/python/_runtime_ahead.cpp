@@ -38,8 +38,7 @@ bool compile_ahead(nb::handle kernel, nb::handle types, bool declared) {
     }
     const launch::Signature first = likely(given);
     k.ahead.push_back(launch::compile_ahead(program, first, device, !declared || first != given));
-    if (declared && first != given)
-        k.ahead.push_back(launch::compile_ahead(program, given, device, false));
+    if (declared && first != given) k.ahead.push_back(launch::compile_ahead(program, given, device, false));
     return true;
 }
 
@@ -47,9 +46,12 @@ bool compile_ahead(nb::handle kernel, nb::handle types, bool declared) {
 
 void wait_for_ahead(KernelState& k) {
     if (k.ahead.empty()) return;
-    const auto begun = std::exchange(k.ahead, {});
-    nb::gil_scoped_release released;
-    for (const auto& one : begun) launch::wait_for(*one);
+    auto begun = std::exchange(k.ahead, {});
+    {
+        nb::gil_scoped_release released;
+        std::erase_if(begun, [](const auto& one) { return launch::wait_for(*one); });
+    }
+    k.ahead.insert(k.ahead.end(), begun.begin(), begun.end());
 }
 
 void bind_ahead(nb::module_& module) {

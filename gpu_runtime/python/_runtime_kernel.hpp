@@ -45,7 +45,7 @@ struct KernelState {
 
     std::shared_ptr<launch::Program> program;  // null until the first call, and after a captured name changed
     std::vector<std::shared_ptr<launch::Ahead>> ahead;  // see _runtime_ahead
-    launch::Steady steady;                     // of options.tuning.adaptive
+    launch::Steady steady;                              // of options.tuning.adaptive
     std::vector<Capture> captures;
     std::shared_ptr<const launch::Lowered> last_lowered;  // of the last calls
     std::shared_ptr<const launch::Specialisation> last;

@@ -84,7 +84,9 @@ def test_the_first_call_compiles_nothing_twice(declared, shape, waits):
     core.synchronize()  # the devices have been looked for
     before = compiles()
     function = scaled(NOTES[0])
-    kernel = core.kernel(function, "float32[:], float32[:], float64, int64") if declared else core.kernel(function)
+    kernel = (
+        core.kernel(function, "float32[:], float32[:], float64, int64") if declared else core.kernel(function)
+    )
     if waits:
         assert len(kernel.specialisations) == declared
         made = compiles()
@@ -116,7 +118,10 @@ def test_annotations_bind_nobody():
 
 def test_errors_are_the_first_calls():
     text = "def f({}):\n    x[0] = nothing_of_that_name + n\n"
-    plain, noted = core.kernel(make(text.format("x, n"))), core.kernel(make(text.format('x: "float64[:]", n: int')))
+    plain, noted = (
+        core.kernel(make(text.format("x, n"))),
+        core.kernel(make(text.format('x: "float64[:]", n: int'))),
+    )
     told = []
     for kernel in (plain, noted):
         assert kernel.specialisations == []
@@ -166,7 +171,7 @@ def test_it_can_be_turned_off(tmp_path):
         noted = core.kernel(scaled(NOTES[0]))
         print(noted.specialisations, compiles())
         declared = core.kernel(scaled(NOTES[0]), "float32[::1], float32[::1], float64, int64")
-        print(len(_runtime.specialisations(declared)), compiles())
+        print(len(declared.specialisations), compiles())
         """,
         XCUDA_COMPILE_AHEAD="0",
         XCUDA_CACHE_DIR=str(tmp_path),

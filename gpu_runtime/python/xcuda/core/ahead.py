@@ -52,7 +52,9 @@ def _type(note, names):
         note = _meant(note, names)
     if isinstance(note, type) and note in _NUMBERS:
         return _NUMBERS[note]
-    if isinstance(note, type) and hasattr(note, "dtype") and hasattr(note, "itemsize"):  # NumPy's scalar types
+    if (
+        isinstance(note, type) and hasattr(note, "dtype") and hasattr(note, "itemsize")
+    ):  # NumPy's scalar types
         note = note.__name__
     if not (isinstance(note, str) or is_type(note)):
         return None
