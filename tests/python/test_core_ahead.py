@@ -98,7 +98,7 @@ def test_the_first_call_compiles_nothing_twice(declared, shape, waits):
     assert last in kernel.signatures
     if waits:
         assert compiles() == made
-    kernel.specialisations  # noqa: B018 - waits
+    kernel.specialisations  # waits
     made = compiles()
     (kernel[shape] if shape else kernel)(y, x, 2.0, 1000)
     core.synchronize()

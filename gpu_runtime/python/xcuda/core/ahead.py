@@ -32,7 +32,7 @@ def begin_annotated(made, function):
         return
     try:
         _runtime.compile_ahead(made, types_from(types), False)
-    except Exception:  # noqa: BLE001 - the first call meets it again, with the names as they are then
+    except Exception:  # the first call meets it again, with the names as they are then
         return
 
 
@@ -67,7 +67,7 @@ def _meant(text, names):
         return text
     try:
         return eval(text, dict(names))
-    except Exception:  # noqa: BLE001 - an annotation may be anything
+    except Exception:  # an annotation may be anything
         return None
 
 
