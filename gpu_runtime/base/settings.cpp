@@ -72,6 +72,7 @@ Settings read_settings() {
     made.print_bytes = number("XCUDA_PRINT_BYTES", made.print_bytes, true);
     made.cpu_compiler = text("XCUDA_CPU_COMPILER");
     made.pool_guard = guard("XCUDA_POOL_GUARD");
+    made.compile_ahead = number("XCUDA_COMPILE_AHEAD", 1, false) != 0;
     made.dump = text("XCUDA_DUMP");
     return made;
 }

@@ -26,7 +26,9 @@ struct Settings {
         python_paths;  // the running Python's sys.path, where NVIDIA's wheels lie; set by the binding, never read
                        // from the environment
     Guard pool_guard = Guard::none;  // XCUDA_POOL_GUARD: "end" (or 1), "begin"; empty or 0: none
-    std::string dump;                // XCUDA_DUMP: comma list of ir, text, asm, passes
+    bool compile_ahead =
+        true;          // XCUDA_COMPILE_AHEAD: 0: no kernel compiles on a thread of its own at its definition
+    std::string dump;  // XCUDA_DUMP: comma list of ir, text, asm, passes
 };
 
 XCUDA_API Settings& settings();

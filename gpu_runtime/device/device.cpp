@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "base/settings.hpp"
 #ifdef XCUDA_CPU_DEVICE
@@ -72,10 +74,51 @@ std::shared_ptr<Device::Launch> Device::replay(const std::shared_ptr<Graph>&, St
     throw bug(name_of(*this) + " captures no graphs");
 }
 
+namespace {
+
+struct Waiting {
+    std::mutex mutex;
+    std::vector<void (*)()> calls;
+    std::atomic<bool> found{false};
+};
+Waiting& waiting() {
+    static Waiting& only = *new Waiting;
+    return only;
+}
+
+// Apart from the finding itself: who is called may ask for the devices.
+void tell_those_waiting() {
+    std::vector<void (*)()> calls;
+    {
+        const std::lock_guard lock(waiting().mutex);
+        waiting().found = true;
+        calls.swap(waiting().calls);
+    }
+    for (const auto call : calls) call();
+}
+
+}  // namespace
+
 std::span<const std::shared_ptr<Device>> devices() {
     // Never destroyed: work in flight at the process' end still uses them.
     static const auto* all = new std::vector<std::shared_ptr<Device>>(find_devices());
+    if (!devices_found()) [[unlikely]]
+        tell_those_waiting();
     return *all;
+}
+
+bool devices_found() { return waiting().found.load(std::memory_order_acquire); }
+
+void when_devices_found(void (*then)()) {
+    {
+        const std::lock_guard lock(waiting().mutex);
+        auto& calls = waiting().calls;
+        if (!waiting().found) {
+            if (std::find(calls.begin(), calls.end(), then) == calls.end()) calls.push_back(then);
+            return;
+        }
+    }
+    then();
 }
 
 std::shared_ptr<Device> default_device() {

@@ -246,6 +246,10 @@ public:
 /// The devices of this process, found once: CUDA devices first, the embedded CPU device last. Never empty
 /// when built with it.
 XCUDA_API std::span<const std::shared_ptr<Device>> devices();
+/// Whether someone has called devices(), which starts CUDA.
+XCUDA_API bool devices_found();
+/// Calls `then` once, when devices() is called for the first time, or at once where it was.
+XCUDA_API void when_devices_found(void (*then)());
 /// The device that is current where none is named: XCUDA_DEVICE ("cpu", "cuda:0"), else the first; the last, which is the
 /// CPU device where there is one, once the first is lost.
 XCUDA_API std::shared_ptr<Device> default_device();

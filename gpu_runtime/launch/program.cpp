@@ -181,28 +181,35 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
     return made;
 }
 
+std::shared_ptr<const Specialisation> Program::found(Made& made, bool guess) {
+    made.asked_for |= !guess;
+    return made.kernel;
+}
+
 std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<const Lowered>& lowered,
                                                           const std::shared_ptr<device::Device>& device,
                                                           const std::optional<device::Dim3>& block,
-                                                          bool automatic, bool long_grid) {
+                                                          bool automatic, bool long_grid, bool guess) {
     const bool on_cpu = device->info().kind == "cpu";
     automatic = automatic && !on_cpu;  // the CPU device lays the axes as it likes anyway
     long_grid = long_grid && !on_cpu;
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     std::ptrdiff_t shapes = 0;  // that have a text of their own
     const bool own_text = block && (on_cpu ? lowered->fixed_block : lowered->known_block);
-    std::shared_ptr<const Specialisation> general;
-    for (const auto& known : specialised_) {
+    Made* general = nullptr;
+    for (Made& one : specialised_) {
+        const auto& known = one.kernel;
         if (known->lowered != lowered || known->device != device || known->automatic != automatic ||
             known->long_grid != long_grid)
             continue;
-        if (known->block ? known->block == block : !own_text) return known;
-        if (!known->block) general = known;
+        if (known->block ? known->block == block : !own_text) return found(one, guess);
+        if (!known->block) general = &one;
         shapes += known->block.has_value();
     }
     const bool shared_text =
-        own_text && !on_cpu && (shapes >= most_blocks || (general && general->source == "file"));
-    if (shared_text && general) return general;
+        own_text && !on_cpu && (shapes >= most_blocks || (general && general->kernel->source == "file"));
+    if (shared_text && general) return found(*general, guess);
+    lock.unlock();  // other versions may compile meanwhile; of one text get_or_compile makes one kernel
 
     const double begin = now();
     auto made = std::make_shared<Specialisation>();
@@ -250,6 +257,15 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
     facts->programs = lowered->key.has_value();
     made->facts = facts;
 
+    lock.lock();
+    for (Made& other : specialised_)  // another thread may have been as far as we are
+        if (other.kernel->lowered == lowered && other.kernel->device == device &&
+            other.kernel->automatic == automatic && other.kernel->long_grid == long_grid &&
+            other.kernel->block == made->block)
+            return found(other, guess);
+    specialised_.push_back({made, !guess});
+    lock.unlock();
+
     Event event{};
     event.kind = Event::Kind::compile;
     event.begin = begin - lowered->seconds;
@@ -258,8 +274,6 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
     event.kernel = facts;
     event.compile_source = compile.source;
     record(std::move(event));
-
-    specialised_.push_back(made);
     return made;
 }
 
@@ -268,8 +282,11 @@ std::string Program::assembly(const Specialisation& kernel) const {
 }
 
 std::vector<std::shared_ptr<const Specialisation>> Program::specialisations() const {
+    std::vector<std::shared_ptr<const Specialisation>> out;
     std::lock_guard lock(mutex_);
-    return specialised_;
+    for (const auto& one : specialised_)
+        if (one.asked_for) out.push_back(one.kernel);
+    return out;
 }
 
 }  // namespace xcuda::launch

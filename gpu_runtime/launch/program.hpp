@@ -102,23 +102,31 @@ public:
     PlanKey key(const std::string& target, std::span<const Argument> arguments) const;
     /// Compiles where there is none yet. `block` counts only where the lowering wants it: none then gives a GPU's text for
     /// any block, which launches only get that come with a file or are of too many shapes. `automatic`: the launch shape is
-    /// shape_for's.
+    /// shape_for's. `guess`: nobody has asked for it.
     std::shared_ptr<const Specialisation> specialise(const std::shared_ptr<const Lowered>& lowered,
                                                      const std::shared_ptr<device::Device>& device,
                                                      const std::optional<device::Dim3>& block,
-                                                     bool automatic = false, bool long_grid = false);
+                                                     bool automatic = false, bool long_grid = false,
+                                                     bool guess = false);
+    /// Those that were asked for.
     std::vector<std::shared_ptr<const Specialisation>> specialisations() const;
     /// What the device's compiler makes of one of them, as text for people.
     std::string assembly(const Specialisation& kernel) const;
 
 private:
+    struct Made {
+        std::shared_ptr<const Specialisation> kernel;
+        bool asked_for;  // false: a guess (see launch/ahead.hpp) that no launch has wanted yet
+    };
+    static std::shared_ptr<const Specialisation> found(Made& made, bool guess);
+
     frontend::Source source_;  // of a program with a lowering: only its name
     Lowering lowering_;
     Options options_;
     std::optional<std::size_t> result_;  // FrontDoor::result
-    mutable std::mutex mutex_;  // of the two lists; held while compiling, so that one signature compiles once
+    mutable std::mutex mutex_;  // of the two lists; held while lowering, so that one signature is lowered once
     std::vector<std::shared_ptr<const Lowered>> lowered_;
-    std::vector<std::shared_ptr<const Specialisation>> specialised_;
+    std::vector<Made> specialised_;
 };
 
 /// The launch's threads along some axis need more than 32 bits: see Specialisation::long_grid.

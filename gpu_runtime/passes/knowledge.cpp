@@ -5,6 +5,7 @@
 #include "frontend/functions.hpp"
 #include "ir/walk.hpp"
 #include "passes/build.hpp"
+#include "passes/powers.hpp"
 
 namespace xcuda::passes {
 
@@ -85,7 +86,28 @@ Interval Query::range(const ExprP& e, const Knowledge& k) const {
     if (e->op == Op::var || e->op == Op::constant || e->op == Op::cast) return r;
     for (const Fact& fact : k.facts)
         if (same(*fact.value, *e)) r = meet(r, fact.range);
+    if (e->op == Op::add) r.high = most_of_sum(e, k, r.high);
     return r;
+}
+
+// `t + step` where `t % (2 * step) == 0`, as in a tree over neighbours.
+Whole Query::most_of_sum(const ExprP& e, const Knowledge& k, Whole all) const {
+    for (const Fact& fact : k.facts) {
+        if (fact.range != only(0)) continue;
+        const Multiple known = multiple(fact.value);
+        if (known.by.factor == 0) continue;
+        for (const int i : {0, 1}) {
+            const Scaled added = scaled(e->args[1 - i]);
+            if (added.of != known.by.of || added.factor == 0 || !same(*e->args[i], *known.value)) continue;
+            const Interval value = range(e->args[i], k), step = k.vars[static_cast<std::size_t>(added.of)];
+            const Interval type = numbers_of(e->type.dtype);
+            const bool exact = plus(value, times(step, only(added.factor))).within(type) &&
+                               times(step, only(known.by.factor)).within(type);
+            if (exact && is_power(f, added.of))
+                all = most_within(value, step, added.factor, known.by.factor, all);
+        }
+    }
+    return all;
 }
 
 Interval Query::of_node(const ExprP& e, const Knowledge& k) const {

@@ -60,6 +60,7 @@ struct Query {
 private:
     Interval of_node(const ir::ExprP& e, const Knowledge& k) const;
     Interval of_call(const ir::ExprP& e, const Knowledge& k) const;
+    Whole most_of_sum(const ir::ExprP& e, const Knowledge& k, Whole all) const;
 };
 
 }  // namespace xcuda::passes

@@ -1,6 +1,7 @@
 // The module xcuda._runtime: what Python sees of the C++ runtime. Thin; xcuda.core makes it friendly.
 #include <nanobind/nanobind.h>
 
+#include "_runtime_ahead.hpp"
 #include "_runtime_analysis.hpp"
 #include "_runtime_argument.hpp"
 #include "_runtime_array.hpp"
@@ -32,6 +33,7 @@ NB_MODULE(_runtime, module) {
     bind_graph(module);
     bind_kernel(module);
     bind_declared(module);
+    bind_ahead(module);
     bind_bound(module);
     bind_math(module);
     bind_numeric(module);

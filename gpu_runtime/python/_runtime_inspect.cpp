@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "_runtime_ahead.hpp"
 #include "_runtime_argument.hpp"
 #include "_runtime_dtype.hpp"
 #include "_runtime_inspect.hpp"
@@ -201,7 +202,8 @@ void bind_kernel(nb::module_& module) {
     bind_kernel_types(module);
     bind_launched(module);
     module.def("specialisations", [](nb::handle kernel) {
-        const KernelState& k = state_of(kernel);
+        KernelState& k = state_of(kernel);
+        wait_for_ahead(k);
         nb::list out;
         if (k.program)
             for (const auto& s : k.program->specialisations()) out.append(about(*s));
@@ -234,8 +236,9 @@ void bind_kernel(nb::module_& module) {
         return lowered.text.empty() ? ir::to_string(lowered.module) : lowered.text;
     });
     module.def("assembly_text", [](nb::handle kernel, std::size_t version) {
-        const KernelState& k = state_of(kernel);
+        KernelState& k = state_of(kernel);
         if (!k.program) raise("RuntimeError", k.name + " has not been compiled yet");
+        wait_for_ahead(k);
         const auto made = k.program->specialisations();
         if (version >= made.size()) raise("IndexError", k.name + " has no such version");
         const auto program = k.program;

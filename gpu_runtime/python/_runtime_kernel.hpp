@@ -10,6 +10,7 @@
 
 #include "_runtime_argument.hpp"
 #include "_runtime_stream.hpp"
+#include "launch/ahead.hpp"
 #include "launch/bound.hpp"
 #include "launch/program.hpp"
 #include "launch/steady.hpp"
@@ -43,7 +44,8 @@ struct KernelState {
     bool routed = false;   // about.route(values, has a shape) gives the kernel that runs instead
 
     std::shared_ptr<launch::Program> program;  // null until the first call, and after a captured name changed
-    launch::Steady steady;                     // of options.tuning.adaptive
+    std::vector<std::shared_ptr<launch::Ahead>> ahead;  // see _runtime_ahead
+    launch::Steady steady;                              // of options.tuning.adaptive
     std::vector<Capture> captures;
     std::shared_ptr<const launch::Lowered> last_lowered;  // of the last calls
     std::shared_ptr<const launch::Specialisation> last;

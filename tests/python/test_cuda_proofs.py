@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xcuda.core as cuda
+from frontend_source import make
 
 FLOATS = "float32[:, ::1], float32[:, ::1]"
 
@@ -128,6 +129,67 @@ def scan(sums, a):
         cuda.syncthreads()
         step *= 2
     sums[0] = part[255]
+
+
+def neighbours(first, condition, following, size=256):
+    """A tree over neighbours: the first step, when a thread adds, and the next step."""
+    return cuda.kernel(
+        make(
+            f"""
+            def f(sums, a):
+                part = cuda.shared.array({size}, np.float32)
+                t = cuda.threadIdx.x
+                part[t] = a[t]
+                cuda.syncthreads()
+                step = {first}
+                while step < {size}:
+                    if {condition}:
+                        part[t] += part[t + step]
+                    cuda.syncthreads()
+                    step = {following}
+                sums[0] = part[0]
+            """
+        )
+    )
+
+
+def on_host(a, first, condition, following):
+    part, step = a.copy(), first
+    while step < len(part):
+        new = part.copy()
+        for t in range(len(part)):
+            if eval(condition, {"t": t, "step": step}):
+                new[t] = part[t] + part[t + step]
+        part, step = new, eval(following, {"step": step})
+    return part[0]
+
+
+DOUBLED = "t % (2 * step) == 0"
+
+
+@pytest.mark.parametrize(
+    ("parts", "left"),
+    [
+        ((1, DOUBLED, "step * 2"), 0),
+        ((1, DOUBLED, "step << 1"), 0),
+        ((2, "t % (step * 4) == 0", "4 * step"), 0),
+        ((1, "t & (2 * step - 1) == 0", "step * 2"), 0),
+        ((1, "t % step == 0", "step * 2"), 1),
+        ((3, DOUBLED, "step * 2"), 1),
+        ((1, DOUBLED, "step * 3"), 1),
+        ((1, DOUBLED, "step + 1"), 1),
+        ((1, DOUBLED, "step * 2", 200), 1),
+    ],
+)
+def test_a_step_that_is_a_power_of_two_stays_in_its_block(parts, left):
+    kernel = neighbours(*parts)
+    size = parts[3] if len(parts) > 3 else 256
+    given = 2  # a's element and the sum
+    assert checks(kernel, VECTORS, (size, 1, 1))[0] == given + left
+    if left == 0:
+        a, sums = np.arange(size, dtype=np.float32), np.zeros(1, np.float32)
+        kernel[1, size](sums, a)
+        assert sums[0] == on_host(a, *parts)
 
 
 @pytest.mark.parametrize("kernel", [tree, scan])

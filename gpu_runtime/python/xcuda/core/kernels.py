@@ -8,6 +8,7 @@ import inspect
 import types
 
 from xcuda import _runtime
+from xcuda.core.ahead import begin_annotated, begin_declared
 from xcuda.core.definition import warn
 from xcuda.core.dispatcher import NumbaNames
 from xcuda.core.signatures import block_given, declared_from, signatures_from, types_from
@@ -37,8 +38,10 @@ def kernel(
 ):
     """Makes a kernel of a function: `@kernel`, or `@kernel(checked=False)` and the like.
 
-    signature: "float32[:, ::1], int64" or void(float32[:, ::1], int64) compiles it at once for these types, a list
-        of such for each; left out, it compiles when called.
+    signature: "float32[:, ::1], int64" or void(float32[:, ::1], int64) compiles it for these types, a list of such
+        for each, in the background: what can't be compiled is refused at once, and the first call waits for the
+        rest. Left out, annotations of all parameters ("float32[:]", int, types.float64) do the same, without binding
+        anyone; else it compiles when called.
     checked: indices out of range, division by zero and failed asserts raise, with line and thread.
     fastmath: floating-point operations may be reordered and contracted; integers, NaN tests and powers of negative
         numbers mean what they did.
@@ -167,9 +170,12 @@ def _made(function, signature, options):
     made.__call__ = made  # IPython then shows one signature, the function's
     if signature is not None:
         for one in signatures_from(signature):
-            made.compile(one)
+            if not begin_declared(made, one):
+                made.compile(one)
             about.declare(types_from(one))
         about.specialized = not isinstance(signature, list)
+    else:
+        begin_annotated(made, function)
     return made
 
 
