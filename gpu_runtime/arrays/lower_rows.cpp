@@ -30,6 +30,7 @@ struct RowLowerer {
     VarId lane = -1, line = -1;  // the thread's places in its row and its row's in the block
     std::vector<ExprP> lengths{};
     ExprP whole{};  // elements of a row
+    ExprP stop{};   // those that are there
 
     bool alone() const { return rows.threads == 1; }
 
@@ -55,6 +56,7 @@ struct RowLowerer {
             lengths.push_back(l.figure(at(before + d)));
             whole = whole ? xcuda::passes::mul(whole, lengths.back()) : lengths.back();
         }
+        stop = whole;
         if (alone()) return;
         lane = l.local("t", integer());
         line = l.local("y", integer());
@@ -68,6 +70,11 @@ struct RowLowerer {
         std::vector<ExprP> along;
         for (int d = 0; d < kept_axes; ++d) along.push_back(l.figure(at(1 + d)));
         split(body, variable(body, "row", row), 0, along);
+        if (!rows.shares) return;
+        const ExprP before_it = xcuda::passes::mul(l.read(l.axis[at(kept_axes - 1)]), whole);
+        stop = variable(
+            body, "stop",
+            xcuda::passes::minimum(whole, xcuda::passes::sub(l.figure(at(2 + kept_axes)), before_it)));
     }
 
     ExprP slot_once(Body& body, int from) {
@@ -172,7 +179,7 @@ struct RowLowerer {
             split(inside, l.read(k), kept_axes, lengths);
         }
         turn(inside, pass, accumulators);
-        body.push_back(loop_range(k, alone() ? int_constant(0) : l.read(lane), whole,
+        body.push_back(loop_range(k, alone() ? int_constant(0) : l.read(lane), stop,
                                   int_constant(rows.threads), std::move(inside)));
         combine(body, pass, accumulators);
     }

@@ -88,7 +88,7 @@ std::string Structure::key() const {
         put(key, 0x80000000u | static_cast<std::uint32_t>(f.loop) << 8 |
                      static_cast<std::uint32_t>(f.axes) << 1 | (f.chunked ? 1u : 0u));
     for (const Rows& r : rows) {
-        put(key, 0xc0000000u | static_cast<std::uint32_t>(r.axes));
+        put(key, 0xc0000000u | static_cast<std::uint32_t>(r.axes) | (r.shares ? 0x100u : 0u));
         put(key, static_cast<std::uint32_t>(r.threads) << 16 | static_cast<std::uint32_t>(r.rows));
         for (const Rows::Kept& k : r.kept)
             put(key, static_cast<std::uint32_t>(k.step) << 8 | static_cast<std::uint32_t>(k.output));
