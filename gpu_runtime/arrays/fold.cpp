@@ -13,6 +13,7 @@ constexpr std::int64_t turns_a_chunk = 16;
 constexpr std::int64_t most_a_block =
     16384;  // elements that one block folds alone: less time than another launch
 constexpr std::int64_t least_a_block = 2048;  // elements of a block, where there are more blocks than results
+constexpr std::int64_t whole_share = 32;  // a block's share of a fold is a multiple of
 constexpr int blocks_a_multiprocessor = 4;
 constexpr int most_axes = launch::max_ndim - 2;  // of a pass: splitting adds two
 constexpr int most_folded = 3;                   // of a pass that has more axes
@@ -245,8 +246,9 @@ struct Folder {
         }
     }
 
-    // Starts the kernel of a pass whose last axis alone is folded, each time by the threads of one block.
-    void start_blocks(const Pass& p, const Target& to) {
+    // Starts the kernel of a pass whose last axis alone is folded, each time by the threads of one block. `of`: the last
+    // two axes are shares of so many elements; 0: they are not.
+    void start_blocks(const Pass& p, const Target& to, std::int64_t of = 0) {
         Kernel k;
         k.structure = p.structure;
         k.slots = p.slots;
@@ -270,6 +272,7 @@ struct Folder {
                 if (!s.slots[i].number) add_first(k.slots[i].view);
         }
         k.figures.push_back(length);
+        if (of > 0) k.figures.push_back(of);
         s.axes = kept + 1;
         for (std::size_t i = 0; i < k.slots.size(); ++i)
             s.slots[i].axes = s.slots[i].number ? Axes{} : axes_of(k.slots[i].view, false);
@@ -292,6 +295,7 @@ struct Folder {
         const auto wanted = std::bit_ceil(static_cast<std::uint64_t>(length) / 4);
         r.threads = on_cpu() ? 32 : static_cast<int>(std::clamp<std::uint64_t>(wanted, 16, 512));
         r.rows = on_cpu() ? 1 : std::max(1, 128 / r.threads);
+        r.shares = of > 0;
         s.rows.push_back(r);
         k.shape = device::Shape{};
         k.shape->grid = {(rows + r.rows - 1) / r.rows, 1, 1};
@@ -299,23 +303,22 @@ struct Folder {
         start(k, value.site, queue);
     }
 
-    // Part of a pass: `count` elements of its last axis from `first` on, as `lengths` of them, the last ones neighbours.
-    static Pass part_of(const Pass& p, std::int64_t first, std::span<const std::int64_t> lengths) {
+    // The pass with its last axis as `shares` of `share` neighbours each.
+    static Pass in_shares(const Pass& p, std::int64_t shares, std::int64_t share) {
         Pass part = p;
-        const int axis = p.axes - 1;
-        part.axes = axis + static_cast<int>(lengths.size());
-        std::copy(lengths.begin(), lengths.end(), part.lengths.begin() + axis);
+        const std::size_t axis = at(p.axes - 1);
+        part.axes = p.axes + 1;
+        part.lengths[axis] = shares;
+        part.lengths[axis + 1] = share;
         for (std::size_t i = 0; i < part.slots.size(); ++i) {
             if (part.structure.slots[i].number) continue;
-            Memory& m = part.slots[i];
-            const std::int64_t step = p.slots[i].view.strides[at(axis)];
-            m.address += first * step * static_cast<std::int64_t>(info(part.structure.slots[i].dtype).size);
-            m.view.ndim = part.axes;
-            std::int64_t stride = step;
-            for (std::size_t d = lengths.size(); d-- > 0; stride *= lengths[d]) {
-                m.view.lengths[at(axis) + d] = lengths[d];
-                m.view.strides[at(axis) + d] = stride;
-            }
+            View& v = part.slots[i].view;
+            const std::int64_t step = v.strides[axis];
+            v.ndim = part.axes;
+            v.lengths[axis] = shares;
+            v.lengths[axis + 1] = share;
+            v.strides[axis] = step * share;
+            v.strides[axis + 1] = step;
         }
         return part;
     }
@@ -331,23 +334,18 @@ struct Folder {
         const std::int64_t shares =
             n <= most_a_block ? 1 : std::clamp<std::int64_t>(blocks / results, 1, n / least_a_block);
         if (shares == 1 && p.kept == axis) return start_blocks(p, to);
-        const std::int64_t share = n / shares, tail = n - share * shares;
+        // Whole groups of vectors, and as many shares as there are elements for.
+        const std::int64_t share = (n / shares + whole_share) / whole_share * whole_share;
+        const std::int64_t blocks_used = (n + share - 1) / share;
         std::array<std::int64_t, max_axes> shape;
         std::copy(p.lengths.begin(), p.lengths.begin() + axis, shape.begin());
-        shape[at(axis)] = shares + (tail ? 1 : 0);
+        shape[at(axis)] = blocks_used;
         const View layout = dense({shape.data(), at(axis) + 1});
         const auto size = static_cast<std::int64_t>(info(loop.out).size);
         auto partial = std::make_shared<launch::Buffer>(
             queue.device, static_cast<std::size_t>(layout.size() * size), queue.stream);
-        Target into{static_cast<char*>(partial->address()), loop.out, layout};
-        into.view.lengths[at(axis)] = shares;
-        start_blocks(part_of(p, 0, std::array{shares, share}), into);
-        if (tail) {
-            Target last = into;
-            last.view.offset = shares;
-            last.view.ndim = axis;
-            start_blocks(part_of(p, shares * share, std::array{tail}), last);
-        }
+        start_blocks(in_shares(p, blocks_used, share),
+                     {static_cast<char*>(partial->address()), loop.out, layout}, n);
         run(over(partial, layout, p.kept), to);
     }
 

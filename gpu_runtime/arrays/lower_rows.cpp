@@ -39,6 +39,7 @@ void RowLowerer::begin(Body& body) {
         lengths.push_back(l.figure(at(before + d)));
         whole = whole ? xcuda::passes::mul(whole, lengths.back()) : lengths.back();
     }
+    stop = whole;
     if (alone()) return;
     lane = l.local("t", integer());
     line = l.local("y", integer());
@@ -52,6 +53,11 @@ void RowLowerer::begin(Body& body) {
     std::vector<ExprP> along;
     for (int d = 0; d < kept_axes; ++d) along.push_back(l.figure(at(1 + d)));
     split(body, variable(body, "row", row), 0, along);
+    if (!rows.shares) return;
+    const ExprP before_it = xcuda::passes::mul(l.read(l.axis[at(kept_axes - 1)]), whole);
+    stop =
+        variable(body, "stop",
+                 xcuda::passes::minimum(whole, xcuda::passes::sub(l.figure(at(2 + kept_axes)), before_it)));
 }
 
 ExprP RowLowerer::slot_once(Body& body, int from) {
@@ -163,7 +169,7 @@ void RowLowerer::pass_over(Body& body, const PassOver& pass) {
         split(inside, l.read(k), kept_axes, lengths);
     }
     turn(inside, pass, accumulators);
-    body.push_back(loop_range(k, alone() ? int_constant(0) : l.read(lane), whole, int_constant(rows.threads),
+    body.push_back(loop_range(k, alone() ? int_constant(0) : l.read(lane), stop, int_constant(rows.threads),
                               std::move(inside)));
     combine(body, pass, accumulators);
 }

@@ -227,7 +227,8 @@ void compute(std::span<const ValueP> wanted, const Queue& queue) {
     }
 }
 
-void store(Value& target, const View& view, const Operand& from, const Site& site, const Queue& queue) {
+void store(Value& target, const View& view, const Operand& from, const Site& site, const Queue& queue,
+           bool dies) {
     if (view.size() == 0) return;
     Operand source = from;
     if (source.value && source.value->pending()) {
@@ -240,7 +241,8 @@ void store(Value& target, const View& view, const Operand& from, const Site& sit
         std::vector<ValueP> first;
         for (const Item& i : plan.items)
             if (i.memory && i.value != source.value) first.push_back(i.value);
-        const bool whole = source.value->reduction || !aligned(source) || source.value->arrays > 0 ||
+        const bool whole = source.value->reduction || !aligned(source) ||
+                           source.value->arrays > (dies ? 1 : 0) ||
                            reads_elsewhere(source, target, view, false);
         if (whole) first.push_back(source.value);
         compute(first, queue);

@@ -13,8 +13,9 @@ XCUDA_API void compute(std::span<const ValueP> wanted, const Queue& queue);
 
 /// Writes the operand (broadcast to the view's shape already) to a view of a value in memory. Pending readers of the
 /// old contents must have been computed; where the operand itself reads the memory in another order, a copy is made.
+/// `dies`: one array holds the operand's value, and nobody needs it afterwards.
 XCUDA_API void store(Value& target, const View& view, const Operand& from, const Site& site,
-                     const Queue& queue);
+                     const Queue& queue, bool dies = false);
 
 /// A view of an array and what is to stand there, of the view's shape.
 struct Part {

@@ -24,6 +24,7 @@ struct RowLowerer {
     ir::VarId lane = -1, line = -1;  // the thread's places in its row and its row's in the block
     std::vector<ir::ExprP> lengths{};
     ir::ExprP whole{};  // elements of a row
+    ir::ExprP stop{};   // those that are there
 
     explicit RowLowerer(Lowerer& lowerer) : l(lowerer) {}
     virtual ~RowLowerer() = default;

@@ -89,7 +89,7 @@ std::string Structure::key() const {
         put(key, 0x80000000u | static_cast<std::uint32_t>(f.loop) << 8 |
                      static_cast<std::uint32_t>(f.axes) << 1 | (f.chunked ? 1u : 0u));
     for (const Rows& r : rows) {
-        put(key, 0xc0000000u | static_cast<std::uint32_t>(r.axes));
+        put(key, 0xc0000000u | static_cast<std::uint32_t>(r.axes) | (r.shares ? 0x100u : 0u));
         put(key, static_cast<std::uint32_t>(r.threads) << 16 | static_cast<std::uint32_t>(r.rows));
         put(key, static_cast<std::uint32_t>(r.vector) << 16 | static_cast<std::uint32_t>(r.turns) << 1 |
                      (r.exact ? 1u : 0u));

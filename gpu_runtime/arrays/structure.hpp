@@ -53,6 +53,8 @@ struct Rows {
     int axes = 0;
     int threads = 1;  // of a row
     int rows = 1;     // of a block; more than 1 only where a row has several threads
+    // Rows are shares of longer ones, along the axis before the row's; the last share may be shorter than the others.
+    bool shares = false;
     // A row read once, its elements in registers from pass to pass: each thread has `turns` times `vector` neighbours, and
     // those of all threads are the row (exact) or more. 0: every pass reads the row again.
     int vector = 0, turns = 0;
@@ -81,7 +83,8 @@ struct Structure {
 
 /// The order of the kernel's parameters: outputs, slots, then integers: of a folding the length of each loop, the
 /// identity, and the turns of a chunk; of more than three thread axes the length of each. Of rows: how many there are,
-/// and the length of each axis; where a row has one thread, only those of the row's axes before.
+/// and the length of each axis; where a row has one thread, only those of the row's axes before; of shares, how many
+/// elements they are of.
 XCUDA_API ir::Module lowered(const Structure& structure, const std::vector<ir::Type>& parameters);
 
 constexpr int thread_axes = 3;

@@ -384,7 +384,7 @@ void assign(NumericArray& array, const Operand& from) {
     assign_view(array, array.view, from);
 }
 
-void assign_view(NumericArray& array, const View& view, Operand from) {
+void assign_view(NumericArray& array, const View& view, Operand from, bool dies) {
     if (array.readonly) wrong("ValueError", "assignment destination is read-only");
     if (from.value) {
         View trimmed = from.view;  // leading axes of length 1 are no matter
@@ -406,13 +406,16 @@ void assign_view(NumericArray& array, const View& view, Operand from) {
         if (from.value->device != array.value->device)
             wrong("ValueError", "the arrays live on different devices");
     }
+    // What `a[k] += b` ends with: the view, which has been written to, is put where it is.
+    if (from.value == array.value && from.view == view) return;
     const arrays::Queue queue = queue_on(array.value->device);
     std::vector<ValueP> first = arrays::pending_readers(*array.value);
     // The source's own chain may read the memory; it is written by the same kernel.
-    std::erase_if(first, [&](const ValueP& v) { return v == from.value && v->arrays == 0; });
+    const int holders = dies ? 1 : 0;
+    std::erase_if(first, [&](const ValueP& v) { return v == from.value && v->arrays <= holders; });
     if (array.value->pending()) first.push_back(array.value);
     if (!first.empty()) arrays::compute(first, queue);
-    arrays::store(*array.value, view, from, site_here(), queue);
+    arrays::store(*array.value, view, from, site_here(), queue, dies);
 }
 
 void bind_numeric(nb::module_& module) {

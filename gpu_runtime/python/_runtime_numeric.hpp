@@ -61,8 +61,9 @@ arrays::ValueP applied(const arrays::Loop& loop, std::vector<arrays::Operand> op
 bool take(NumericArray& array, const arrays::ValueP& from);
 /// Elements for the array: by another value in its place where nobody else sees its memory, else by a write.
 void assign(NumericArray& array, const arrays::Operand& from);
-/// A write to a view of the array.
-void assign_view(NumericArray& array, const arrays::View& view, arrays::Operand from);
+/// A write to a view of the array. `dies`: the array that holds the operand's value, all of it, ends with the write, so that
+/// what is pending need not be in memory of its own.
+void assign_view(NumericArray& array, const arrays::View& view, arrays::Operand from, bool dies = false);
 
 /// Python's and NumPy's numbers and numeric's arrays, as operands. `code`: their kind for promotion.
 constexpr int weak_int = 15, weak_float = 16, weak_complex = 17, codes = 18;

@@ -383,7 +383,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* given) {
         const bool dies = from.value && from.value->pending() && from.value->arrays == 1 &&
                           from.view == from.value->layout && is_temporary(given);
         if (dies && !x.readonly && *view == x.view && take(x, from.value)) return 0;
-        assign_view(x, *view, std::move(from));
+        assign_view(x, *view, std::move(from), dies);
         return 0;
     });
 }

@@ -12,7 +12,7 @@ import pytest
 import xcuda.numeric as np
 from scipy import stats
 from xcuda.numeric.random import _distributions, _streams
-from xcuda.numeric.random._fill import _kernels, _layers_on_host
+from xcuda.numeric.random._fill import _kernels, _layers_on_host, fill
 from xcuda.numeric.random._state import Start, stream_of
 
 ALL = os.environ.get("XCUDA_RANDOM") == "all"
@@ -289,13 +289,29 @@ def test_other_streams_and_the_legacy_functions_draw_on_the_host():
 @pytest.mark.parametrize("length", [_streams.PHILOX, _streams.PCG64])
 def test_kernels_compile_for_gpus(length):
     pytest.importorskip("nvidia.cu13", reason="no NVRTC wheel")
-    _, walk = _kernels(length, 64, "normal")
-    types = (
-        "float64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], uint64[::1], uint64[:, ::1], float64[:, ::1], "
-        "int64, int64, int64, float64, float64, float64"
-    )
-    made = walk.compile(types, target="sm_90")
-    assert 0 < made["registers"] <= 255
+    _, walk, finish = _kernels(length, 64, "normal")
+    whole, more = "int64[::1]", "uint64[::1], uint64[:, ::1], float64[:, ::1], int64, int64, float64, float64, float64"
+    for kernel, types in (
+        (walk, f"float64[:, ::1], {whole}, {whole}, {whole}, {whole}, int64, {more}"),
+        (finish, f"{whole}, {whole}, {whole}, {whole}, {whole}, int64, {more}"),
+    ):
+        made = kernel.compile(types, target="sm_90")
+        assert 0 < made["registers"] <= 255
+
+
+@pytest.mark.parametrize("name, method", [("standard_normal", "normal"), ("standard_gamma", "gamma"), ("random", "random")])
+@pytest.mark.parametrize("chunk", [32, 64])
+def test_numbers_do_not_depend_on_the_pieces(name, method, chunk):
+    """A GPU's pieces are shorter: more of them begin at a wrong place, and are drawn again."""
+    for size in (1, 31, 5000, 40_000):
+        ours, theirs = (numpy.random.Philox(5) for _ in range(2))
+        out = np.empty(size)
+        words = {"random": 1, "standard_normal": 1.02, "standard_gamma": 2.1}[name]
+        shape = [2.5] if method == "gamma" else []
+        fill(ours, stream_of(ours), out.to_device_array(), method, [*shape, 0.0, 0.0, 0.0][:3], words=words, chunk=chunk)
+        want = getattr(numpy.random.Generator(theirs), name)(*shape, size=size)
+        numpy.testing.assert_allclose(out.get(), want, rtol=1e-12)
+        assert ours.random_raw() == theirs.random_raw()
 
 
 @pytest.mark.parametrize("kind, name, bits", [("Philox", "normal", 64), ("PCG64", "normal_single", 32)])
@@ -309,15 +325,17 @@ def test_gpus_draw_the_same_numbers(kind, name, bits):
     generator = getattr(numpy.random, kind)(9)
     numpy.random.Generator(generator).random(5)
     start = Start(generator)
-    _, walk = _kernels(stream_of(generator), bits, name)
+    _, walk, _ = _kernels(stream_of(generator), bits, name)
     kind = numpy.float32 if bits == 32 else numpy.float64
     drawn, piece = numpy.zeros((4, 256), kind), 256
-    entries, exits, counts, changed = numpy.full(4, -1), *(numpy.zeros(n, numpy.int64) for n in (4, 4, 1))
+    entries, exits, counts, told = (numpy.zeros(n, numpy.int64) for n in (4, 4, 4, 6))
     base, jumps = start.base.copy_to_host(), start.jumps.copy_to_host()
-    host_cuda.launch(
-        walk, 1, 4, drawn, entries, exits, counts, changed, base, jumps, _layers_on_host(kind), start.position(bits),
-        piece, piece, 0.0, 0.0, 0.0,
-    )  # fmt: skip
+    for turn in range(3):
+        host_cuda.launch(
+            walk, 1, 4, drawn, entries, exits, counts, told, turn, base, jumps, _layers_on_host(kind), start.position(bits),
+            piece, 0.0, 0.0, 0.0,
+        )  # fmt: skip
+    assert told[2] == 0  # all pieces were begun at the right place by then
     made = numpy.concatenate([row[:n] for row, n in zip(drawn, counts, strict=True)])
     want = numpy.random.Generator(generator).standard_normal(made.size, dtype=kind)
     numpy.testing.assert_allclose(made, want, rtol=1e-12 if bits == 64 else 2e-5)

@@ -1,17 +1,65 @@
 """pad: arrays with a margin, in all of NumPy's modes."""
 
+import math
+
 import numpy
 
+from xcuda import core as cuda
+from xcuda.core.own_kernel import own_kernel
+
 from ._array import asarray
-from ._creation import full
+from ._creation import empty, full
 from ._gather import ramp
-from ._indexing import taken
 from ._joining import joined
 from ._paths import ByNumpy, as_numpy_raises, held_array, native_twice
 from ._registry import TABLE
 
-_BY_PLACE = ("edge", "reflect", "symmetric", "wrap")
+_BY_PLACE = ("edge", "wrap", "symmetric", "reflect")  # in the order of _source's numbers
 _STATISTICS = ("maximum", "minimum", "mean", "median")
+
+
+def _source(i, n, mode):
+    """Which of n elements stands at place i, which may lie before or after them."""
+    if 0 <= i and i < n:
+        return i
+    if mode == 0 or n == 1:
+        return min(max(i, 0), n - 1)
+    if mode == 1:
+        return i % n
+    both = 2 * n if mode == 2 else 2 * n - 2
+    i = i % both
+    return i if i < n else (both - 1 - i if mode == 2 else both - i)
+
+
+@own_kernel(checked=False)
+def _padded_by_place(out, a, first, second, third, mode):
+    i, j, k = cuda.grid(3)
+    if i < out.shape[0] and j < out.shape[1] and k < out.shape[2]:
+        p = _source(i - first, a.shape[0], mode)
+        q = _source(j - second, a.shape[1], mode)
+        out[i, j, k] = a[p, q, _source(k - third, a.shape[2], mode)]
+
+
+def _by_place(a, widths, mode):
+    """The array with margins of its own elements: of up to three axes in one go, else axis by axis."""
+    if a.ndim <= 3:
+        return _padded_axes(a, (1,) * (3 - a.ndim) + a.shape, [(0, 0)] * (3 - a.ndim) + widths, widths, mode)
+    for k, pair in enumerate(widths):
+        if pair != (0, 0):
+            planes = (math.prod(a.shape[:k]), a.shape[k], math.prod(a.shape[k + 1 :]))
+            one = [pair if k == axis else (0, 0) for axis in range(a.ndim)]
+            a = _padded_axes(a, planes, [(0, 0), pair, (0, 0)], one, mode)
+    return a
+
+
+def _padded_axes(a, planes, widths_of_planes, widths, mode):
+    """The same, the array seen as one of three axes."""
+    out = empty([n + low + high for n, (low, high) in zip(a.shape, widths, strict=True)], a.dtype)
+    if out.size:
+        wide = [n + low + high for n, (low, high) in zip(planes, widths_of_planes, strict=True)]
+        before = [low for low, _ in widths_of_planes]
+        _padded_by_place()(out.reshape(wide), a.reshape(planes), *before, _BY_PLACE.index(mode))
+    return out
 
 
 def _pairs(value, ndim):
@@ -41,22 +89,24 @@ def pad(array, pad_width, mode="constant", **kwargs):
     whole = all(isinstance(w, int) for pair in widths for w in pair)
     if not whole or any(w < 0 for pair in widths for w in pair):
         as_numpy_raises(numpy.pad, a, pad_width, mode, **kwargs)
-    numpy.pad(numpy.zeros((1,) * a.ndim, a.dtype), 0, mode, **kwargs)  # raises for wrong arguments
-    for k, (low, high) in enumerate(widths):
-        if not low and not high:
-            continue
-        if not a.shape[k] and mode not in ("constant", "empty"):
+    if kwargs or mode not in _BY_PLACE:
+        numpy.pad(numpy.zeros((1,) * a.ndim, a.dtype), 0, mode, **kwargs)  # raises for wrong arguments
+    widths = [*map(tuple, widths)]
+    for k, pair in enumerate(widths):
+        if any(pair) and not a.shape[k] and mode not in ("constant", "empty"):
             raise ValueError(f"can't extend empty axis {k} using modes other than 'constant' or 'empty'")
-        a = _padded(a, k, low, high, mode, kwargs)
+    if mode in _BY_PLACE:
+        a = _by_place(a, widths, mode)
+    else:
+        for k, (low, high) in enumerate(widths):
+            if low or high:
+                a = _padded(a, k, low, high, mode, kwargs)
     return a if a is not array else a.copy()
 
 
 def _padded(a, k, low, high, mode, how):
     """`a` with its margins along axis k."""
     n = a.shape[k]
-    if mode in _BY_PLACE:
-        # NumPy pads the places: the elements follow.
-        return taken(a, asarray(numpy.pad(numpy.arange(n), (low, high), mode)), k)
     shapes = [[*a.shape], [*a.shape]]
     shapes[0][k], shapes[1][k] = low, high
     if mode in ("constant", "empty"):

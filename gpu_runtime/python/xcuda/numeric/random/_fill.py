@@ -3,8 +3,8 @@
 A draw takes as many words of the stream as it happens to need, so where the next one begins is only known once it is
 made. The stream is cut into pieces: each thread draws from the beginning of its piece to its end, as if a draw began
 there, and tells how far its last draw reached into the next piece. A piece that was begun at the wrong place is drawn
-again, until none is. Wrong beginnings soon fall into step with right ones, so two or three passes do. What comes out is
-the sequence that one thread would have drawn, whatever the pieces.
+again, until none is. Wrong beginnings soon fall into step with right ones, so two or three passes do, and nobody looks
+before the third. What comes out is the sequence that one thread would have drawn, whatever the pieces.
 """
 
 import functools
@@ -18,8 +18,10 @@ from xcuda.core.own_kernel import own_kernel
 from . import _continuous, _discrete, _streams, _tables
 from ._state import TURN, Start, move_on, move_on_by_halves
 
-_PIECES = 1 << 15  # of a pass at most: they bound the memory for what is drawn
-_CHUNK = 256  # draws a thread, where each takes one word
+_WORDS = 1 << 23  # of a pass at most: they bound the memory for what is drawn
+_PASSES = 3  # before the host asks whether all pieces were begun at the right place
+_END, _MADE, _OVER = range(_PASSES, _PASSES + 3)  # in what kernels tell, after a flag a pass
+_CHUNK, _CHUNK_OF_GPU = 256, 32  # words a thread draws from: a GPU has more threads
 _LANES = 128
 
 
@@ -29,7 +31,7 @@ def _draw_function(name):
 
 @functools.cache
 def _kernels(length, bits, name):
-    """(direct, walk) for a stream's length, the bits of a draw and a distribution."""
+    """(direct, walk, finish) for a stream's length, the bits of a draw and a distribution."""
     draw, start, position_of = _draw_function(name), _streams.start, _streams.position_of
 
     @cuda.kernel(checked=False, fma=False)
@@ -45,31 +47,46 @@ def _kernels(length, bits, name):
                 more[0] = 1
 
     @cuda.kernel(checked=False, fma=False)
-    def walk(drawn, entries, exits, counts, changed, base, jumps, t, first, piece, most, a, b, c):
+    def walk(drawn, entries, exits, counts, told, turn, base, jumps, t, first, piece, a, b, c):
         i = cuda.grid(1)
         if i < counts.shape[0]:
-            entry = exits[i - 1] if i > 0 else 0
-            if entry != entries[i]:
+            entry = exits[i - 1] if i > 0 and turn > 0 else 0
+            if turn == 0 or entry != entries[i]:
                 entries[i] = entry
-                changed[0] = 1
+                told[turn % _PASSES] = 1
                 s = cuda.local.array(length, np.uint64)
                 begin = first + i * piece
                 start(s, base, jumps, begin + entry, bits)
                 count = 0
-                while position_of(s, bits) < begin + piece and count < most:
+                while position_of(s, bits) < begin + piece:
                     drawn[i, count] = draw(s, t, a, b, c)
                     count += 1
                 counts[i] = count
                 exits[i] = position_of(s, bits) - (begin + piece)
 
-    return direct, walk
+    @cuda.kernel(checked=False, fma=False)
+    def finish(told, entries, exits, counts, sums, left, base, jumps, t, first, piece, a, b, c):
+        i = cuda.grid(1)
+        if i < counts.shape[0]:
+            if i == counts.shape[0] - 1:
+                told[_MADE] = sums[i]
+                told[_OVER] = exits[i]
+            before = sums[i] - counts[i]
+            if before < left and left <= sums[i]:
+                s = cuda.local.array(length, np.uint64)
+                start(s, base, jumps, first + i * piece + entries[i], bits)
+                for _ in range(left - before):
+                    draw(s, t, a, b, c)
+                told[_END] = position_of(s, bits)
+
+    return direct, walk, finish
 
 
 @own_kernel(checked=False)
-def _gather(out, drawn, offsets, counts, first):
+def _gather(out, drawn, sums, counts, first):
     i, j = cuda.grid(2)
     if i < drawn.shape[0] and j < drawn.shape[1]:
-        to = first + offsets[i] + j
+        to = first + sums[i] - counts[i] + j
         if j < counts[i] and to < out.shape[0]:
             out[to] = drawn[i, j]
 
@@ -106,25 +123,28 @@ def _grid(threads, width=_LANES):
     return (threads + width - 1) // width
 
 
-def fill(bit_generator, length, out, name, parameters, *, bits=64, words=1.0, piece=256):
+def fill(bit_generator, length, out, name, parameters, *, bits=64, words=1.0, chunk=None):
     """Fills a flat DeviceArray with what NumPy would draw, and moves the generator on.
 
     bits: of a draw from the stream. words: of the stream that a number takes, about; 1 says that it all but always
-    takes just one. piece: words a thread draws from.
+    takes just one. chunk: words a thread draws from; more where a number takes several.
     """
+    if chunk is None:
+        chunk = _CHUNK if out._host_accessible else _CHUNK_OF_GPU
     with TURN:
         where = Start(bit_generator)
-        direct, walk = _kernels(length, bits, name)
+        direct, walk, finish = _kernels(length, bits, name)
         given = where.base, where.jumps, _layers(name.endswith("_single"))
         first = where.position(bits)
         end = None
         if words == 1:
             more = to_device(np.zeros(1, np.int64))
-            direct[_grid(_grid(out.size, _CHUNK)), _LANES](out, more, *given, first, _CHUNK, *parameters)
+            direct[_grid(_grid(out.size, chunk)), _LANES](out, more, *given, first, chunk, *parameters)
             if not more.copy_to_host()[0]:
                 end = first + out.size
         if end is None:
-            end = _walked(walk, out, given, first, piece, words, parameters)
+            piece = chunk if words < 1.5 else 4 * chunk
+            end = _walked(walk, finish, out, given, first, piece, words, parameters)
         if bits == 64:
             move_on(bit_generator, end - first)
         elif bits == 32:
@@ -133,42 +153,40 @@ def fill(bit_generator, length, out, name, parameters, *, bits=64, words=1.0, pi
             move_on_by_halves(bit_generator, _grid(end, 32 // bits))
 
 
-def _walked(walk, out, given, first, piece, words, parameters):
+def _walked(walk, finish, out, given, first, piece, words, parameters):
     """The position after the last number."""
     done = 0
     while True:
         left = out.size - done
-        pieces = min(int(left * words * 1.03 / piece) + 2, _PIECES)
+        pieces = min(int(left * words * 1.03 / piece) + 2, _WORDS // piece)
         drawn = cuda.device_array((pieces, piece), out.dtype)
-        entries, exits, counts = _walk_pieces(walk, drawn, given, first, piece, piece, parameters)
-        made = counts.copy_to_host()
-        ends = np.cumsum(made)
-        _gather()[(_grid(pieces, 4), _grid(piece, 64)), (4, 64)](
-            out, drawn, to_device(ends - made), counts, done
-        )
-        if ends[-1] >= left:
-            last = int(np.searchsorted(ends, left))
-            begin = first + last * piece + int(entries.copy_to_host()[last])
-            most = int(left - (ends[last] - made[last]))
-            _, exits, _ = _walk_pieces(walk, drawn[:1], given, begin, piece, most, parameters)
-            return begin + piece + int(exits.copy_to_host()[0])
-        done += int(ends[-1])
-        first += pieces * piece + int(exits.copy_to_host()[-1])
-        words = max(pieces * piece / max(int(ends[-1]), 1), 1.0)
+        entries, exits, counts = (cuda.device_array(pieces, np.int64) for _ in range(3))
+        told, turn = None, 0
+        while told is None or told[_PASSES - 1]:
+            found = cuda.zeros(_OVER + 1, np.int64)
+            for _ in range(_PASSES):
+                walk[_grid(pieces, 32), 32](
+                    drawn, entries, exits, counts, found, turn, *given, first, piece, *parameters
+                )
+                turn += 1
+            sums = _running_sums(counts)
+            finish[_grid(pieces, 32), 32](
+                found, entries, exits, counts, sums, left, *given, first, piece, *parameters
+            )
+            told = found.copy_to_host()
+        _gather()[(_grid(pieces, 4), _grid(piece, 64)), (4, 64)](out, drawn, sums, counts, done)
+        if told[_MADE] >= left:
+            return int(told[_END])
+        done += int(told[_MADE])
+        first += pieces * piece + int(told[_OVER])
+        words = max(pieces * piece / max(int(told[_MADE]), 1), 1.0)
 
 
-def _walk_pieces(walk, drawn, given, first, piece, most, parameters):
-    """(how far into each piece the draw before it reached, how far its own last one does, how many it made)."""
-    pieces = drawn.shape[0]
-    entries = to_device(np.full(pieces, -1, np.int64))
-    exits, counts = (to_device(np.zeros(pieces, np.int64)) for _ in range(2))
-    changed = to_device(np.ones(1, np.int64))
-    while changed.copy_to_host()[0]:
-        changed = to_device(np.zeros(1, np.int64))
-        walk[_grid(pieces, 32), 32](
-            drawn, entries, exits, counts, changed, *given, first, piece, most, *parameters
-        )
-    return entries, exits, counts
+def _running_sums(counts):
+    from .._scans import scanned
+    from .._stacks import ours
+
+    return scanned("add", ours(counts).reshape(1, -1, 1), np.dtype(np.int64)).reshape(-1).to_device_array()
 
 
 def fill_each(bit_generator, out, name, parameters):

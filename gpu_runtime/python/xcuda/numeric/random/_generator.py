@@ -171,7 +171,6 @@ def _drawn_alike(bit_generator, row, inner, shape, dtype, options):
         [*map(float, inner), 0.0, 0.0, 0.0][:3],
         bits=32 if single else 64,
         words=words,
-        piece=256 if words < 1.5 else 1024,
     )
     return made.reshape(shape)
 
