@@ -111,16 +111,26 @@ XC_DEVICE void xc_tile_start(C (&d)[N / 2], const T* a, const T* b, int up) {
 #endif
 // Four warps' product of 64 rows from `top` on: acc (64, N) += a @ b, which the instructions read from swizzled shared
 // memory themselves; RA, RB: its rows.
-template <int KIND, int N, int K, int RA, bool TA, int RB, bool TB, class C, class T>
+// ENDS: 0 where it is under way when it returns, until xc_tile_settle.
+template <int KIND, int N, int K, int RA, bool TA, int RB, bool TB, int ENDS = 1, class C, class T>
 XC_DEVICE void xc_tile_wgmma(C* acc, const T* a, const T* b, i64 top, i64 thread) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     C(&d)[N / 2] = *(C(*)[N / 2]) acc;
     xc_tile_start<KIND, N, K, RA, TA, RB, TB>(d, a, b, (int)top / 64 * 64);
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    if constexpr (ENDS) asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#endif
+}
+// All but the last UNDER_WAY products begun have ended, and acc, of so many SLOTS, is one of the ended.
+template <int UNDER_WAY, int SLOTS, class C>
+XC_DEVICE void xc_tile_settle(C* acc) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(UNDER_WAY) : "memory");
+#pragma unroll
+    for (int i = 0; i < SLOTS; ++i) asm volatile("" : "+f"(acc[i])::"memory");  // read from here on, not before
 #endif
 }
 // Four warps' product where each has its sixteen rows of a in registers, see xc_tile_mma_held; PB: of b's rows, below 0.
-template <int KIND, int N, int K, int PB, bool TB, class C, class T>
+template <int KIND, int N, int K, int PB, bool TB, int ENDS = 1, class C, class T>
 XC_DEVICE void xc_tile_wgmma_held(C* acc, const T* a, const T* b, i64 thread) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     C(&d)[N / 2] = *(C(*)[N / 2]) acc;
@@ -134,7 +144,7 @@ XC_DEVICE void xc_tile_wgmma_held(C* acc, const T* a, const T* b, i64 thread) {
         xc_tile_four_warps_held<KIND, !TB>(d, x + k / 4, xc_tile_matrix(y, rows * 128));
     }
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    if constexpr (ENDS) asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #endif
 }
 
@@ -319,14 +329,16 @@ struct xc_tensor_map {
         return ((const T*)words[0])[offset];
     }
 };
-template <int KIND, int N, int K, int RA, bool TA, int RB, bool TB, class C, class T>
+template <int KIND, int N, int K, int RA, bool TA, int RB, bool TB, int ENDS = 1, class C, class T>
 XC_DEVICE void xc_tile_wgmma(C* acc, const T* a, const T* b, i64 top, i64 thread) {
     xc_tile_mma<KIND, 16, N, K, -RA, TA, -RB, TB>(acc, a, b, top, 0, thread);
 }
-template <int KIND, int N, int K, int PB, bool TB, class C, class T>
+template <int KIND, int N, int K, int PB, bool TB, int ENDS = 1, class C, class T>
 XC_DEVICE void xc_tile_wgmma_held(C* acc, const T* a, const T* b, i64 thread) {
     xc_tile_mma_held<KIND, N, K, PB, TB>(acc, a, b, thread);
 }
+template <int UNDER_WAY, int SLOTS, class C>
+XC_DEVICE void xc_tile_settle(C*) {}
 template <int STAGES, int WARPS>
 XC_DEVICE void xc_tile_flow_gates(u64*, i64) {}
 // As CUDA's, each lane its own sums, straight from memory.

@@ -271,10 +271,24 @@ XC_FN T xc_max(T a, T b) {
 }
 template <class T>
 XC_FN T xc_minimum(T a, T b) {
+#if __CUDA_ARCH__ >= 800  // one instruction
+    if constexpr (xc_same<T, f32>::value) {
+        f32 r;
+        asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+        return r;
+    }
+#endif
     return ((a <= b) | (a != a)) ? a : b;
 }
 template <class T>
 XC_FN T xc_maximum(T a, T b) {
+#if __CUDA_ARCH__ >= 800
+    if constexpr (xc_same<T, f32>::value) {
+        f32 r;
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+        return r;
+    }
+#endif
     return ((a >= b) | (a != a)) ? a : b;
 }
 template <class T>

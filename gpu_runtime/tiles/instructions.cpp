@@ -70,7 +70,8 @@ std::string words_of(const std::string& machine) {
     const bool four = name.starts_with("xc_tile_wgmma") || name == "xc_tile_flow_take";
     if (!four && name != "xc_tile_mma" && name != "xc_tile_mma_held") return {};
     const char* const from =
-        held ? " from registers" : name == "xc_tile_flow_take" ? " from bulk tensor copies" : "";
+        held && machine.ends_with(", 0>") ? " from registers, beside the next turn's first"
+        : held ? " from registers" : name == "xc_tile_flow_take" ? " from bulk tensor copies" : "";
     const MatrixKind& k = matrix_kinds[std::atoi(machine.c_str() + open + 1)];
     const std::string type = k.in == DType::f32 ? "TF32" : std::string(info(k.in).name);
     if (!four) return fmt::format("mma.sync {}, {}{}", k.shape, type, from);

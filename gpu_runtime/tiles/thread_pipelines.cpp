@@ -134,6 +134,60 @@ Body Threads::feed(VarId tile, const ExprP& e, const ExprP& stage) {
     return Body{std::move(loop)};
 }
 
+std::optional<Threads::Chain> Threads::chain_of(const Body& turn) {
+    if (plan.tall == 0 || plan.products != Instructions::wgmma || plan.stages < 3) return std::nullopt;
+    std::vector<std::size_t> at;
+    for (std::size_t i = 0; i < turn.size(); ++i)
+        if (turn[i].kind == Stmt::Kind::tile && turn[i].tile.kind == TileOp::Kind::mma) at.push_back(i);
+    int products = 0;
+    each_stmt(turn, [&](const Stmt& s) {
+        products += s.kind == Stmt::Kind::tile && s.tile.kind == TileOp::Kind::mma;
+    });
+    if (at.size() != 2 || products != 2) return std::nullopt;
+    const Stmt &one = turn[at[0]], &two = turn[at[1]];
+    if (!for_four_warps(one) || is_held(one) || !for_four_warps(two) || !is_held(two)) return std::nullopt;
+    if (type_of(one.var).dtype != DType::f32 || type_of(two.var).dtype != DType::f32) return std::nullopt;
+    const ExprP& by = two.exprs[1];  // staged memory, which stays there for one more turn
+    const VarId memory = by->op == Op::element ? var_of(*by->args[0]) : -1;
+    if (memory < 0 || !staged.count(memory) || !swizzled.count(memory)) return std::nullopt;
+    // The second's sum is not looked at in the turn but by itself.
+    for (std::size_t i = 0; i < turn.size(); ++i) {
+        if (i == at[1]) continue;
+        bool seen = false;
+        each_stmt(Body{turn[i]}, [&](const Stmt& s) {
+            seen |= s.var == two.var;
+            for (const ExprP& e : s.exprs) {
+                const auto read = tiles_read(e);
+                seen |= std::find(read.begin(), read.end(), two.var) != read.end();
+            }
+        });
+        if (seen) return std::nullopt;
+    }
+    const auto part = [&](std::size_t from, std::size_t to) {
+        return lower(Body(turn.begin() + static_cast<std::ptrdiff_t>(from),
+                          turn.begin() + static_cast<std::ptrdiff_t>(to)));
+    };
+    const auto open = [](Stmt& s) { s.text.insert(s.text.size() - 1, ", 0"); };
+    const auto settled = [&](const Stmt& s, int under_way) {
+        return machine(fmt::format("xc_tile_settle<{}, {}>", under_way, layout(type_of(s.var).extents).slots),
+                       {address(registers_of(s.var), int_constant(0))});
+    };
+    Chain c{part(0, at[0]), product(one), part(at[0] + 1, at[1]), product(two), part(at[1] + 1, turn.size()),
+            {}, settled(one, 1), settled(two, 0)};
+    if (!c.first.back().text.starts_with("xc_tile_wgmma<") ||
+        !c.scaled.back().text.starts_with("xc_tile_wgmma_held<"))
+        return std::nullopt;
+    bool meets = false;  // what warps wait for one another for would wait for the product too
+    for (const Body* b : {&c.before, &c.first, &c.between, &c.after})
+        each_stmt(*b, [&](const Stmt& s) { meets |= s.kind == Stmt::Kind::barrier; });
+    if (meets) return std::nullopt;
+    c.second = std::move(c.scaled.back());
+    c.scaled.pop_back();
+    open(c.first.back());
+    open(c.second);
+    return c;
+}
+
 std::optional<Body> Threads::pipelined(const Stmt& loop) {
     const auto step = integer_of(loop.exprs[2]);
     if (plan.stages < 2 || !step || *step <= 0 || !loop.orelse.empty() || jumps(loop.body))
@@ -170,7 +224,6 @@ std::optional<Body> Threads::pipelined(const Stmt& loop) {
     const Type index = scalar(DType::i64, true);
     const VarId first = scalar_var(index, "first"), stop = scalar_var(index, "stop"),
                 stage = scalar_var(index, "stage"), fill = scalar_var(index, "fill");
-    const std::int64_t ahead = plan.stages - 1;
     std::vector<const Stmt*> fed;
     Body rest;
     for (const Stmt& s : loop.body) {
@@ -182,6 +235,9 @@ std::optional<Body> Threads::pipelined(const Stmt& loop) {
         }
     }
     if (const auto start = integer_of(loop.exprs[0])) multiples[first] = std::gcd(*start, *step);
+    const auto chain = chain_of(rest);
+    // The second product of a chain reads its stage a turn later.
+    const std::int64_t ahead = plan.stages - (chain ? 2 : 1);
     const auto issue = [&](const ExprP& at, const ExprP& to) {
         Body copies;
         for (const Stmt* s : fed) append(copies, feed(s->var, substituted(s->exprs[0], loop.var, at), to));
@@ -194,16 +250,52 @@ std::optional<Body> Threads::pipelined(const Stmt& loop) {
         out.push_back(branch(compare(Op::lt, at, read(stop)), issue(at, int_constant(s))));
         out.push_back(machine("xc_tile_commit"));
     }
-    Stmt turn = loop_range(loop.var, read(first), read(stop), loop.exprs[2], {}, loop.place);
-    turn.body.push_back(machine(fmt::format("xc_tile_wait<{}>", plan.stages - 2)));
-    written_barrier(turn.body);
-    const ExprP later = add(read(loop.var), int_constant(ahead * *step));
-    turn.body.push_back(branch(compare(Op::lt, later, read(stop)), issue(later, read(fill))));
-    turn.body.push_back(machine("xc_tile_commit"));
-    append(turn.body, lower(rest));
-    for (const VarId v : {stage, fill})
-        turn.body.push_back(assign(v, mod_floor(add(read(v), int_constant(1)), int_constant(plan.stages))));
-    out.push_back(std::move(turn));
+    const auto begun = [&](Body& body) {
+        body.push_back(machine(fmt::format("xc_tile_wait<{}>", ahead - 1)));
+        written_barrier(body);
+        const ExprP later = add(read(loop.var), int_constant(ahead * *step));
+        body.push_back(branch(compare(Op::lt, later, read(stop)), issue(later, read(fill))));
+        body.push_back(machine("xc_tile_commit"));
+    };
+    const auto ended = [&](Body& body) {
+        for (const VarId v : {stage, fill})
+            body.push_back(assign(v, mod_floor(add(read(v), int_constant(1)), int_constant(plan.stages))));
+    };
+    if (!chain) {
+        Stmt turn = loop_range(loop.var, read(first), read(stop), loop.exprs[2], {}, loop.place);
+        begun(turn.body);
+        append(turn.body, lower(rest));
+        ended(turn.body);
+        out.push_back(std::move(turn));
+    } else {
+        const VarId last = scalar_var(index, "last");  // the stage of the turn before
+        Stmt second = chain->second;
+        for (ExprP& e : second.exprs) e = substituted(e, stage, read(last));
+        const auto turn_of = [&](bool later) {
+            Body body;
+            begun(body);
+            append(body, chain->before);
+            append(body, chain->first);
+            if (later) body.push_back(second);
+            Stmt settled = chain->first_settled;
+            if (!later) settled.text.replace(settled.text.find('<') + 1, 1, "0");
+            body.push_back(std::move(settled));
+            append(body, chain->between);
+            if (later) body.push_back(chain->second_settled);
+            append(body, chain->scaled);
+            append(body, chain->after);
+            body.push_back(assign(last, read(stage)));
+            ended(body);
+            return body;
+        };
+        Body all{assign(loop.var, read(first))};
+        append(all, turn_of(false));
+        all.push_back(loop_range(loop.var, add(read(first), int_constant(*step)), read(stop), loop.exprs[2],
+                                 turn_of(true), loop.place));
+        all.push_back(second);
+        all.push_back(chain->second_settled);
+        out.push_back(branch(compare(Op::lt, read(first), read(stop)), std::move(all)));
+    }
     out.push_back(machine("xc_tile_wait<0>"));
     out.push_back(barrier());
     return out;

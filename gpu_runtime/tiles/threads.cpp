@@ -8,6 +8,7 @@
 
 #include "ir/walk.hpp"
 #include "passes/build.hpp"
+#include "tiles/masks.hpp"
 #include "tiles/lower.hpp"
 
 namespace xcuda::tiles {
@@ -67,8 +68,11 @@ Body Threads::map(VarId tile, const ExprP& e, const Place& place) {
     };
     const auto parts = guarded(e);
     const auto all = parts ? holds_everywhere(parts->inside, extents) : std::nullopt;
+    const auto open = all ? std::nullopt : unmasked(e);
     if (all)
         out.push_back(branch(*all, whole(parts->value), one_by_one(e)));
+    else if (open)
+        out.push_back(branch(open->all, one_by_one(open->value), one_by_one(e)));
     else
         append(out, e->op == Op::spread && e->args[0]->op == Op::load ? whole(e->args[0]) : whole(e));
     if (to_shared) written_barrier(out);

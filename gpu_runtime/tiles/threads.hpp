@@ -86,6 +86,13 @@ struct Threads {
 
     // thread_pipelines.cpp
     std::optional<ir::Body> pipelined(const ir::Stmt& loop);
+    // A loop's turn in parts where its two products overlap with what is between: the first of a turn is under way beside
+    // the second of the turn before.
+    struct Chain {
+        ir::Body before, first, between, scaled, after;
+        ir::Stmt second, first_settled, second_settled;
+    };
+    std::optional<Chain> chain_of(const ir::Body& turn);
     ir::Body feed(ir::VarId tile, const ir::ExprP& e, const ir::ExprP& stage);
     std::int64_t copied_at_once(const ir::ExprP& array, const std::vector<ir::ExprP>& indices,
                                 const ir::Extents& extents, std::int64_t run) const;
