@@ -37,7 +37,7 @@ def fused(title):
                     nvmath.jit(lambda *given, f=contest.function: f(nvmath, *given)),
                     contest.arrays(),
                 )
-                made(*given)
+                made(*map(nvmath.asarray, given))
                 core.synchronize()
                 contest.torchs(*given)
                 torch.cuda.synchronize()
