@@ -552,7 +552,6 @@ private:
 
     void emit(ir::Stmt s) { out->push_back(std::move(s)); }
     void warn(const Place& place, const std::string& text);
-
     Unit& unit;
     const FunctionSource& source;
     std::vector<std::pair<std::string, Argument>> arguments;
