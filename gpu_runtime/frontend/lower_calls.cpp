@@ -115,6 +115,8 @@ Value Lowering::call(const Node& given) {
                 if (auto made = array_method(base, attr, node)) return *made;
             if (base.is_scalar())
                 if (auto made = number_method(base, attr, node)) return *made;
+            if (base.is_tuple())
+                if (auto made = struct_member(base, attr, node)) return *made;
             if (base.kind == Value::Kind::string)
                 if (auto made = string_method(base, attr, node)) return *made;
             if (base.has_elements() || base.is_scalar() || base.is_tuple() ||

@@ -331,6 +331,10 @@ Value Lowering::attribute(const Node& node) {
     if (base.is_tuple() && !base.fields.empty()) {
         for (std::size_t i = 0; i < base.fields.size(); ++i)
             if (base.fields[i] == attr) return base.items[i];
+        if (auto made = struct_member(base, attr, node)) return *made;
+        if (method_named(base, "method", attr) || method_named(base, "static", attr))
+            throw refused(node.place, fmt::format("{}.{} is a method, not a number", base.text, attr),
+                          fmt::format("call it: {}(...)", attr));
         const std::string close = nearest(attr, {base.fields.begin(), base.fields.end()});
         throw refused(node.place,
                       fmt::format("{} has no '{}'", base.text.empty() ? "this tuple" : base.text, attr),

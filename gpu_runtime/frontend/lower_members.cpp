@@ -167,6 +167,8 @@ Value Lowering::one_axis(const Value& base, const Place& place) {
     return v;
 }
 
+static constexpr const char* no_room = "cannot reshape an array of this size into that shape";
+
 // a.reshape(2, 3): each new axis is a step over the elements as they lie behind one another.
 Value Lowering::reshaped(const Value& base, const Node& call) {
     const Place& place = call.place;
@@ -194,19 +196,20 @@ Value Lowering::reshaped(const Value& base, const Node& call) {
                 throw Error(Fault::user, "ValueError", "can only specify one unknown dimension", place);
             open = i;
         } else {
+            if (const auto given = constant_int(scalar_value(e)); given && *given < 0)
+                throw Error(Fault::user, "ValueError", no_room, place);
             may_be_open[i] = !is_constant(*sizes.back()) && !nonnegative(*sizes.back());
             if (!may_be_open[i]) known = arithmetic(Op::mul, known, sizes.back(), place);
         }
     }
     known = open_lengths(sizes, may_be_open, known, n, place);
-    const std::string message = "cannot reshape an array of this size into that shape";
     known = spill(known);
     if (open < lengths.size()) {
         const ExprP divisor = is_constant(*known) ? known : spill(one_for_zero(known, place));
         sizes[open] = spill(ir::make(Op::floordiv, ir::scalar(DType::i64, true), {n, divisor}, place));
         known = spill(arithmetic(Op::mul, known, sizes[open], place));
     }
-    stop_unless(comparison(Op::eq, known, n, place), "ValueError", message, place);
+    stop_unless(comparison(Op::eq, known, n, place), "ValueError", no_room, place);
     v.axes.clear();
     ExprP step = step_of(axis, place);
     for (std::size_t i = sizes.size(); i-- > 0;) {
@@ -239,6 +242,10 @@ ExprP Lowering::open_lengths(std::vector<ExprP>& sizes, const std::vector<bool>&
             arithmetic(Op::mul, known, ir::make(Op::select, type, {is_open[i], one, sizes[i]}, place), place);
     }
     if (is_constant(*opened)) return known;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        if (may_be_open[i])
+            stop_unless(comparison(Op::ge, sizes[i], ir::int_constant(-1, place), place), "ValueError",
+                        no_room, place);
     stop_unless(comparison(Op::le, opened, one, place), "ValueError",
                 "can only specify one unknown dimension", place);
     known = spill(known);

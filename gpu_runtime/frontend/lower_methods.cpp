@@ -84,4 +84,43 @@ std::optional<Value> Lowering::array_method(const Value& base, const std::string
     return std::nullopt;
 }
 
+/// A struct's own method of that kind ("method", "static", "property"); null where its class has none.
+const Meaning* Lowering::method_named(const Value& base, const char* kind, const std::string& name) const {
+    if (base.fields.empty() || base.text.empty()) return nullptr;
+    const auto found = unit.names.methods.find(fmt::format("{} {}.{}", kind, base.text, name));
+    return found == unit.names.methods.end() ? nullptr : &found->second;
+}
+
+/// A call with what it is a method of as its first argument.
+ast::NodeP Lowering::with_self(const Value& base, const Node& call) {
+    auto self = std::make_shared<Node>();
+    self->kind = "Given";
+    self->place = call.place;
+    given_values[self.get()] = kept_still(base);
+    given_nodes.push_back(self);
+    auto made = std::make_shared<Node>();
+    made->kind = "Call";
+    made->place = call.place;
+    for (const char* name : {"args", "keywords"}) {
+        ast::Field field;
+        field.name = name;
+        field.is_list = true;
+        if (call.kind == "Call") field.nodes = call.list(name);
+        if (field.name == "args") field.nodes.insert(field.nodes.begin(), self);
+        made->fields.push_back(std::move(field));
+    }
+    given_nodes.push_back(made);
+    return made;
+}
+
+/// base.name(...), or base.name of a property; nothing where the struct's class has none.
+std::optional<Value> Lowering::struct_member(const Value& base, const std::string& name, const Node& node) {
+    const bool called = node.kind == "Call";
+    if (called)
+        if (const Meaning* m = method_named(base, "static", name)) return invoke(*m, node);
+    const Meaning* m = method_named(base, called ? "method" : "property", name);
+    if (!m) return std::nullopt;
+    return invoke(*m, *with_self(base, node));
+}
+
 }  // namespace xcuda::frontend

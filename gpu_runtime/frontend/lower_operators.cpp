@@ -376,6 +376,14 @@ ExprP Lowering::negate(Op op, ExprP a, const Place& place) {
 }
 
 Value Lowering::tuple_arithmetic(Op op, const Value& a, const Value& b, const Place& place) {
+    if (a.only_fields || b.only_fields) {
+        const Value& object = a.only_fields ? a : b;
+        throw refused(place,
+                      std::string(symbol(op)) + " between " + (a.only_fields ? a.text : spoken(a)) + " and " +
+                          (b.only_fields ? b.text : spoken(b)) +
+                          " has no meaning in a kernel: a dataclass is no number",
+                      "write a method, and call it: def plus(self, other): return " + object.text + "(...)");
+    }
     if (op == Op::add && a.is_tuple() && b.is_tuple()) {
         std::vector<Value> items = a.items;
         items.insert(items.end(), b.items.begin(), b.items.end());

@@ -435,6 +435,9 @@ private:
 
     // lower_helpers.cpp
     Value invoke(const Meaning& meaning, const Node& call);
+    const Meaning* method_named(const Value& base, const char* kind, const std::string& name) const;
+    ast::NodeP with_self(const Value& base, const Node& call);
+    std::optional<Value> struct_member(const Value& base, const std::string& name, const Node& node);
     ast::NodeP without_beyond(const Node& call, const Node& parameters, std::vector<const Node*>& beyond);
     bool literals_stay = false;  // argument_from: a literal is a constant of the helper, no argument
     Argument argument_from(const Value& value, std::vector<ExprP>& flat, const Place& place);
@@ -549,7 +552,6 @@ private:
 
     void emit(ir::Stmt s) { out->push_back(std::move(s)); }
     void warn(const Place& place, const std::string& text);
-
     Unit& unit;
     const FunctionSource& source;
     std::vector<std::pair<std::string, Argument>> arguments;

@@ -156,6 +156,7 @@ Names names_from_json(const std::string& text) {
     try {
         const json j = json::parse(text);
         names.names = table_from(j.at("names"));
+        if (j.contains("methods")) names.methods = table_from(j["methods"]);
         for (const json& helper : j.value("helpers", json::array()))
             names.helpers.push_back(helper_from(helper));
         names.sources = sources_from(j.value("sources", json::array()));

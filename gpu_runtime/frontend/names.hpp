@@ -91,6 +91,7 @@ struct Form {
 
 struct Names {
     NameTable names;
+    NameTable methods;  // of structs: helpers, as "method Class.name", or "static", "property"
     std::vector<Helper> helpers;
     std::vector<ir::CudaSource> sources;  // what the kernel was linked with
     std::vector<Form> forms;              // one a parameter; none: each is an argument

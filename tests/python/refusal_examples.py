@@ -24,6 +24,9 @@ class Body:
     mass: float
     speed: float
 
+    def twice(self):
+        return self.mass * 2
+
 
 class FFI:
     """Stands for cffi's."""
@@ -166,7 +169,11 @@ MORE = [
     "x = b.view(complex)",
     "x = b.view(n)",
     "x = n.astype(n)",
-    "v = b.view(np.int32)\nv[0] = 1",
+    "v = b.view(np.int8)\nv[0] = 1",
+    "v = b.view(np.int32)\nv[0:2] = 1",
+    "for i in np.ndenumerate(n):\n    b[0] = 1",
+    "b[0] = Body(1.0, 2.0).twice",
+    "body = Body(1.0, 2.0) + Body(1.0, 2.0)",
     "x = cuda.local.array(2, complex).view(np.int64)",
     "x = b[0, ...].view(np.float64)",
     "b[0] = math.comb(n, 1.5)",

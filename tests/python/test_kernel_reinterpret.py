@@ -160,3 +160,21 @@ def test_the_cuda_text_compiles():
             A.reshape(2, 6)[1, i % 6] = a.view(np.uint8)[i]
 
     compiles(kernel, (np.zeros(4, "f4"), np.zeros((3, 4)), np.zeros(4)))
+
+
+@pytest.mark.parametrize(
+    "source, target", [*SAME_SIZE, ("uint8", "float32"), ("int16", "float64"), ("float32", "int64")]
+)
+def test_views_are_written(source, target):
+    """Each thread writes one element of the view, whole or by an operator, as NumPy does."""
+    a = bytes_of(64 * 8).view(source)
+    values = np.random.default_rng(3).integers(0, 100, a.view(target).size).astype(target)
+    f = make(
+        "def f(a, x):\n    i = cuda.grid(1)\n"
+        f"    v = a.view(np.{target})\n    if i < v.size:\n        v[i - v.size] = x[i]\n        v[i] += x[i]\n"
+    )
+    want = a.copy()
+    want.view(target)[:] = values
+    want.view(target)[:] += values
+    run(f, a, values, grid=-(-values.size // 64), block=64)
+    np.testing.assert_array_equal(a.view(np.uint8), want.view(np.uint8))

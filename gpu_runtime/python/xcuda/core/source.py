@@ -83,6 +83,7 @@ def capture(function: types.FunctionType, forms: tuple[tuple, ...] | None = None
     takes = forms is not None and any(form[0] == "captured" for form in forms)
     linked = getattr(function, "__xcuda_link__", [])
     known = {"names": names, "helpers": collector.helpers, "forms": shapes, "sources": linked}
+    known["methods"] = collector.methods
     return Captured(
         name=function.__name__,
         file=function.__code__.co_filename,
@@ -112,6 +113,8 @@ class _Collector:
         self._functions: list[types.FunctionType | None] = []
         self._seen: set[tuple[int, str]] = set()
         self._done = 0
+        self._structs: dict[str, type] = {}
+        self.methods: dict[str, dict[str, Any]] = {}
 
     def finish(self) -> None:
         """Captures the helpers that were met, and theirs."""
@@ -144,7 +147,8 @@ class _Collector:
         if form[0] == "records":
             return {"kind": "records", "record": dtype_meaning(form[1]), "ndim": form[2]}
         if form[0] == "tuple":
-            _, name, fields, only_fields, inner = form
+            _, name, fields, only_fields, inner, struct = form
+            self.methods_of(struct)
             items = [self.form(item) for item in inner]
             return {
                 "kind": "tuple",
@@ -154,6 +158,37 @@ class _Collector:
                 "items": items,
             }
         return {"kind": "leaf", "name": form[1] if form[0] == "captured" else ""}
+
+    def methods_of(self, struct: type) -> None:
+        """A struct's methods, by "kind Class.name". Of two classes of one name neither's are known."""
+        name = struct.__name__
+        if name in self._structs:
+            if self._structs[name] is not struct:
+                self.methods = {
+                    key: m for key, m in self.methods.items() if not key.split()[1].startswith(f"{name}.")
+                }
+            return
+        self._structs[name] = struct
+        if struct is tuple:
+            return
+        found = {key: value for base in reversed(struct.__mro__) for key, value in vars(base).items()}
+        for key, value in found.items():
+            kind, function = "method", value
+            if isinstance(value, staticmethod):
+                kind, function = "static", value.__func__
+            elif isinstance(value, property):
+                kind, function = "property", value.fget
+            if (
+                key.startswith("__")
+                or not isinstance(function, types.FunctionType)
+                or _library_function(function)
+            ):
+                continue
+            if function.__module__ in ("collections", "typing") or function.__code__.co_filename.startswith(
+                "<string"
+            ):
+                continue
+            self.methods[f"{kind} {name}.{key}"] = self.meaning(function)
 
     def remember(self, holder: Any, name: str, value: Any) -> None:
         if (id(holder), name) not in self._seen:
@@ -208,6 +243,7 @@ class _Collector:
         if record is not None:
             name, fields, defaults, only_fields = record
             items = [self.meaning(item) for item in defaults]
+            self.methods_of(value)
             return {
                 "kind": "record",
                 "name": name,
@@ -396,9 +432,8 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
             return {"kind": "host", "type": type(value).__name__, "text": describe(value)}
         return {"kind": "scalar", "dtype": known[0], **constant_of(known[1])}
     if isinstance(value, type):
-        if value.__module__ in ("numpy", "numpy.lib", "numpy.lib._index_tricks_impl", "numpy.lib.index_tricks"):
-            if value.__name__ in ("ndindex", "ndenumerate"):
-                return {"kind": "function", "name": f"numpy.{value.__name__}"}
+        if value.__name__ in ("ndindex", "ndenumerate") and value.__module__.partition(".")[0] == "numpy":
+            return {"kind": "function", "name": f"numpy.{value.__name__}"}
         builtin = getattr(builtins, value.__name__, None) is value
         if builtin and issubclass(value, BaseException):
             return {"kind": "exception", "name": value.__name__}

@@ -116,7 +116,7 @@ def _form(name: str, value: Any, leaves: _Leaves, typed: bool = False) -> tuple:
         return ("leaf",)
     parts = [f"{name}.{f}" for f in fields] if fields else [f"{name}[{i}]" for i in range(len(items))]
     inner = tuple(_form(part, item, leaves, typed) for part, item in zip(parts, items, strict=True))
-    return ("tuple", type(value).__name__, fields or (), not isinstance(value, tuple), inner)
+    return ("tuple", type(value).__name__, fields or (), not isinstance(value, tuple), inner, type(value))
 
 
 def _key(form: tuple) -> tuple:
@@ -124,5 +124,5 @@ def _key(form: tuple) -> tuple:
         value = form[1]
         return (type(value), id(value) if isinstance(value, types.FunctionType) else value)
     if form[0] == "tuple":
-        return (*form[1:4], tuple(_key(inner) for inner in form[4]))
+        return (*form[1:4], tuple(_key(inner) for inner in form[4]), form[5])
     return form
