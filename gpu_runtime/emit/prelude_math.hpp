@@ -102,6 +102,8 @@ template <class T, class U>
 XC_FN T xc_cast(U x) {
     if constexpr (xc_same<T, f16>::value && xc_same<U, f64>::value)
         return xc_to_half(x);
+    else if constexpr (xc_same<T, f64>::value && xc_same<U, f16>::value)
+        return (f64)(f32)x;  // CUDA's float16 becomes a float32 alone
     else if constexpr (xc_same<T, b1>::value)
         return x != 0;
     else if constexpr (xc_same<T, i16>::value && !xc_number<U>::real && sizeof(U) >= sizeof(T))
