@@ -101,7 +101,7 @@ def lab(server, browser):
     address, notebooks = server
     SHOTS.mkdir(parents=True, exist_ok=True)
     page = browser.new_page(viewport={"width": 1180, "height": 860})
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     opened = Lab(page, address, notebooks, SHOTS)
     yield opened
     if opened.kept_for_failure:

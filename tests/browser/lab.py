@@ -30,7 +30,7 @@ class Lab:
         self.page.evaluate("window.jupyterapp.shell.collapseLeft()")
         self.idle()
 
-    def idle(self, timeout: float = 30_000) -> None:
+    def idle(self, timeout: float = 90_000) -> None:
         """Until the status bar says that the kernel is there and has nothing to do."""
         self.page.locator(".jp-StatusBar-TextItem", has_text="xcuda (GPU Python) | Idle").wait_for(
             timeout=timeout
@@ -57,7 +57,7 @@ class Lab:
         if wait:
             self.prompt(number, r"^\[\d+\]:$")
 
-    def prompt(self, number: int, pattern: str, timeout: float = 30_000) -> None:
+    def prompt(self, number: int, pattern: str, timeout: float = 90_000) -> None:
         expect(self.cell(number).locator(".jp-InputPrompt")).to_have_text(
             re.compile(pattern), timeout=timeout
         )
