@@ -186,7 +186,7 @@ def main():
             (r["name"], r["grid"][0], r["calls"], bool(r.get("foreign")), r["time"]["total"])
             for r in p.report.kernels
         ]
-        print("overlapping" if overlapping else "exact", p.report.document["collection"])
+        print("overlapping" if overlapping else "exact", p.report.document.get("collection"))
         for row in rows:
             print("   ", row)
 
