@@ -1,9 +1,10 @@
 #include "arrays/fold.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <utility>
+
+#include "arrays/rows.hpp"
 
 namespace xcuda::arrays {
 namespace {
@@ -13,7 +14,7 @@ constexpr std::int64_t turns_a_chunk = 16;
 constexpr std::int64_t most_a_block =
     16384;  // elements that one block folds alone: less time than another launch
 constexpr std::int64_t least_a_block = 2048;  // elements of a block, where there are more blocks than results
-constexpr std::int64_t whole_share = 32;  // a block's share of a fold is a multiple of
+constexpr std::int64_t whole_share = 32;      // a block's share of a fold is a multiple of
 constexpr int blocks_a_multiprocessor = 4;
 constexpr int most_axes = launch::max_ndim - 2;  // of a pass: splitting adds two
 constexpr int most_folded = 3;                   // of a pass that has more axes
@@ -292,9 +293,10 @@ struct Folder {
         k.outputs.push_back(out);
         Rows r;
         r.axes = 1;
-        const auto wanted = std::bit_ceil(static_cast<std::uint64_t>(length) / 4);
-        r.threads = on_cpu() ? 32 : static_cast<int>(std::clamp<std::uint64_t>(wanted, 16, 512));
-        r.rows = on_cpu() ? 1 : std::max(1, 128 / r.threads);
+        if (on_cpu())
+            r.threads = 32;
+        else
+            share_row(r, length);
         r.shares = of > 0;
         s.rows.push_back(r);
         k.shape = device::Shape{};

@@ -223,9 +223,7 @@ void choose_threads(Rows& r, const Figures& f, const device::Info& device, bool 
     } else if (cpu) {
         r.threads = wide ? 16 : 32;
     } else {
-        const auto wanted = std::bit_ceil(static_cast<std::uint64_t>(f.length) / 4);
-        r.threads = static_cast<int>(std::clamp<std::uint64_t>(wanted, 16, 512));
-        r.rows = std::max(1, 128 / r.threads);
+        share_row(r, f.length);
     }
 }
 
@@ -280,6 +278,12 @@ void keep_dear(Kernel& k, const RowGrid& grid, std::vector<ValueP>& extra, const
 }  // namespace
 
 void hold_rows(std::optional<bool> asked, int values) { held_rows = {asked, values}; }
+
+void share_row(Rows& rows, std::int64_t length) {
+    const auto wanted = std::bit_ceil(static_cast<std::uint64_t>(length) / 4);
+    rows.threads = static_cast<int>(std::clamp<std::uint64_t>(wanted, 16, 512));
+    rows.rows = std::max(1, 128 / rows.threads);
+}
 
 bool run_rows(const RowWork& work, const Queue& queue) {
     const ValueP& fold =

@@ -24,6 +24,9 @@ std::optional<RowWork> find_rows(std::span<const ValueP> pending, std::span<cons
 /// has them.
 XCUDA_API void hold_rows(std::optional<bool> asked, int values);
 
+/// A GPU's threads for a row of so many elements, and the rows of a block.
+void share_row(Rows& rows, std::int64_t length);
+
 /// Computes it, `before` being in memory. False, and nothing done, where it is better done otherwise.
 bool run_rows(const RowWork& work, const Queue& queue);
 

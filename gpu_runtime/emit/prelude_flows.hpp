@@ -72,19 +72,19 @@ XC_TILE_ALL_KINDS(128, 64, 64, 65, 66, 67)
 XC_TILE_ALL_KINDS(256, 128, 128, 129, 130, 131)
 
 // The same with the first operand, 64 x 16, in registers; X and B: the numbers of its first and of the second's.
-#define XC_TILE_HELD(N, REGISTERS, TYPE, X0, X1, X2, X3, B, TURN)                                           \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\nwgmma.mma_async.sync.aligned.m64n" #N "k16.f32." \
-                 TYPE "." TYPE " {" XC_TILE_NAMES_##REGISTERS "}, {%" #X0 ", %" #X1 ", %" #X2 ", %" #X3    \
-                 "}, %" #B ", p, 1, 1, %" #TURN ";\n}\n"                                                   \
-                 : XC_TILE_BOUND_##REGISTERS("+f", 0)                                                       \
+#define XC_TILE_HELD(N, REGISTERS, TYPE, X0, X1, X2, X3, B, TURN)                                  \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\nwgmma.mma_async.sync.aligned.m64n" #N    \
+                 "k16.f32." TYPE "." TYPE " {" XC_TILE_NAMES_##REGISTERS                           \
+                 "}, {%" #X0 ", %" #X1 ", %" #X2 ", %" #X3 "}, %" #B ", p, 1, 1, %" #TURN ";\n}\n" \
+                 : XC_TILE_BOUND_##REGISTERS("+f", 0)                                              \
                  : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "l"(b), "n"(TB))
-#define XC_TILE_HELD_KINDS(N, REGISTERS, X0, X1, X2, X3, B, TURN)                  \
-    template <int KIND, bool TB>                                                   \
+#define XC_TILE_HELD_KINDS(N, REGISTERS, X0, X1, X2, X3, B, TURN)                     \
+    template <int KIND, bool TB>                                                      \
     XC_DEVICE void xc_tile_four_warps_held(f32(&d)[REGISTERS], const u32* x, u64 b) { \
-        if constexpr (KIND == 0)                                                   \
-            XC_TILE_HELD(N, REGISTERS, "f16", X0, X1, X2, X3, B, TURN);            \
-        else                                                                       \
-            XC_TILE_HELD(N, REGISTERS, "bf16", X0, X1, X2, X3, B, TURN);           \
+        if constexpr (KIND == 0)                                                      \
+            XC_TILE_HELD(N, REGISTERS, "f16", X0, X1, X2, X3, B, TURN);               \
+        else                                                                          \
+            XC_TILE_HELD(N, REGISTERS, "bf16", X0, X1, X2, X3, B, TURN);              \
     }
 XC_TILE_HELD_KINDS(64, 32, 32, 33, 34, 35, 36, 37)
 XC_TILE_HELD_KINDS(128, 64, 64, 65, 66, 67, 68, 69)
@@ -126,7 +126,8 @@ XC_DEVICE void xc_tile_settle(C* acc) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(UNDER_WAY) : "memory");
 #pragma unroll
-    for (int i = 0; i < SLOTS; ++i) asm volatile("" : "+f"(acc[i])::"memory");  // read from here on, not before
+    for (int i = 0; i < SLOTS; ++i)
+        asm volatile("" : "+f"(acc[i])::"memory");  // read from here on, not before
 #endif
 }
 // Four warps' product where each has its sixteen rows of a in registers, see xc_tile_mma_held; PB: of b's rows, below 0.

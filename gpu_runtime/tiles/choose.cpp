@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <set>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "ir/tile.hpp"
 #include "ir/walk.hpp"

@@ -120,10 +120,10 @@ void view_loads(const Function& f, Body& body, const Counts& reads, const Counts
                 tiles_read(before.exprs[0]).empty()) {
                 const Extents& extents = s.exprs[0]->type.extents;
                 const std::vector<ExprP> indices(s.exprs[0]->args.begin() + 1, s.exprs[0]->args.end());
-                s.exprs[0] = as_tile(viewed(f, before.exprs[0],
-                                            f.vars[static_cast<std::size_t>(v)].type.extents, indices,
-                                            extents),
-                                     extents);
+                s.exprs[0] =
+                    as_tile(viewed(f, before.exprs[0], f.vars[static_cast<std::size_t>(v)].type.extents,
+                                   indices, extents),
+                            extents);
                 s.place = before.place;
                 out.pop_back();
             }

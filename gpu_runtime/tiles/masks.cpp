@@ -50,10 +50,10 @@ std::optional<Range> range_of(const ExprP& e) {
     const DType d = e->type.dtype;
     if (!is_signed(d) || info(d).size < 4) return std::nullopt;
     if (info(d).size == 4 && !(passes::integer_of(r.least) && passes::integer_of(r.greatest)))
-        r.whole = both(
-            r.whole,
-            both(compare(Op::ge, r.least, int_constant(std::numeric_limits<std::int32_t>::min())),
-                 compare(Op::le, r.greatest, int_constant(std::numeric_limits<std::int32_t>::max()))));
+        r.whole =
+            both(r.whole,
+                 both(compare(Op::ge, r.least, int_constant(std::numeric_limits<std::int32_t>::min())),
+                      compare(Op::le, r.greatest, int_constant(std::numeric_limits<std::int32_t>::max()))));
     return r;
 }
 
@@ -70,8 +70,8 @@ std::optional<ExprP> holds(const ExprP& condition) {
     if (!less && !more) return std::nullopt;
     const auto a = range_of(condition->args[0]), b = range_of(condition->args[1]);
     if (!a || !b) return std::nullopt;
-    const ExprP all = less ? compare(condition->op, a->greatest, b->least)
-                           : compare(condition->op, a->least, b->greatest);
+    const ExprP all =
+        less ? compare(condition->op, a->greatest, b->least) : compare(condition->op, a->least, b->greatest);
     ExprP whole = a->whole;
     if (b->whole) whole = both(whole, b->whole);
     return both(whole, all);

@@ -22,8 +22,9 @@ struct Plan {
     int cluster = 1;     // of bulk: blocks one under the other that fetch the second operand once for all
     bool bulk = false;   // operands by bulk tensor copies, which a warp of its own asks for (sm_90 alone)
     bool acted = false;  // run by the CPU device
-    std::int64_t tall = 0;  // rows of each product where these are chained: a warp has sixteen, all their columns
-    bool tf32 = false;   // products of float32 may round their factors to TF32
+    std::int64_t tall =
+        0;              // rows of each product where these are chained: a warp has sixteen, all their columns
+    bool tf32 = false;  // products of float32 may round their factors to TF32
     bool operator==(const Plan&) const = default;
 };
 

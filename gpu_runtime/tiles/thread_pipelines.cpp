@@ -172,8 +172,14 @@ std::optional<Threads::Chain> Threads::chain_of(const Body& turn) {
         return machine(fmt::format("xc_tile_settle<{}, {}>", under_way, layout(type_of(s.var).extents).slots),
                        {address(registers_of(s.var), int_constant(0))});
     };
-    Chain c{part(0, at[0]), product(one), part(at[0] + 1, at[1]), product(two), part(at[1] + 1, turn.size()),
-            {}, settled(one, 1), settled(two, 0)};
+    Chain c{part(0, at[0]),
+            product(one),
+            part(at[0] + 1, at[1]),
+            product(two),
+            part(at[1] + 1, turn.size()),
+            {},
+            settled(one, 1),
+            settled(two, 0)};
     if (!c.first.back().text.starts_with("xc_tile_wgmma<") ||
         !c.scaled.back().text.starts_with("xc_tile_wgmma_held<"))
         return std::nullopt;

@@ -147,10 +147,9 @@ Body Threads::product_of_held(const Stmt& s) {
     const Extents& memory = type_of(b.tile).extents;
     const std::int64_t lying = swizzle ? -memory[memory.size() - 2] : pitch(b.tile);
     Stmt call = simple(Stmt::Kind::machine, s.place);
-    call.text = fmt::format(
-        "{}<{}, {}, {}, {}, {}>",
-        for_four_warps(s) && swizzle ? "xc_tile_wgmma_held" : "xc_tile_mma_held", *matrix_kind(s), l.columns,
-        held.columns, lying, turned);
+    call.text = fmt::format("{}<{}, {}, {}, {}, {}>",
+                            for_four_warps(s) && swizzle ? "xc_tile_wgmma_held" : "xc_tile_mma_held",
+                            *matrix_kind(s), l.columns, held.columns, lying, turned);
     ExprP from_registers = address(registers_of(a), c(0));
     if (plan.acted) {  // lanes are no warp there: what others hold goes through memory
         const VarId all = shared(type_of(a).dtype, held.slots * plan.threads, "held");

@@ -59,8 +59,8 @@ std::optional<Body> Threads::reduce_rows(const Stmt& s) {
                               return unroll(2, [&](const ExprP& k) {
                                   const ExprP lane = mod_floor(thread_id(), c(32)),
                                               warp = div_floor(thread_id(), c(32));
-                                  const ExprP row = add(add(mul(warp, c(16)), mul(half, c(8))),
-                                                        div_floor(lane, c(4)));
+                                  const ExprP row =
+                                      add(add(mul(warp, c(16)), mul(half, c(8))), div_floor(lane, c(4)));
                                   const ExprP column =
                                       add(add(mul(mod_floor(lane, c(4)), c(2)), mul(j, c(8))), k);
                                   return taken({row, column}, add(add(mul(j, c(4)), mul(half, c(2))), k));

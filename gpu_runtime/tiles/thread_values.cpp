@@ -64,10 +64,7 @@ VarId Threads::registers_of(VarId tile) {
 
 bool Threads::is_whole(VarId tile) const { return elements(type_of(tile).extents) == 1; }
 
-bool Threads::has_rows(const Extents& extents) const {
-    const auto l = chained_layout(extents, plan);
-    return l.has_value();
-}
+bool Threads::has_rows(const Extents& extents) const { return chained_layout(extents, plan).has_value(); }
 
 // The tiles that an expression reads at other places than a thread has in registers.
 std::vector<VarId> Threads::elsewhere(const ExprP& e, const Extents& extents) const {
@@ -183,8 +180,9 @@ ExprP Threads::value_at(const ExprP& e, const std::vector<ExprP>& at_place, cons
         const auto l = chained_layout(type_of(tile).extents, plan);
         if (l && l->kind == Layout::Kind::rows && has_rows(extents) && same(*indices[0], *at_place[0])) {
             const bool of_row = layout(extents).kind == Layout::Kind::rows;
-            return load(registers_of(tile),
-                        of_row ? slot : passes::mod_floor(passes::div_floor(slot, int_constant(2)), int_constant(2)));
+            return load(
+                registers_of(tile),
+                of_row ? slot : passes::mod_floor(passes::div_floor(slot, int_constant(2)), int_constant(2)));
         }
         return load(share_of(tile), shared_index(tile, indices));
     });

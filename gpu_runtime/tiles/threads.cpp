@@ -8,8 +8,8 @@
 
 #include "ir/walk.hpp"
 #include "passes/build.hpp"
-#include "tiles/masks.hpp"
 #include "tiles/lower.hpp"
+#include "tiles/masks.hpp"
 
 namespace xcuda::tiles {
 
