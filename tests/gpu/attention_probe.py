@@ -16,7 +16,13 @@ from pathlib import Path
 import numpy as np
 
 BEGUN = time.perf_counter()
-CHECKED = [(2, 256, 128), (3, 300, 128), (2, 200, 64), (1, 17, 128), (2, 1024, 64)]  # heads, length, head size
+CHECKED = [
+    (2, 256, 128),
+    (3, 300, 128),
+    (2, 200, 64),
+    (1, 17, 128),
+    (2, 1024, 64),
+]  # heads, length, head size
 TIMED = (16, 4096, 128)
 # name: (exponential, type, (tm, tn), what is asked of the plan)
 CASES = {
