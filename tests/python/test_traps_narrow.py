@@ -173,7 +173,7 @@ def test_the_cuda_text_casts_each_result(dtype):
 NEGATED = re.compile(r"\b(?:neg|abs)\.s16\b|\bsub\.s16\s+\S+ 0,")
 
 
-@pytest.mark.parametrize("use", [USES[0], USES[3], USES[6]], ids=lambda u: u[0])
+@pytest.mark.parametrize("use", USES, ids=lambda u: u[0])
 @pytest.mark.parametrize("dtype", ["int16", "uint16"])
 def test_no_16_bit_negation_is_left_in_the_ptx(dtype, use):
     """ptxas extends the sign of neg.s16 and of abs.s16 wrongly, whatever the operation was that the compiler made it of."""
