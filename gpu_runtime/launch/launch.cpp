@@ -46,6 +46,19 @@ passes::Cost modelled(const ir::Module& module, const device::Shape& shape,
     return passes::cost(module, inputs);
 }
 
+// What the model counts threads by: those that the kernel as written has, one for each element. On a GPU a launch whose shape is
+// ours may lay axes out anew, and give a thread several.
+device::Shape shape_as_written(const Specialisation& kernel, const device::Shape& shape, bool automatic,
+                               std::span<const Argument> arguments) {
+    if (!automatic || kernel.device->info().kind == "cpu") return shape;
+    device::Shape written;
+    std::int64_t* grid[3] = {&written.grid.x, &written.grid.y, &written.grid.z};
+    const auto lengths = domain_lengths(*kernel.lowered, arguments, kernel.facts->name);
+    for (std::size_t i = 0; i < lengths.size(); ++i) *grid[i] = lengths[i];
+    written.block = {1, 1, 1};
+    return written;
+}
+
 Event made_event(const Specialisation& kernel, const device::Shape& shape, bool automatic,
                  std::span<const Argument> arguments) {
     Event event{};
@@ -61,7 +74,8 @@ Event made_event(const Specialisation& kernel, const device::Shape& shape, bool 
         event.flops = event.bytes_read = event.bytes_written = -1;
         return event;
     }
-    const passes::Cost cost = modelled(kernel.lowered->module, shape, arguments);
+    const passes::Cost cost =
+        modelled(kernel.lowered->module, shape_as_written(kernel, shape, automatic, arguments), arguments);
     event.flops = cost.complete ? cost.flops : -1;
     event.bytes_read = cost.complete ? cost.bytes_read : -1;
     event.bytes_written = cost.complete ? cost.bytes_written : -1;
