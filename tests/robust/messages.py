@@ -83,6 +83,20 @@ def message(rng: random.Random, key: bytes) -> list[bytes]:
     return frames or [b""]
 
 
+def settle(control: zmq.Socket, key: bytes) -> str:
+    """ "" once the kernel has dealt with all that went to its control channel: an interrupt on its way there
+    would, rightly, interrupt the cell that asks how the kernel fares."""
+    header = {"msg_id": f"settle-{random.random()}", "msg_type": "kernel_info_request", "session": "fuzz",
+              "username": "u", "version": "5.3", "date": "2026-01-01T00:00:00Z"}  # fmt: skip
+    parts = [json.dumps(part).encode() for part in (header, {}, {}, {})]
+    signature = hmac.new(key, b"".join(parts), hashlib.sha256).hexdigest().encode()
+    control.send_multipart([DELIMITER, signature, *parts])
+    while control.poll(60_000):
+        if any(header["msg_id"].encode() in frame for frame in control.recv_multipart()):
+            return ""
+    return "no answer on the control channel within a minute"
+
+
 def fuzz(seed: int, count: int, every: int = 200) -> tuple[dict[str, int], list[str]]:
     """({port: messages sent}, what went wrong); each `every` messages the kernel is asked whether it still works."""
     rng = random.Random(seed)
@@ -106,7 +120,7 @@ def fuzz(seed: int, count: int, every: int = 200) -> tuple[dict[str, int], list[
             while sockets[port].poll(0):
                 sockets[port].recv_multipart()
             if number % every == 0 or number == count:
-                if problem := asked(client, manager):
+                if problem := settle(sockets["control_port"], key) or asked(client, manager):
                     wrong.append(f"after {number} messages of seed {seed}: {problem}")
                     break
         for socket in sockets.values():
