@@ -172,10 +172,12 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
         plan.products == Instructions::wgmma && facts.products && !facts.wide && hints.bulk.value_or(four);
     plan.cluster = plan.bulk ? std::max(1, hints.cluster) : 1;
     if (facts.products) {
-        const std::int64_t n = size == 0 ? 32 : size == 1 ? 64 : facts.wide ? 64 : 128;
+        // Of float32 each thread multiplies: where tiles are few, small ones give every multiprocessor some.
+        const bool small = size == 1 || (size_of.few && facts.in == DType::f32 && !plan.tf32);
+        const std::int64_t n = size == 0 ? 32 : small || facts.wide ? 64 : 128;
         // Rows of 128 bytes of 16-bit numbers: what swizzled shared memory is made of.
         plan.unit = {{n, n}, facts.wide ? 16 : size == 0 ? 32 : facts.small ? 128 : facts.half ? 64 : 32};
-        plan.threads = size == 0 ? 64 : size == 1 ? 128 : 256;
+        plan.threads = size == 0 ? 64 : small ? 128 : 256;
         if (plan.products == Instructions::wgmma && (four || plan.bulk))
             take_four_warps(plan, facts.in, size_of.few);
     } else {

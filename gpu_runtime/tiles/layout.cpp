@@ -126,6 +126,21 @@ std::vector<ExprP> matrix_at(const Layout& l, ExprP row, ExprP column) {
 
 }  // namespace
 
+// A warp is four threads down and eight across where it can be: what it reads of both operands is the least then. Lane
+// bits are, from the lowest: y, x, x, x, y. Shared memory gives 16 bytes a lane to a quarter of a warp at a time, and to
+// half of it where each lane has a neighbour (its number with bit 0 or bit 1 turned) that reads the same.
+std::pair<ExprP, ExprP> block_place(const Layout& l, const ExprP& thread) {
+    const auto c = [](std::int64_t n) { return int_constant(n); };
+    if (l.across % 8 != 0 || l.down % 4 != 0)
+        return {div_floor(thread, c(l.across)), mod_floor(thread, c(l.across))};
+    const ExprP warp = div_floor(thread, c(32)), lane = mod_floor(thread, c(32));
+    const std::int64_t warps_across = l.across / 8;
+    ExprP y = add(mul(div_floor(lane, c(16)), c(2)), mod_floor(lane, c(2)));
+    ExprP x = mod_floor(div_floor(lane, c(2)), c(8));
+    return {add(mul(div_floor(warp, c(warps_across)), c(4)), std::move(y)),
+            add(mul(mod_floor(warp, c(warps_across)), c(8)), std::move(x))};
+}
+
 Body unrolled(std::int64_t n, const std::function<VarId()>& counter, const std::function<ExprP(VarId)>& read,
               const std::function<Body(const ExprP&)>& body) {
     if (n == 1) return body(int_constant(0));
@@ -157,7 +172,7 @@ Body each_run(const Layout& l, const ExprP& thread, const std::function<VarId()>
             return Body{branch(passes::compare(Op::lt, thread, c(elements(l.extents))), std::move(all))};
         }
         case Layout::Kind::blocks: {
-            const ExprP y = div_floor(thread, c(l.across)), x = mod_floor(thread, c(l.across));
+            const auto [y, x] = block_place(l, thread);
             return loop(l.rows, [&](const ExprP& i) {
                 const ExprP group = div_floor(i, c(l.row_run)), inner = mod_floor(i, c(l.row_run));
                 const ExprP row = add(mul(add(mul(group, c(l.down)), y), c(l.row_run)), inner);

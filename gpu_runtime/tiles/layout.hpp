@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "ir/tile.hpp"
 #include "tiles/plan.hpp"
@@ -32,6 +33,9 @@ Layout layout_of(const ir::Extents& extents, const Plan& plan, bool product, boo
 
 /// Of a chain's plan (Plan::tall): of tiles with as many rows as its products have, and of numbers a row.
 std::optional<Layout> chained_layout(const ir::Extents& extents, const Plan& plan);
+
+/// Of a thread in a layout of blocks: which it is from above and from the left.
+std::pair<ir::ExprP, ir::ExprP> block_place(const Layout& layout, const ir::ExprP& thread);
 
 /// A loop of n turns that is to be unrolled: `counter` gives its variable, `body` gets the turn's number.
 ir::Body unrolled(std::int64_t n, const std::function<ir::VarId()>& counter,

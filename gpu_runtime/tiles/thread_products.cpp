@@ -222,7 +222,7 @@ Body Threads::product(const Stmt& s) {
         };
         const std::vector<ExprP> first(type.extents.size() - 2, c(0));
         const ExprP a_base = base_of(a, first), b_base = base_of(b, first);
-        const ExprP y = div_floor(thread_id(), c(l.across)), x = mod_floor(thread_id(), c(l.across));
+        const auto [y, x] = block_place(l, thread_id());
         // Neighbours in shared memory come together: of a along the inner dimension, of b along a thread's columns.
         const std::int64_t size = static_cast<std::int64_t>(info(s.exprs[0]->type.dtype).size);
         const auto together = [&](const Operand& o, std::int64_t step, std::int64_t n) {

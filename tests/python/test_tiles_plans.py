@@ -144,6 +144,32 @@ def test_a_kernel_that_bulk_copies_do_not_fit_goes_without():
 
 
 @on_the_cpu
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("unit", "threads"),
+    [((128, 128), 256), ((64, 64), 128), ((64, 128), 128), ((16, 128), 32), ((128, 16), 64)],
+)
+def test_threads_multiply_in_warps_of_four_by_eight_where_they_can(unit, threads, dtype):
+    A, B = (RANDOM.integers(-4, 5, s).astype(dtype) for s in ((135, 40), (40, 140)))
+    C = np.zeros((135, 140), dtype)
+    asked = {"unit": unit, "depth": 16, "threads": threads, "products": "fma"}
+    tile_kernel(product, tile_size=(16, 16), plan="sm_80", asked=asked)(A, B, C)
+    assert np.array_equal(C, A @ B)
+
+
+@on_the_cpu
+def test_where_tiles_are_few_those_of_float32_are_small():
+    """Every multiprocessor is to have one: matrix instructions, which float32 has none of, make up for it elsewhere."""
+    A, B, C = np.zeros((1024, 1024), "f"), np.zeros((1024, 48), "f"), np.zeros((1024, 48), "f")
+    plans = {}
+    for dtype in ("float32", "float16"):
+        made = tile_kernel(product, tile_size=(16, 16), plan="sm_90")
+        plans[dtype] = made.explain(A.astype(dtype), B.astype(dtype), C).plan
+    assert (plans["float32"]["unit"], plans["float32"]["threads"]) == ([64, 64], 128)
+    assert plans["float16"]["unit"] == [64, 128]
+
+
+@on_the_cpu
 def test_one_shape_for_two_types_of_product():
     """float32 must not go through the instructions of the float16 product that has its shape."""
 
