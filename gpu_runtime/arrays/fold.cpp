@@ -13,7 +13,7 @@ constexpr std::int64_t turns_a_chunk = 16;
 constexpr std::int64_t most_a_block =
     16384;  // elements that one block folds alone: less time than another launch
 constexpr std::int64_t least_a_block = 2048;  // elements of a block, where there are more blocks than results
-constexpr std::int64_t whole_share = 32;  // a block's share of a fold is a multiple of
+constexpr std::int64_t whole_share = 32;      // a block's share of a fold is a multiple of
 constexpr int blocks_a_multiprocessor = 4;
 constexpr int most_axes = launch::max_ndim - 2;  // of a pass: splitting adds two
 constexpr int most_folded = 3;                   // of a pass that has more axes

@@ -290,7 +290,10 @@ def test_other_streams_and_the_legacy_functions_draw_on_the_host():
 def test_kernels_compile_for_gpus(length):
     pytest.importorskip("nvidia.cu13", reason="no NVRTC wheel")
     _, walk, finish = _kernels(length, 64, "normal")
-    whole, more = "int64[::1]", "uint64[::1], uint64[:, ::1], float64[:, ::1], int64, int64, float64, float64, float64"
+    whole, more = (
+        "int64[::1]",
+        "uint64[::1], uint64[:, ::1], float64[:, ::1], int64, int64, float64, float64, float64",
+    )
     for kernel, types in (
         (walk, f"float64[:, ::1], {whole}, {whole}, {whole}, {whole}, int64, {more}"),
         (finish, f"{whole}, {whole}, {whole}, {whole}, {whole}, int64, {more}"),
@@ -299,7 +302,9 @@ def test_kernels_compile_for_gpus(length):
         assert 0 < made["registers"] <= 255
 
 
-@pytest.mark.parametrize("name, method", [("standard_normal", "normal"), ("standard_gamma", "gamma"), ("random", "random")])
+@pytest.mark.parametrize(
+    "name, method", [("standard_normal", "normal"), ("standard_gamma", "gamma"), ("random", "random")]
+)
 @pytest.mark.parametrize("chunk", [32, 64])
 def test_numbers_do_not_depend_on_the_pieces(name, method, chunk):
     """A GPU's pieces are shorter: more of them begin at a wrong place, and are drawn again."""
@@ -308,7 +313,15 @@ def test_numbers_do_not_depend_on_the_pieces(name, method, chunk):
         out = np.empty(size)
         words = {"random": 1, "standard_normal": 1.02, "standard_gamma": 2.1}[name]
         shape = [2.5] if method == "gamma" else []
-        fill(ours, stream_of(ours), out.to_device_array(), method, [*shape, 0.0, 0.0, 0.0][:3], words=words, chunk=chunk)
+        fill(
+            ours,
+            stream_of(ours),
+            out.to_device_array(),
+            method,
+            [*shape, 0.0, 0.0, 0.0][:3],
+            words=words,
+            chunk=chunk,
+        )
         want = getattr(numpy.random.Generator(theirs), name)(*shape, size=size)
         numpy.testing.assert_allclose(out.get(), want, rtol=1e-12)
         assert ours.random_raw() == theirs.random_raw()
@@ -329,7 +342,7 @@ def test_gpus_draw_the_same_numbers(kind, name, bits):
     kind = numpy.float32 if bits == 32 else numpy.float64
     drawn, piece = numpy.zeros((4, 256), kind), 256
     entries, exits, counts, told = (numpy.zeros(n, numpy.int64) for n in (4, 4, 4, 6))
-    base, jumps = start.base.copy_to_host(), start.jumps.copy_to_host()
+    base, jumps = start.host_base, start.host_jumps
     for turn in range(3):
         host_cuda.launch(
             walk, 1, 4, drawn, entries, exits, counts, told, turn, base, jumps, _layers_on_host(kind), start.position(bits),

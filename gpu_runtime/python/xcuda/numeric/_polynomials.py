@@ -150,7 +150,9 @@ def roots(p):
 
     found = m.linalg.eigvals(asarray(companion))
     if found.dtype.kind == "c" and companion.dtype.kind != "c" and not bool(found.imag.any()):
-        found = found.real  # of a real polynomial, whatever NumPy's eigvals gives: since 2.5 always complex numbers
+        found = (
+            found.real
+        )  # of a real polynomial, whatever NumPy's eigvals gives: since 2.5 always complex numbers
     made = _f("zeros")(found.size + trailing, found.dtype)
     made[: found.size] = found
     return made
