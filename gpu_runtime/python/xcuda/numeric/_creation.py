@@ -127,7 +127,8 @@ def arange(start=None, stop=None, step=None, dtype=None, *, like=None):
     probe = numpy.arange(first, first, by, dtype=dtype).dtype if dtype is None else _dtypes.as_dtype(dtype)
     length = (last - first) / by if probe.kind in "iuf" else -1
     length = math.ceil(length) if math.isfinite(length) else -1  # NumPy's error
-    if length < 4096 or not _dtypes.held(probe):
+    few = length < (4096 if _runtime.current_device_label() == "cpu" else 1)  # a GPU is given nothing to copy
+    if few or probe.kind not in "iuf" or not _dtypes.held(probe):
         return array(numpy.arange(first, last, by, dtype=dtype))
     return _ramp(max(length, 0), probe, first, by)
 

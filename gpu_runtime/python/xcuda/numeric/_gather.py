@@ -99,7 +99,7 @@ def ramp(length):
     """0, 1, ... length - 1 as int64."""
     from ._paths import adopted, on_host_memory
 
-    if length < 1024 or on_host_memory():
+    if not length or on_host_memory():
         return adopted(numpy.arange(length))
     out = empty(length, "int64")
     _ramp()(out)
