@@ -47,10 +47,10 @@ passes::Cost modelled(const ir::Module& module, const device::Shape& shape,
 }
 
 // What the model counts threads by: those that the kernel as written has, one for each element. On a GPU a launch whose shape is
-// ours may lay axes out anew, and give a thread several.
+// ours may lay axes out anew, and give a thread several; a kernel whose maker gives its shape (no domain) has it as written.
 device::Shape shape_as_written(const Specialisation& kernel, const device::Shape& shape, bool automatic,
                                std::span<const Argument> arguments) {
-    if (!automatic || kernel.device->info().kind == "cpu") return shape;
+    if (!automatic || kernel.device->info().kind == "cpu" || kernel.lowered->domain.empty()) return shape;
     device::Shape written;
     std::int64_t* grid[3] = {&written.grid.x, &written.grid.y, &written.grid.z};
     const auto lengths = domain_lengths(*kernel.lowered, arguments, kernel.facts->name);
