@@ -84,8 +84,8 @@ Event made_event(const Specialisation& kernel, const device::Shape& shape, bool 
         event.flops = event.bytes_read = event.bytes_written = -1;
         return event;
     }
-    const passes::Cost cost =
-        modelled(kernel.lowered->module, shape_as_written(kernel, shape, automatic, arguments), arguments, read);
+    const passes::Cost cost = modelled(
+        kernel.lowered->module, shape_as_written(kernel, shape, automatic, arguments), arguments, read);
     event.flops = cost.complete ? cost.flops : -1;
     event.bytes_read = cost.complete ? cost.bytes_read : -1;
     event.bytes_written = cost.complete ? cost.bytes_written : -1;
