@@ -101,7 +101,7 @@ def test_small_blocks_are_kept_for_the_next_arrays():
     second = cuda.empty(990)
     info = cuda.memory_info()
     assert (info.used, info.high_water) == (second.nbytes, 8000)
-    del second
+    del second, info
     assert (driver.get("calls:cuMemAllocFromPoolAsync"), driver.get("calls:cuMemFreeAsync")) == asked
     assert cuda.memory_info().used == 0
     with cuda.stream():  # in another order: its own memory
@@ -118,7 +118,6 @@ def test_what_is_kept_goes_where_there_is_no_room():
     del few
     assert driver.get("used") == 96 * MIB
     assert cuda.empty(10 * MIB).nbytes == 80 * MIB
-    assert driver.get("calls:cuMemPoolTrimTo") == 0
 
 
 @on_fake()
