@@ -15,6 +15,8 @@ from ._registry import TABLE, NotHeldError, native
 from ._shapes import is_integer
 
 _apply = _runtime.numeric_apply
+_part = _runtime.numeric_part
+_product = _runtime.numeric_product
 
 
 class ndarray(_runtime.NumericBase):
@@ -242,6 +244,9 @@ class ndarray(_runtime.NumericBase):
     @property
     def real(self):
         """The real part, sharing memory."""
+        made = _part(self, 0)
+        if made is not None:
+            return made
         if self.dtype.kind != "c":
             return self
         from ._seen import part_view
@@ -255,6 +260,9 @@ class ndarray(_runtime.NumericBase):
     @property
     def imag(self):
         """The imaginary part, sharing memory; of real numbers, zeros that are read-only."""
+        made = _part(self, 1)
+        if made is not None:
+            return made
         if self.dtype.kind != "c":
             zeros = TABLE["zeros_like"].function(self)
             zeros.flags.writeable = False
@@ -338,6 +346,9 @@ class ndarray(_runtime.NumericBase):
         return seen_as(self, _dtypes.as_dtype(dtype))
 
     def __matmul__(self, other):
+        made = _product(self, other)
+        if made is not None:
+            return made
         return NotImplemented if goes_first(other) else _binary_function("matmul", self, other)
 
     def __rmatmul__(self, other):

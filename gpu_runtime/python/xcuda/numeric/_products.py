@@ -5,6 +5,7 @@ import operator
 
 import numpy
 
+from xcuda import _runtime
 from xcuda import core as cuda
 from xcuda._dense import products
 from xcuda._dense.layout import gpu
@@ -44,6 +45,8 @@ def _boolean_product(out, a, b):
 @of_last_axes("matmul")
 def matmul(a, b, kind):
     """Matrices by matrices; a vector is a row on the left and a column on the right."""
+    if a.dtype == b.dtype == kind and (made := _runtime.numeric_product(a, b)) is not None:
+        return made
     left = a[None, :] if a.ndim == 1 else a
     right = b[:, None] if b.ndim == 1 else b
     made = _stacked_product(left, right, kind)
