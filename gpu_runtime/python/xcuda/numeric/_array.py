@@ -290,7 +290,15 @@ class ndarray(_runtime.NumericBase):
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True, *, device=None):
         """The values as another dtype."""
-        dtype = _dtypes.as_dtype(dtype)
+        if dtype is self.dtype and not copy and device is None and order == "K":
+            return self
+        if order == "K" and casting == "unsafe" and device is None and isinstance(dtype, (str, type, numpy.dtype)):
+            known = _casts.get((self.dtype, dtype))
+            if known is not None:
+                made = _apply("astype", *known, (self,))
+                made._scalar = self._scalar
+                return made
+        asked, dtype = dtype, _dtypes.as_dtype(dtype)
         if device is not None and Device(device).label != self._device_label:
             return self.to_device(device).astype(dtype, order, casting, subok, False)
         if not _dtypes.held(dtype):
@@ -309,7 +317,10 @@ class ndarray(_runtime.NumericBase):
             source = real_part(self)
         if source.dtype == dtype:
             return source
-        made = _apply("astype", [source.dtype.name], dtype.name, (source,))
+        how = [source.dtype.name], dtype.name
+        if source is self and isinstance(asked, (str, type, numpy.dtype)):
+            _casts[self.dtype, asked] = how
+        made = _apply("astype", *how, (source,))
         made._scalar = self._scalar
         return made
 
@@ -393,8 +404,12 @@ def _lose_imaginary():
     warnings.warn("Casting complex values to real discards the imaginary part", ComplexWarning, stacklevel=3)
 
 
+_casts = {}  # (dtype, dtype as asked for) -> their names, which NumPy makes anew each time; no casts that warn
+
+
 def _plain_copy(a):
-    return _apply("copy", [a.dtype.name], a.dtype.name, (a,))
+    name = name_of(a.dtype)
+    return _apply("copy", [name], name, (a,))
 
 
 def _shown(a):

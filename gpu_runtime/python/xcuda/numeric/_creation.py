@@ -33,6 +33,15 @@ def empty(shape, dtype=None, order="C", *, like=None):
     return _runtime.numeric_empty(_shape(shape), dtype_name(dtype), order == "F")
 
 
+def _constant(shape, number, dtype, order):
+    """`full` of 0 or 1, which every dtype has."""
+    found = numpy.dtype(float) if dtype is None else _dtypes.as_dtype(dtype)
+    if not _dtypes.held(found) or order not in ("C", "F"):
+        return full(shape, number, found, order)
+    number = number if found.kind not in "f" else float(number)
+    return _runtime.numeric_full(_shape(shape), dtype_name(found), number, order == "F")
+
+
 @native()
 @placed
 def full(shape, fill_value, dtype=None, order="C", *, like=None):
@@ -54,14 +63,14 @@ def full(shape, fill_value, dtype=None, order="C", *, like=None):
 @placed
 def zeros(shape, dtype=None, order="C", *, like=None):
     """An array of zeros."""
-    return full(shape, 0, float if dtype is None else dtype, order)
+    return _constant(shape, 0, dtype, order)
 
 
 @native()
 @placed
 def ones(shape, dtype=None, order="C", *, like=None):
     """An array of ones."""
-    return full(shape, 1, float if dtype is None else dtype, order)
+    return _constant(shape, 1, dtype, order)
 
 
 def _like(make, a, dtype, order, shape):
