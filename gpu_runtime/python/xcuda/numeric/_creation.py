@@ -152,12 +152,9 @@ def _ramp(length, dtype, first, step):
 
 
 def _index_ramp(length):
-    """0, 1, ... as int64, for nobody to write to: what is made of it is computed, not read."""
-    from ._gather import ramp
+    from ._gather import index_ramp
 
-    made = ramp(length)
-    made._mark_ramp()
-    return made
+    return index_ramp(length)
 
 
 def _host_made(name):
