@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <unordered_map>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/settings.hpp"
@@ -19,8 +21,14 @@
 namespace xcuda::launch {
 namespace {
 
+// A number among the arguments that the model has read, by its place.
+using Read = std::pair<std::size_t, std::uint64_t>;
+
+bool is_fraction(const Argument& number) { return is_floating(number.dtype) || is_complex(number.dtype); }
+
+// `read`: the fractions that the figures hang on; lengths and integers are taken for read.
 passes::Cost modelled(const ir::Module& module, const device::Shape& shape,
-                      std::span<const Argument> arguments) {
+                      std::span<const Argument> arguments, std::vector<Read>& read) {
     passes::CostInputs inputs;
     const auto array = [arguments](int parameter) -> const Argument* {
         const auto i = static_cast<std::size_t>(parameter);
@@ -31,9 +39,11 @@ passes::Cost modelled(const ir::Module& module, const device::Shape& shape,
         if (!a || axis >= a->ndim) return std::nullopt;
         return static_cast<double>(a->lengths[static_cast<std::size_t>(axis)]);
     };
-    inputs.value = [arguments](int parameter) -> std::optional<double> {
+    inputs.value = [arguments, &read](int parameter) -> std::optional<double> {
         const auto i = static_cast<std::size_t>(parameter);
-        return i < arguments.size() ? number(arguments[i]) : std::nullopt;
+        if (i >= arguments.size()) return std::nullopt;
+        if (!arguments[i].is_array && is_fraction(arguments[i])) read.emplace_back(i, arguments[i].bits);
+        return number(arguments[i]);
     };
     inputs.elements = [array](int parameter) {
         const Argument* a = array(parameter);
@@ -47,10 +57,10 @@ passes::Cost modelled(const ir::Module& module, const device::Shape& shape,
 }
 
 // What the model counts threads by: those that the kernel as written has, one for each element. On a GPU a launch whose shape is
-// ours may lay axes out anew, and give a thread several.
+// ours may lay axes out anew, and give a thread several; a kernel whose maker gives its shape (no domain) has it as written.
 device::Shape shape_as_written(const Specialisation& kernel, const device::Shape& shape, bool automatic,
                                std::span<const Argument> arguments) {
-    if (!automatic || kernel.device->info().kind == "cpu") return shape;
+    if (!automatic || kernel.device->info().kind == "cpu" || kernel.lowered->domain.empty()) return shape;
     device::Shape written;
     std::int64_t* grid[3] = {&written.grid.x, &written.grid.y, &written.grid.z};
     const auto lengths = domain_lengths(*kernel.lowered, arguments, kernel.facts->name);
@@ -60,7 +70,7 @@ device::Shape shape_as_written(const Specialisation& kernel, const device::Shape
 }
 
 Event made_event(const Specialisation& kernel, const device::Shape& shape, bool automatic,
-                 std::span<const Argument> arguments) {
+                 std::span<const Argument> arguments, std::vector<Read>& read) {
     Event event{};
     event.kind = Event::Kind::launch;
     event.device = kernel.facts->device;
@@ -74,8 +84,8 @@ Event made_event(const Specialisation& kernel, const device::Shape& shape, bool 
         event.flops = event.bytes_read = event.bytes_written = -1;
         return event;
     }
-    const passes::Cost cost =
-        modelled(kernel.lowered->module, shape_as_written(kernel, shape, automatic, arguments), arguments);
+    const passes::Cost cost = modelled(
+        kernel.lowered->module, shape_as_written(kernel, shape, automatic, arguments), arguments, read);
     event.flops = cost.complete ? cost.flops : -1;
     event.bytes_read = cost.complete ? cost.bytes_read : -1;
     event.bytes_written = cost.complete ? cost.bytes_written : -1;
@@ -84,31 +94,43 @@ Event made_event(const Specialisation& kernel, const device::Shape& shape, bool 
 
 }  // namespace
 
-// The model walks the IR; of a kernel launched again and again over like arguments it is made once. Per thread, so
-// that no lock is taken.
+// The model walks the IR, which takes longer than a launch: it is made once for arguments that are alike to it. Programs of
+// many kernels launch all of them again and again, with other fractions each time. Per thread, so that no lock is taken.
 std::shared_ptr<const Event> event_of(const Specialisation& kernel, const device::Shape& shape,
                                       bool automatic, std::span<const Argument> arguments) {
     struct Entry {
         std::shared_ptr<const Event> event;
         std::vector<std::int64_t> figures;
+        std::vector<Read> read;
     };
-    thread_local std::array<Entry, 8> entries;
-    thread_local std::size_t next = 0;
+    struct Kept {
+        std::vector<Entry> entries;
+        std::size_t next = 0;  // to be replaced
+    };
+    constexpr std::size_t most_kernels = 512, most_of_kernel = 8;
+    thread_local std::unordered_map<const KernelFacts*, Kept> kept;  // the events keep the keys
     thread_local std::vector<std::int64_t> figures;
     figures.clear();
     for (const Argument& a : arguments) {
         if (a.is_array)
             figures.insert(figures.end(), a.lengths.begin(), a.lengths.begin() + a.ndim);
-        else
+        else if (!is_fraction(a))
             figures.push_back(static_cast<std::int64_t>(a.bits));
     }
-    for (const Entry& e : entries)
-        if (e.event && e.event->kernel == kernel.facts && e.event->shape == shape &&
-            e.event->automatic_shape == automatic && e.figures == figures)
-            return e.event;
-    Entry& entry = entries[next++ % entries.size()];
-    entry = {std::make_shared<const Event>(made_event(kernel, shape, automatic, arguments)), figures};
-    return entry.event;
+    const auto same = [arguments](const Read& r) { return arguments[r.first].bits == r.second; };
+    if (const auto of_kernel = kept.find(kernel.facts.get()); of_kernel != kept.end())
+        for (const Entry& e : of_kernel->second.entries)
+            if (e.event->shape == shape && e.event->automatic_shape == automatic && e.figures == figures &&
+                std::ranges::all_of(e.read, same))
+                return e.event;
+    if (kept.size() >= most_kernels) kept.clear();
+    Entry made;
+    made.event = std::make_shared<const Event>(made_event(kernel, shape, automatic, arguments, made.read));
+    made.figures = figures;
+    Kept& of_kernel = kept[kernel.facts.get()];
+    if (of_kernel.entries.size() < most_of_kernel)
+        return of_kernel.entries.emplace_back(std::move(made)).event;
+    return (of_kernel.entries[of_kernel.next++ % most_of_kernel] = std::move(made)).event;
 }
 
 std::vector<std::int64_t> domain_lengths(const Lowered& lowered, std::span<const Argument> arguments,

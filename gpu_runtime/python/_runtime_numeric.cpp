@@ -586,6 +586,7 @@ void bind_numeric(nb::module_& module) {
     });
     bind_numeric_operators(module);
     bind_numeric_capture(module);
+    bind_numeric_direct(module);
 }
 
 }  // namespace xcuda::python

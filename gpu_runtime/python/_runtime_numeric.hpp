@@ -80,6 +80,7 @@ void join_along(NumericArray& array, nb::list arrays, int axis);
 void bind_numeric(nb::module_& module);
 void bind_numeric_operators(nb::module_& module);
 void bind_numeric_capture(nb::module_& module);
+void bind_numeric_direct(nb::module_& module);
 /// Slots of the class: operators and indexing.
 std::span<const PyType_Slot> numeric_operator_slots();
 

@@ -91,3 +91,39 @@ def test_what_other_processes_hold_is_not_there():
 def test_a_device_without_pools_says_so():
     with pytest.raises(RuntimeError, match="making the memory pool: the CUDA driver says"):
         cuda.zeros(1)
+
+
+@on_fake()
+def test_small_blocks_are_kept_for_the_next_arrays():
+    first = cuda.empty(1000)
+    del first
+    asked = driver.get("calls:cuMemAllocFromPoolAsync"), driver.get("calls:cuMemFreeAsync")
+    second = cuda.empty(990)
+    assert driver.get("used") == 8192
+    del second
+    assert (driver.get("calls:cuMemAllocFromPoolAsync"), driver.get("calls:cuMemFreeAsync")) == asked
+    info = cuda.memory_info()
+    assert (info.used, info.high_water) == (0, 8000)
+    with cuda.stream():  # in another order: its own memory
+        cuda.empty(1000)
+    assert driver.get("calls:cuMemAllocFromPoolAsync") == asked[0] + 1
+    held = driver.get("used")
+    cuda.trim_memory()
+    assert held > 0 and driver.get("used") == 0
+
+
+@on_fake("memory=0x6400000")
+def test_what_is_kept_goes_where_there_is_no_room():
+    few = [cuda.empty(MIB) for _ in range(12)]
+    del few
+    assert driver.get("used") == 96 * MIB
+    assert cuda.empty(10 * MIB).nbytes == 80 * MIB
+
+
+@on_fake()
+def test_no_more_is_kept_than_a_share():
+    several = [cuda.empty(3 * MIB) for _ in range(15)]  # 360 MiB
+    del several
+    cuda.synchronize()
+    assert driver.get("used") <= 256 * MIB
+    assert cuda.memory_info().used == 0

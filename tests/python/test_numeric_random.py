@@ -342,7 +342,7 @@ def test_gpus_draw_the_same_numbers(kind, name, bits):
     kind = numpy.float32 if bits == 32 else numpy.float64
     drawn, piece = numpy.zeros((4, 256), kind), 256
     entries, exits, counts, told = (numpy.zeros(n, numpy.int64) for n in (4, 4, 4, 6))
-    base, jumps = start.base.copy_to_host(), start.jumps.copy_to_host()
+    base, jumps = start.host_base, start.host_jumps
     for turn in range(3):
         host_cuda.launch(
             walk, 1, 4, drawn, entries, exits, counts, told, turn, base, jumps, _layers_on_host(kind), start.position(bits),

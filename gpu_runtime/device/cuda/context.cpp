@@ -12,6 +12,8 @@ CUcontext primary_context(CUdevice device) {
     }
     check(result, doing);
     know(context, device);
+    CUdevice first = -1;
+    if (driver().cuDeviceGet(&first, 0) == CUDA_SUCCESS && device == first) Current::of_first_gpu = context;
     return context;
 }
 

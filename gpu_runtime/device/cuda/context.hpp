@@ -3,6 +3,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <utility>
 
 #include "device/cuda/driver.hpp"
@@ -10,8 +11,9 @@
 
 namespace xcuda::device::cuda {
 
-/// Makes a context current on this thread while it lives; costs a few reads where it already is. Throws lost_error() where
-/// a fault has ended it; a driver's error that stays, met while it lives, ends it.
+/// Makes a context current on this thread while it lives; costs a few reads where it already is. Where none was, the first
+/// GPU's stays: it is the one that CUDA's own runtime begins with. Throws lost_error() where a fault has ended it; a driver's
+/// error that stays, met while it lives, ends it.
 class Current {
 public:
     explicit Current(CUcontext context) : driver_(driver()), entered_(context) {
@@ -19,8 +21,10 @@ public:
             expect_usable(context);
         check(driver_.cuCtxGetCurrent(&before_), "asking for the current context");
         changed_ = before_ != context;
-        if (changed_) [[unlikely]]
-            check(driver_.cuCtxSetCurrent(context), "entering the GPU's context");
+        if (!changed_) [[likely]]
+            return;
+        check(driver_.cuCtxSetCurrent(context), "entering the GPU's context");
+        changed_ = before_ || context != of_first_gpu.load(std::memory_order_relaxed);
     }
     ~Current() {
         if (changed_) [[unlikely]]
@@ -28,6 +32,8 @@ public:
     }
     Current(const Current&) = delete;
     Current& operator=(const Current&) = delete;
+
+    static inline std::atomic<CUcontext> of_first_gpu{nullptr};  // once it is in use
 
     /// The context that this thread has made current so; null where it has none.
     static CUcontext here() { return here_; }

@@ -54,12 +54,17 @@ public:
     Error lost_error() const override { return cuda::lost_error(device_); }
 
     void* allocate(std::size_t bytes, Stream* stream) override {
+        if (Gpu* made = stream ? nullptr : gpu_.load(std::memory_order_acquire))
+            if (void* kept = made->memory.take_kept(bytes)) return kept;
         const Use use(*this);
         if (stream && stream->captures)
             refuse_in_capture("making an array", "make the array before the capture begins");
         return use.gpu.memory.allocate(bytes, queue_of(stream, use.gpu)->stream());
     }
     void release(void* address, Stream* stream) noexcept override {
+        if (Gpu* made = stream ? nullptr : gpu_.load(std::memory_order_acquire);
+            made && made->memory.keep(address))
+            return;
         try {
             const Use use(*this);
             use.gpu.memory.release(address, queue_of(stream, use.gpu)->stream());

@@ -9,7 +9,9 @@
 #include "base/bytes.hpp"
 #include "base/settings.hpp"
 #include "device/cuda/driver.hpp"
+#include "device/cuda/lost.hpp"
 #include "device/cuda/wait.hpp"
+#include "device/spilling.hpp"
 
 namespace xcuda::device::cuda {
 
@@ -44,12 +46,7 @@ MemoryPool::MemoryPool(CUdevice device, std::string gpu_name)
     }
 }
 
-std::int64_t MemoryPool::used() const {
-    cuuint64_t value = 0;
-    check(driver().cuMemPoolGetAttribute(pool_, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value),
-          "asking the memory pool");
-    return static_cast<std::int64_t>(value) + spill_.figures().used;
-}
+std::int64_t MemoryPool::used() const { return blocks_.used() + spill_.figures().used; }
 
 // For a message that the GPU is full.
 std::string MemoryPool::moved() const {
@@ -81,7 +78,10 @@ void* MemoryPool::allocate(std::size_t bytes, CUstream stream) {
     if (spill_.takes(bytes)) {
         if (void* made = spill_.allocate(bytes, stream)) return made;
     } else {
-        result = d.cuMemAllocFromPoolAsync(&address, std::max<std::size_t>(bytes, 1), pool_, stream);
+        const std::size_t block = KeptBlocks::rounded(bytes);
+        result = d.cuMemAllocFromPoolAsync(&address, block, pool_, stream);
+        if (result == CUDA_ERROR_OUT_OF_MEMORY && empty_kept())
+            result = d.cuMemAllocFromPoolAsync(&address, block, pool_, stream);
     }
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
         std::size_t free = 0, total = 0;
@@ -93,11 +93,40 @@ void* MemoryPool::allocate(std::size_t bytes, CUstream stream) {
                                 human_bytes(static_cast<std::int64_t>(total)), moved()));
     }
     check(result, "allocating memory on the GPU");
+    blocks_.add(reinterpret_cast<void*>(address), bytes);
     return reinterpret_cast<void*>(address);
+}
+
+void* MemoryPool::take_kept(std::size_t bytes) {
+    if (any_lost.load(std::memory_order_relaxed) || spilling.load(std::memory_order_relaxed)) [[unlikely]]
+        return nullptr;
+    return blocks_.take(bytes, limit_.load());
+}
+
+bool MemoryPool::keep(void* address) noexcept {
+    if (any_lost.load(std::memory_order_relaxed) || spilling.load(std::memory_order_relaxed)) [[unlikely]]
+        return false;
+    try {
+        return blocks_.keep(address);
+    } catch (...) {  // no host memory for it
+        return false;
+    }
+}
+
+bool MemoryPool::empty_kept() noexcept {
+    try {
+        const std::vector<void*> all = blocks_.empty();
+        for (void* const address : all)
+            driver().cuMemFreeAsync(reinterpret_cast<CUdeviceptr>(address), nullptr);
+        return !all.empty();
+    } catch (...) {
+        return false;
+    }
 }
 
 void MemoryPool::trim() {
     const Driver& d = driver();
+    empty_kept();
     // What was freed in a stream's order is free once the stream has passed it; what the default stream is given waits
     // for all others.
     CUevent all_passed = nullptr;
@@ -122,7 +151,9 @@ void MemoryPool::release(void* address, CUstream stream) noexcept {
     } catch (...) {
         return;
     }
+    blocks_.remove(address);
     driver().cuMemFreeAsync(reinterpret_cast<CUdeviceptr>(address), stream);
+    if (blocks_.crowded()) empty_kept();
 }
 
 Device::Memory MemoryPool::statistics() const {
@@ -135,10 +166,10 @@ Device::Memory MemoryPool::statistics() const {
     std::size_t free = 0, total = 0;
     check(d.cuMemGetInfo(&free, &total), "asking for the GPU's memory");
     const Spill::Figures apart = spill_.figures();
-    const std::int64_t of_pool = read(CU_MEMPOOL_ATTR_USED_MEM_CURRENT),
+    const std::int64_t of_pool = blocks_.used(),
                        pooled = read(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) - of_pool + apart.kept;
     return {of_pool + apart.used,
-            read(CU_MEMPOOL_ATTR_USED_MEM_HIGH) + apart.high,
+            blocks_.high() + apart.high,
             pooled,
             static_cast<std::int64_t>(total),
             static_cast<std::int64_t>(free) + pooled,

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 
+#include "device/cuda/kept_blocks.hpp"
 #include "device/cuda/spill.hpp"
 #include "device/device.hpp"
 
@@ -20,6 +21,9 @@ public:
     /// In the stream's order; 0 bytes give an address too. Throws a MemoryError that tells the sizes.
     void* allocate(std::size_t bytes, CUstream stream);
     void release(void* address, CUstream stream) noexcept;
+    /// Of the default stream, without the driver and without its context; null or false where that can't be.
+    void* take_kept(std::size_t bytes);
+    bool keep(void* address) noexcept;
     Device::Memory statistics() const;
     /// Gives back what is kept for reuse, the driver's room for local arrays too, once the work under way has passed. May
     /// be interrupted.
@@ -35,8 +39,11 @@ private:
     std::size_t stack_ = 0;  // bytes of a thread's stack when it was made
     std::int64_t used() const;
     std::string moved() const;
+    /// Kept blocks go to the driver; false where there are none.
+    bool empty_kept() noexcept;
 
     std::string gpu_name_;
+    KeptBlocks blocks_;
     mutable Spill spill_;  // the larger arrays, where they may move to host memory
     std::atomic<std::int64_t> limit_{0};
 };

@@ -4,6 +4,7 @@ import functools
 
 import numpy
 
+from xcuda import _runtime
 from xcuda import core as cuda
 from xcuda.core.own_kernel import own_kernel
 
@@ -58,8 +59,6 @@ def on_host(array):
 @functools.cache
 def gpu():
     """The bindings of NVIDIA's libraries."""
-    from xcuda import _runtime
-
     return _runtime.cuda_math
 
 
@@ -70,6 +69,8 @@ def host(array):
 
 def empty(shape, dtype, like):
     """A new array on the device of `like`."""
+    if like._device_label == _runtime.current_device_label():
+        return cuda.empty(tuple(shape), dtype)
     with like.device:
         return cuda.empty(tuple(shape), dtype)
 

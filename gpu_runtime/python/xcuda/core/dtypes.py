@@ -43,6 +43,9 @@ def scalar_bits(value):
     return value.dtype.name, int(numpy.asarray(value).view(bits_of(value.dtype)).astype("uint64"))
 
 
+_known: dict = {}
+
+
 def name_of(dtype):
     """NumPy's name of what a user gave as a dtype; None means float64, as NumPy has it.
 
@@ -53,6 +56,9 @@ def name_of(dtype):
     if isinstance(dtype, str) and (dtype in NAMES or dtype == "bool"):
         return dtype
     import numpy
+
+    if type(dtype).__base__ is numpy.dtype and dtype in _known:
+        return _known[dtype]
 
     from xcuda.core.types import scalar_name
 
@@ -65,4 +71,6 @@ def name_of(dtype):
         raise TypeError(
             f"{found} has another byte order than the machine; use {found.newbyteorder('=').name}"
         )
+    if type(dtype).__base__ is numpy.dtype and dtype.kind in "biufc":
+        _known[dtype] = found.name  # NumPy makes the name anew each time
     return found.name

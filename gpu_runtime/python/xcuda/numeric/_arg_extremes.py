@@ -4,7 +4,7 @@ import numpy
 from numpy.lib.array_utils import normalize_axis_index
 
 from ._functions import where
-from ._gather import ramp
+from ._gather import index_ramp
 from ._paths import ByNumpy, given, held_array, native_twice
 from ._registry import TABLE
 
@@ -32,7 +32,7 @@ def _complex_matches(a, axis, fold, worst):
 def _arg(name, a, axis, out, keepdims):
     fold = TABLE["max" if name.endswith("max") else "min"].function
     a = held_array(a)
-    if a.dtype.name == "bfloat16":
+    if a.dtype.kind == "V":  # bfloat16
         raise ByNumpy
     shape = a.shape
     if axis is None:
@@ -50,7 +50,7 @@ def _arg(name, a, axis, out, keepdims):
         same = _matches(rows, place, fold)
     lengths = [1] * rows.ndim
     lengths[place] = n
-    made = TABLE["min"].function(where(same, ramp(n).reshape(lengths), n), place)
+    made = TABLE["min"].function(where(same, index_ramp(n).reshape(lengths), n), place)
     if keepdims is not _NoValue and keepdims:
         made = made.reshape((1,) * len(shape) if axis is None else (*shape[:place], 1, *shape[place + 1 :]))
     if out is not None:

@@ -15,6 +15,8 @@ from ._registry import TABLE, NotHeldError, native
 from ._shapes import is_integer
 
 _apply = _runtime.numeric_apply
+_part = _runtime.numeric_part
+_product = _runtime.numeric_product
 
 
 class ndarray(_runtime.NumericBase):
@@ -242,6 +244,9 @@ class ndarray(_runtime.NumericBase):
     @property
     def real(self):
         """The real part, sharing memory."""
+        made = _part(self, 0)
+        if made is not None:
+            return made
         if self.dtype.kind != "c":
             return self
         from ._seen import part_view
@@ -255,6 +260,9 @@ class ndarray(_runtime.NumericBase):
     @property
     def imag(self):
         """The imaginary part, sharing memory; of real numbers, zeros that are read-only."""
+        made = _part(self, 1)
+        if made is not None:
+            return made
         if self.dtype.kind != "c":
             zeros = TABLE["zeros_like"].function(self)
             zeros.flags.writeable = False
@@ -282,7 +290,15 @@ class ndarray(_runtime.NumericBase):
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True, *, device=None):
         """The values as another dtype."""
-        dtype = _dtypes.as_dtype(dtype)
+        if dtype is self.dtype and not copy and device is None and order == "K":
+            return self
+        if order == "K" and casting == "unsafe" and device is None and isinstance(dtype, (str, type, numpy.dtype)):
+            known = _casts.get((self.dtype, dtype))
+            if known is not None:
+                made = _apply("astype", *known, (self,))
+                made._scalar = self._scalar
+                return made
+        asked, dtype = dtype, _dtypes.as_dtype(dtype)
         if device is not None and Device(device).label != self._device_label:
             return self.to_device(device).astype(dtype, order, casting, subok, False)
         if not _dtypes.held(dtype):
@@ -301,7 +317,10 @@ class ndarray(_runtime.NumericBase):
             source = real_part(self)
         if source.dtype == dtype:
             return source
-        made = _apply("astype", [source.dtype.name], dtype.name, (source,))
+        how = [source.dtype.name], dtype.name
+        if source is self and isinstance(asked, (str, type, numpy.dtype)):
+            _casts[self.dtype, asked] = how
+        made = _apply("astype", *how, (source,))
         made._scalar = self._scalar
         return made
 
@@ -338,6 +357,9 @@ class ndarray(_runtime.NumericBase):
         return seen_as(self, _dtypes.as_dtype(dtype))
 
     def __matmul__(self, other):
+        made = _product(self, other)
+        if made is not None:
+            return made
         return NotImplemented if goes_first(other) else _binary_function("matmul", self, other)
 
     def __rmatmul__(self, other):
@@ -382,8 +404,12 @@ def _lose_imaginary():
     warnings.warn("Casting complex values to real discards the imaginary part", ComplexWarning, stacklevel=3)
 
 
+_casts = {}  # (dtype, dtype as asked for) -> their names, which NumPy makes anew each time; no casts that warn
+
+
 def _plain_copy(a):
-    return _apply("copy", [a.dtype.name], a.dtype.name, (a,))
+    name = name_of(a.dtype)
+    return _apply("copy", [name], name, (a,))
 
 
 def _shown(a):

@@ -33,6 +33,15 @@ def empty(shape, dtype=None, order="C", *, like=None):
     return _runtime.numeric_empty(_shape(shape), dtype_name(dtype), order == "F")
 
 
+def _constant(shape, number, dtype, order):
+    """`full` of 0 or 1, which every dtype has."""
+    found = numpy.dtype(float) if dtype is None else _dtypes.as_dtype(dtype)
+    if not _dtypes.held(found) or order not in ("C", "F"):
+        return full(shape, number, found, order)
+    number = number if found.kind not in "f" else float(number)
+    return _runtime.numeric_full(_shape(shape), dtype_name(found), number, order == "F")
+
+
 @native()
 @placed
 def full(shape, fill_value, dtype=None, order="C", *, like=None):
@@ -54,14 +63,14 @@ def full(shape, fill_value, dtype=None, order="C", *, like=None):
 @placed
 def zeros(shape, dtype=None, order="C", *, like=None):
     """An array of zeros."""
-    return full(shape, 0, float if dtype is None else dtype, order)
+    return _constant(shape, 0, dtype, order)
 
 
 @native()
 @placed
 def ones(shape, dtype=None, order="C", *, like=None):
     """An array of ones."""
-    return full(shape, 1, float if dtype is None else dtype, order)
+    return _constant(shape, 1, dtype, order)
 
 
 def _like(make, a, dtype, order, shape):
@@ -127,7 +136,8 @@ def arange(start=None, stop=None, step=None, dtype=None, *, like=None):
     probe = numpy.arange(first, first, by, dtype=dtype).dtype if dtype is None else _dtypes.as_dtype(dtype)
     length = (last - first) / by if probe.kind in "iuf" else -1
     length = math.ceil(length) if math.isfinite(length) else -1  # NumPy's error
-    if length < 4096 or not _dtypes.held(probe):
+    few = length < (4096 if _runtime.current_device_label() == "cpu" else 1)  # a GPU is given nothing to copy
+    if few or probe.kind not in "iuf" or not _dtypes.held(probe):
         return array(numpy.arange(first, last, by, dtype=dtype))
     return _ramp(max(length, 0), probe, first, by)
 
@@ -142,12 +152,9 @@ def _ramp(length, dtype, first, step):
 
 
 def _index_ramp(length):
-    """0, 1, ... as int64, for nobody to write to: what is made of it is computed, not read."""
-    from ._gather import ramp
+    from ._gather import index_ramp
 
-    made = ramp(length)
-    made._mark_ramp()
-    return made
+    return index_ramp(length)
 
 
 def _host_made(name):

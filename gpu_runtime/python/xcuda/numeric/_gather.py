@@ -2,6 +2,7 @@
 
 import numpy
 
+from xcuda import _runtime
 from xcuda import core as cuda
 from xcuda.core.own_kernel import own_kernel
 
@@ -99,8 +100,27 @@ def ramp(length):
     """0, 1, ... length - 1 as int64."""
     from ._paths import adopted, on_host_memory
 
-    if length < 1024 or on_host_memory():
+    if not length or on_host_memory():
         return adopted(numpy.arange(length))
     out = empty(length, "int64")
     _ramp()(out)
     return out
+
+
+_kept_ramps: dict = {}  # (device, length) -> a short ramp, made once
+_LONGEST_KEPT, _MOST_KEPT = 4096, 32
+
+
+def index_ramp(length):
+    """`ramp` for nobody to write to: what is made of it is computed, not read."""
+    label = _runtime.current_device_label()
+    keeps = label != "cpu" and 0 < length <= _LONGEST_KEPT and _runtime.current_stream.get() is None
+    made = _kept_ramps.get((label, length)) if keeps else None
+    if made is None:
+        made = ramp(length)
+        made._mark_ramp()
+        if keeps:
+            if len(_kept_ramps) >= _MOST_KEPT:
+                _kept_ramps.clear()
+            _kept_ramps[label, length] = made
+    return made

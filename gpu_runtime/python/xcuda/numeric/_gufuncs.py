@@ -33,6 +33,9 @@ class gufunc(ufunc):
         self, a, b, /, out=None, *, axes=None, axis=None, keepdims=False, casting="same_kind", order="K", dtype=None,
         subok=True, signature=None, sig=None,
     ):  # fmt: skip
+        plain = out is axes is axis is dtype is signature is sig is None and not keepdims
+        if plain and type(a) is ndarray and type(b) is ndarray and a.dtype is b.dtype and self._in_full(a, b):
+            return self._core(a, b, a.dtype)
         if signature is not None or sig is not None:
             dtype = self._numpy.resolve_dtypes(
                 (asarray(a).dtype, asarray(b).dtype, None), signature=signature or sig, casting=casting
@@ -62,6 +65,15 @@ class gufunc(ufunc):
             if places[2]:
                 made = _from_the_end(made, places[2])
         return self._broadcast_into(made, out, len(self._result) + bool(keepdims), casting)
+
+    def _in_full(self, a, b):
+        """The everyday case: as many axes as the signature names, of lengths that fit."""
+        names = [*self._inputs[0], *self._inputs[1]]
+        shape = (*a.shape, *b.shape)
+        if a.ndim != len(self._inputs[0]) or len(shape) != len(names):
+            return False
+        sizes = dict(zip(names, shape, strict=True))
+        return all(sizes[name] == n for name, n in zip(names, shape, strict=True))
 
     def _broadcast_into(self, made, out, core, casting):
         """Into `out`, whose leading axes may be more than the result's."""

@@ -5,8 +5,10 @@ import operator
 
 import numpy
 
+from xcuda import _runtime
 from xcuda import core as cuda
 from xcuda._dense import products
+from xcuda._dense.layout import gpu
 from xcuda.core.own_kernel import own_kernel
 
 from ._array import asarray, ndarray
@@ -43,6 +45,8 @@ def _boolean_product(out, a, b):
 @of_last_axes("matmul")
 def matmul(a, b, kind):
     """Matrices by matrices; a vector is a row on the left and a column on the right."""
+    if a.dtype == b.dtype == kind and (made := _runtime.numeric_product(a, b)) is not None:
+        return made
     left = a[None, :] if a.ndim == 1 else a
     right = b[:, None] if b.ndim == 1 else b
     made = _stacked_product(left, right, kind)
@@ -54,14 +58,13 @@ def matmul(a, b, kind):
 def _stacked_product(a, b, kind):
     """Of arrays with two axes or more, the leading ones broadcast."""
     a, b = (x if x.dtype == kind else x.astype(kind) for x in (a, b))
-    lead = numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    lead = numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.ndim > 2 or b.ndim > 2 else ()
     m, n = a.shape[-2], b.shape[-1]
     if kind.kind in "fc":
-        broadcast = TABLE["broadcast_to"].function
-        a, b = (x if x.shape[:-2] == lead else broadcast(x, (*lead, *x.shape[-2:])) for x in (a, b))
-        if not a._host_accessible:
-            a, b = (x if _readable(x) else x.copy() for x in (a, b))
-        return ours(products.matmul(as_it_lies(a), as_it_lies(b)))
+        if lead:
+            broadcast = TABLE["broadcast_to"].function
+            a, b = (x if x.shape[:-2] == lead else broadcast(x, (*lead, *x.shape[-2:])) for x in (a, b))
+        return ours(products.matmul(*map(_for_products, (a, b))))
     if a._host_accessible:
         return asarray(numpy.matmul(a._host(), b._host()))
     count = math.prod(lead)
@@ -73,10 +76,12 @@ def _stacked_product(a, b, kind):
     return out.reshape(*lead, m, n)
 
 
-def _readable(a):
-    from xcuda._dense.layout import gpu
-
-    return gpu().readable(as_it_lies(a))
+def _for_products(a):
+    """core's DeviceArray of it, a copy where BLAS can't read it as it lies."""
+    made = as_it_lies(a)
+    if a._host_accessible or gpu().readable(made):
+        return made
+    return as_it_lies(a.copy())
 
 
 @native("linalg.matmul")

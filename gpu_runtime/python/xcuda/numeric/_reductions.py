@@ -88,11 +88,20 @@ def _count(a, axes, where, keepdims):
     return sum(mask, tuple(axes), keepdims=keepdims)
 
 
+_means = {}  # by what is given: NumPy makes a dtype's name anew each time
+
+
 def _mean_dtypes(a, dtype):
     """What a mean is summed in, and what it is."""
-    result = as_dtype(dtype if dtype is not None else float if a.dtype.kind in "biu" else a.dtype)
-    wide = {"float16": "float64", "float32": "float64", "complex64": "complex128"}.get(result.name, result)
-    return as_dtype(wide), result
+    key = a.dtype, dtype if dtype is None or isinstance(dtype, numpy.dtype) else as_dtype(dtype)
+    known = _means.get(key)
+    if known is None:
+        result = as_dtype(key[1] if dtype is not None else float if a.dtype.kind in "biu" else a.dtype)
+        wide = {"float16": "float64", "float32": "float64", "complex64": "complex128"}.get(
+            result.name, result
+        )
+        known = _means[key] = as_dtype(wide), result
+    return known
 
 
 def squared_size(a):

@@ -7,6 +7,9 @@ import numpy
 
 def is_integer(value):
     """True for one integer: of Python, of NumPy, an array without axes."""
+    kind = type(value)
+    if kind is int or kind is tuple or kind is list:
+        return kind is int
     return hasattr(value, "__index__") and numpy.ndim(value) == 0
 
 
@@ -16,6 +19,8 @@ def lengths(shape):
 
 
 def _length(n):
+    if type(n) is int and n < 2**63:
+        return n
     if isinstance(n, (bool, numpy.bool)):
         raise TypeError(f"an axis' length is an integer, not {n!r}")
     n = operator.index(n)

@@ -162,8 +162,8 @@ class ufunc:
 
     def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, initial=numpy._NoValue, where=True):
         """Folds the array along axes."""
-        if where is True and initial is numpy._NoValue and out is None and dtype is None:
-            made = self._plain_fold(array, axis, keepdims)
+        if where is True and initial is numpy._NoValue and out is None:
+            made = self._plain_fold(array, axis, dtype, keepdims)
             if made is not None:
                 return made
         from ._array import asarray_or_host as asarray
@@ -202,11 +202,11 @@ class ufunc:
             return _into([made], (out,), True, self)
         return made
 
-    def _plain_fold(self, array, axis, keepdims):
+    def _plain_fold(self, array, axis, dtype, keepdims):
         """The everyday case; None where it is another one."""
-        if not _is_ours(array) or not array.size:
+        if not _is_ours(array) or not array.size or not (dtype is None or isinstance(dtype, numpy.dtype)):
             return None
-        known = self._folds.get(array.dtype)
+        known = self._folds.get((array.dtype, dtype))
         if known is None:
             return None
         ndim = array.ndim
@@ -214,6 +214,8 @@ class ufunc:
             axes = list(range(ndim))
         elif type(axis) is int and -ndim <= axis < ndim:
             axes = [axis % ndim]
+        elif type(axis) is tuple and _in_order(axis, ndim):
+            axes = list(axis)
         else:
             return None
         loop, out, identity = known
@@ -252,8 +254,9 @@ class ufunc:
             kept = identity if identity == 0 and array.dtype.kind in "fc" else self._identity(array.dtype)
             array = choose(where, array, numpy.dtype(array.dtype).type(kept))
         made = array._fold(name, loop, out.name, list(axes), keepdims, identity)
-        if made is not None and dtype is None and initial is numpy._NoValue:
-            self._folds[array.dtype] = loop, out.name, identity
+        if made is not None and where is True and initial is numpy._NoValue:
+            if dtype is None or isinstance(dtype, numpy.dtype):
+                self._folds[array.dtype, dtype] = loop, out.name, identity
         if made is None or initial is numpy._NoValue or initial is None:
             return made
         if not hasattr(initial, "__array__") and not isinstance(initial, (bool, int, float, complex)):
@@ -358,6 +361,16 @@ def _expect_natural(exponent):
     negative = exponent < 0
     if bool(negative.any()) if _is_ours(negative) else negative:
         raise ValueError("Integers to negative integer powers are not allowed.")
+
+
+def _in_order(axes, ndim):
+    """True for places of axes, each after the one before."""
+    before = -1
+    for axis in axes:
+        if type(axis) is not int or not before < axis < ndim:
+            return False
+        before = axis
+    return True
 
 
 def _axes(axis, ndim):

@@ -111,12 +111,8 @@ def _each_kernel(name):
 
 @functools.cache
 def _layers_on_host(dtype):
-    return np.stack([row.astype(dtype) for row in (*_tables.normal(dtype), *_tables.exponential(dtype))])
-
-
-def _layers(single):
     """The ziggurat's tables: 12 KiB, copied for each call so that nothing stays on the device."""
-    return to_device(_layers_on_host(np.float32 if single else np.float64))
+    return np.stack([row.astype(dtype) for row in (*_tables.normal(dtype), *_tables.exponential(dtype))])
 
 
 def _grid(threads, width=_LANES):
@@ -134,7 +130,7 @@ def fill(bit_generator, length, out, name, parameters, *, bits=64, words=1.0, ch
     with TURN:
         where = Start(bit_generator)
         direct, walk, finish = _kernels(length, bits, name)
-        given = where.base, where.jumps, _layers(name.endswith("_single"))
+        given = where.with_table(_layers_on_host(np.float32 if name.endswith("_single") else np.float64))
         first = where.position(bits)
         end = None
         if words == 1:
@@ -197,4 +193,6 @@ def fill_each(bit_generator, out, name, parameters):
     key = [int(k) for k in np.atleast_1d(bit_generator.random_raw(2))]
     base = to_device(np.array([*key, 0, 0, 0, 0], np.uint64))
     jumps = to_device(np.zeros((1, 4), np.uint64))
-    _each_kernel(name)[_grid(out.size), _LANES](out, base, jumps, _layers(False), *parameters)
+    _each_kernel(name)[_grid(out.size), _LANES](
+        out, base, jumps, to_device(_layers_on_host(np.float64)), *parameters
+    )

@@ -26,7 +26,7 @@ def stream_of(bit_generator):
 
 
 class Start:
-    """A generator's state for kernels: `base` and `jumps` are device arrays of uint64.
+    """A generator's state for kernels: host arrays of uint64, which `with_table` copies to the device.
 
     `pending` is 1 where half of a 64-bit draw is left for the next 32-bit one, else 0; `first`: see position().
     """
@@ -42,13 +42,23 @@ class Start:
             block = (at >> 2) & ((1 << 256) - 1)
             key = [int(k) for k in state["state"]["key"]]
             words = [*key, *(block >> 64 * i & _MASK for i in range(4))]
-            self.jumps = _device(np.zeros((1, 4), np.uint64))
+            self.host_jumps = np.zeros((1, 4), np.uint64)
         else:
             self.first = 0
             inner, increment = state["state"]["state"], state["state"]["inc"]
             words = [inner >> 64, inner & _MASK, increment >> 64, increment & _MASK, 0, 0]
-            self.jumps = _jumps(state["bit_generator"], increment)
-        self.base = _device(np.array([*words, kept, self.first, -self.pending & _MASK], np.uint64))
+            self.host_jumps = _jumps(state["bit_generator"], increment)
+        self.host_base = np.array([*words, kept, self.first, -self.pending & _MASK], np.uint64)
+
+    def with_table(self, table):
+        """(base, jumps, the table of rows) on the device, by one copy."""
+        parts = self.host_base, self.host_jumps, table.view(np.uint64)
+        all_of_it = to_device(np.concatenate([part.reshape(-1) for part in parts]))
+        made, first = [], 0
+        for part in parts:
+            made.append(all_of_it[first : first + part.size])
+            first += part.size
+        return made[0], made[1].reshape(parts[1].shape), made[2].view(table.dtype).reshape(table.shape)
 
     def position(self, bits):
         """Of the next draw of so many bits, as _streams.start takes it."""
@@ -57,10 +67,6 @@ class Start:
 
 def _joined(words):
     return sum(int(w) << 64 * i for i, w in enumerate(words))
-
-
-def _device(host):
-    return to_device(host)
 
 
 _tables: dict = {}
@@ -78,7 +84,7 @@ def _jumps(name, increment):
         if len(_tables) > 64:
             _tables.clear()
         _tables[key] = np.array(rows, np.uint64)
-    return _device(_tables[key])
+    return _tables[key]
 
 
 def move_on(bit_generator, draws):
