@@ -108,8 +108,7 @@ namespace {
 
 // What was fastest on such a device, as hints; those that the user gave come before.
 Hints measured_hints(const Facts& facts, const std::string& target, Size size, Hints hints) {
-    if (hints.products || hints.bulk || hints.cluster || !hints.unit.empty() || hints.depth ||
-        hints.threads || hints.stages)
+    if (hints.products || hints.bulk || !hints.unit.empty() || hints.depth || hints.threads || hints.stages)
         return hints;
     for (const Measured& m : measured_plans)
         if (m.target == target && m.in == facts.in && m.size == size.largest && m.few == size.few) {
@@ -119,7 +118,6 @@ Hints measured_hints(const Facts& facts, const std::string& target, Size size, H
             hints.stages = m.stages;
             hints.products = m.products;
             hints.bulk = m.bulk;
-            hints.cluster = m.cluster;
         }
     return hints;
 }
@@ -170,7 +168,6 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
     plan.stages = facts.products && arch >= 80 ? 3 : 1;
     plan.bulk =
         plan.products == Instructions::wgmma && facts.products && !facts.wide && hints.bulk.value_or(four);
-    plan.cluster = plan.bulk ? std::max(1, hints.cluster) : 1;
     if (facts.products) {
         const std::int64_t n = size == 0 ? 32 : size == 1 ? 64 : facts.wide ? 64 : 128;
         // Rows of 128 bytes of 16-bit numbers: what swizzled shared memory is made of.
@@ -249,14 +246,10 @@ Hints hints_from(const std::string& text) {
             if (value != "threads" && value != "bulk")
                 no_plan("copies by " + value.dump(), "give \"threads\" or \"bulk\"");
             hints.bulk = value == "bulk";
-        } else if (key == "cluster") {
-            if (value != 1 && value != 2) no_plan("a cluster of " + value.dump(), "give 1 or 2");
-            hints.cluster = value.get<int>();
         } else if (key == "tf32") {
             hints.tf32 = value.get<bool>();
         } else {
-            no_plan("'" + key + "'",
-                    "there are unit, depth, threads, stages, products, copies, cluster and tf32");
+            no_plan("'" + key + "'", "there are unit, depth, threads, stages, products, copies and tf32");
         }
     }
     return hints;

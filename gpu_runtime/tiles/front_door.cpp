@@ -137,7 +137,6 @@ public:
             if (!info || bytes <= info->limits.shared_bytes_per_block_optin) {
                 out.block = {plan.threads + (flows && !plan.acted ? 32 : 0), 1, 1};
                 out.persistent = flows && !plan.acted;
-                if (out.persistent) out.cluster = out.module.cluster = plan.cluster;
                 if (flows) {
                     out.module.most_threads = static_cast<int>(out.block.x);
                     out.module.least_blocks = 1;
@@ -216,7 +215,6 @@ std::string described(const launch::FrontDoor& door, const frontend::Source& sou
                           {"stages", plan.stages},
                           {"shared_bytes", bytes},
                           {"instructions", instructions_of(f, prepared.module.kernel(), plan)},
-                          {"cluster", plan.bulk ? plan.cluster : 1},
                           {"copies", plan.bulk ? "bulk" : "threads"},
                           {"grid", std::move(grid)},
                           {"tiles", laid_out(f, plan)}}

@@ -19,7 +19,6 @@ struct Plan {
     frontend::TileUnit unit;  // of the implicit level
     int stages = 1;           // copies of a loop's operands that are on their way or read
     Instructions products = Instructions::fma;
-    int cluster = 1;     // of bulk: blocks one under the other that fetch the second operand once for all
     bool bulk = false;   // operands by bulk tensor copies, which a warp of its own asks for (sm_90 alone)
     bool acted = false;  // run by the CPU device
     std::int64_t tall =
@@ -33,7 +32,6 @@ struct Hints {
     ir::Extents unit;
     std::int64_t depth = 0;
     int threads = 0, stages = 0;
-    int cluster = 0;
     std::optional<Instructions> products;
     std::optional<bool> bulk;
     bool tf32 = false;

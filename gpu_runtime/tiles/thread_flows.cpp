@@ -16,7 +16,6 @@ using namespace ir;
 using passes::add;
 using passes::div_floor;
 using passes::integer_of;
-using passes::mod_floor;
 using passes::mul;
 using passes::sub;
 
@@ -157,14 +156,14 @@ struct Flow {
 
     VarId integer(const char* name) { return t.scalar_var(scalar(DType::i64, true), name); }
 
-    // The copies' index in the arguments; a box is one of so many parts of the tile's rows.
-    std::size_t map_of(const Boxes& b, std::int64_t parts) {
+    // The copies' index in the arguments.
+    std::size_t map_of(const Boxes& b) {
         TensorMap map;
         map.parameter =
             static_cast<int>(std::find(f.params.begin(), f.params.end(), b.array) - f.params.begin());
         const Type type = t.type_of(b.tile);
         if (b.axes == 3) map.box.push_back(1);
-        map.box.push_back(type.extents[0] / parts);
+        map.box.push_back(type.extents[0]);
         map.box.push_back(128 / static_cast<std::int64_t>(info(type.dtype).size));
         const auto known = std::find(module.maps.begin(), module.maps.end(), map);
         if (known != module.maps.end()) return static_cast<std::size_t>(known - module.maps.begin());
@@ -181,31 +180,28 @@ struct Flow {
         const auto along = [&](std::size_t axis) { return axis < grid.size() ? grid[axis] : c(1); };
         Body out{assign(wide, cast(along(0), scalar(DType::i64, true))),
                  assign(high, cast(along(1), scalar(DType::i64, true)))};
-        // A cluster takes tiles one under the other together: it counts as one block, and they as one tile.
-        const std::int64_t cluster = plan.acted ? 1 : plan.cluster;
         const ExprP w = t.read(wide), h = t.read(high);
-        out.push_back(assign(all, mul(mul(w, passes::ceil_div(h, c(cluster))), along(2))));
+        out.push_back(assign(all, mul(mul(w, h), along(2))));
         const ExprP gx = coordinate(Coord::Kind::grid_dim, 0), gy = coordinate(Coord::Kind::grid_dim, 1),
                     gz = coordinate(Coord::Kind::grid_dim, 2);
         const ExprP first =
             add(coordinate(Coord::Kind::block, 0),
                 mul(gx, add(coordinate(Coord::Kind::block, 1), mul(gy, coordinate(Coord::Kind::block, 2)))));
-        out.push_back(assign(next, div_floor(cast(first, scalar(DType::i64, true)), c(cluster))));
+        out.push_back(assign(next, cast(first, scalar(DType::i64, true))));
         // In an array: what is divided once is then not put into each of its uses.
         const VarId at = t.local(DType::i32, 3, "tile");
         Stmt loop = simple(Stmt::Kind::loop_while);
         loop.hint = Stmt::Hint::together;
         loop.exprs = {passes::compare(Op::lt, t.read(next), t.read(all))};
-        loop.body.push_back(machine(fmt::format("xc_tile_place<{}, {}>", band / cluster, cluster),
-                                    {t.address(at, c(0)), t.read(next), w, h,
-                                     mod_floor(coordinate(Coord::Kind::block, 0), c(cluster))}));
+        loop.body.push_back(
+            machine(fmt::format("xc_tile_place<{}>", band), {t.address(at, c(0)), t.read(next), w, h}));
         Body inner = body();
         rewrite_exprs(inner, [&](const ExprP& e) {
             const bool block = e->op == Op::coord && coord_of(*e).kind == Coord::Kind::block;
             return block ? cast(t.load(at, c(coord_of(*e).axis)), e->type) : e;
         });
         append(loop.body, std::move(inner));
-        loop.body.push_back(assign(next, add(t.read(next), div_floor(mul(gx, mul(gy, gz)), c(cluster)))));
+        loop.body.push_back(assign(next, add(t.read(next), mul(gx, mul(gy, gz)))));
         out.push_back(std::move(loop));
         return out;
     }
@@ -301,14 +297,13 @@ struct Flow {
         const auto operand = [&](const Boxes& o, const Type& type) {
             return fmt::format("{}, {}, {}, {}, {}", o.axes, type.extents[0], type.extents[1], o.dx, o.dy);
         };
-        const int cluster = plan.acted ? 1 : plan.cluster;
-        const std::size_t map_a = map_of(a, 1), map_b = map_of(b, cluster);
+        const std::size_t map_a = map_of(a), map_b = map_of(b);
         const std::string maps = fmt::format("{{xc_args.map{}, xc_args.map{}}}", map_a, map_b);
-        const std::string give = fmt::format("xc_tile_flow_give<{}, {}, {}, {}>{}", stages, cluster,
-                                             operand(a, ta), operand(b, tb), maps);
+        const std::string give =
+            fmt::format("xc_tile_flow_give<{}, {}, {}>{}", stages, operand(a, ta), operand(b, tb), maps);
         const std::string take =
-            fmt::format("xc_tile_flow_take<{}, {}, {}, {}, {}, {}, {}, {}, {}>{}", kind, l.columns, depth,
-                        stages, cluster, operand(a, ta), a.turned, operand(b, tb), b.turned, maps);
+            fmt::format("xc_tile_flow_take<{}, {}, {}, {}, {}, {}, {}, {}>{}", kind, l.columns, depth, stages,
+                        operand(a, ta), a.turned, operand(b, tb), b.turned, maps);
         const ExprP turns =
             div_floor(add(passes::maximum(sub(loop.exprs[1], loop.exprs[0]), c(0)), c(step - 1)), c(step));
         const auto common = [&](VarId turn, VarId now) {
@@ -364,13 +359,11 @@ struct Flow {
                    turned(asked, asked_now, body);
                    return body;
                }));
-        out.push_back(machine(fmt::format("xc_tile_flow_gates<{}, {}>", stages, plan.threads / 32 * cluster),
+        out.push_back(machine(fmt::format("xc_tile_flow_gates<{}, {}>", stages, plan.threads / 32),
                               {t.address(gates, c(0)), t.thread_id()}));
-        out.push_back(cluster > 1 ? machine("xc_tile_flow_meet", {}) : t.barrier());
+        out.push_back(t.barrier());
         out.push_back(branch(passes::compare(Op::ge, t.thread_id(), c(plan.threads)), std::move(give_tiles),
                              std::move(take_tiles)));
-        // Until then the others may write to this block's memory.
-        if (cluster > 1) out.push_back(machine("xc_tile_flow_meet", {}));
         return out;
     }
 

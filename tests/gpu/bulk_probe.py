@@ -77,20 +77,6 @@ PLANS = {
         {"unit": [64, 64], "threads": 128, "stages": 2},
         EXACT[:3] + RAGGED[:2],
     ),
-    "float16 128x256 s4 in clusters": (
-        "f2",
-        "f2",
-        "plain",
-        {"unit": [128, 256], "threads": 256, "stages": 4, "cluster": 2},
-        EXACT + RAGGED,
-    ),
-    "float16 by columns 64x128 s8 in clusters": (
-        "f2",
-        "f4",
-        "turned",
-        {"unit": [64, 128], "threads": 128, "stages": 8, "cluster": 2},
-        EXACT[-2:] + RAGGED[:2],
-    ),
     "float16 layer 128x256 s4": (
         "f2",
         "f2",
@@ -204,7 +190,7 @@ XC_DEVICE void xc_tile_pass(const u64* gate, u32 parity) {
 """
 PASS = re.compile(r"XC_DEVICE void xc_tile_pass\(.*?#endif\n\}\n", re.DOTALL)
 BOXES = re.compile(
-    r"xc_tile_flow_give<\d+, (\d), 2, (\d+), \d+, -?\d+, -?\d+, 2, (\d+), [^>]*>"
+    r"xc_tile_flow_give<\d+, 2, (\d+), \d+, -?\d+, -?\d+, 2, (\d+), [^>]*>"
     r"\{xc_args\.map(\d), xc_args\.map(\d)\}"
 )
 
@@ -214,7 +200,7 @@ def variants(text):
     guarded, n = PASS.subn(lambda _: GUARDED, text)
     assert n == 1, "the prelude's xc_tile_pass is written in another way"
     none = re.sub(r"\(u32\)\(\(RA \* CA \+ RB \* CB\) \* sizeof\(T\)\)", "0u", guarded)
-    none = re.sub(r"xc_tile_box(_for_both)?<AXES_[AB]>\(", "if (false) xc_tile_box<2>(", none)
+    none = re.sub(r"xc_tile_box<AXES_[AB]>\(", "if (false) xc_tile_box<2>(", none)
     assert none != guarded
     return [("gates with patience", guarded), ("no copies", none)]
 
@@ -290,8 +276,7 @@ def guarded(name, shape):
     cuda("cuCtxSetCurrent", context)
     asked = PLANS[name][3]
     boxes = BOXES.search(made["text"])
-    cluster = int(boxes[1])
-    rows, which = [int(boxes[2]), int(boxes[3]) // cluster], [int(boxes[4]), int(boxes[5])]
+    rows, which = [int(boxes[1]), int(boxes[2])], [int(boxes[3]), int(boxes[4])]
     words = b""
     for a in args:
         steps = [int(np.prod(a.shape[d + 1 :])) for d in range(a.ndim)]
@@ -307,7 +292,7 @@ def guarded(name, shape):
     record = ctypes.c_void_p()
     cuda("cuMemAlloc_v2", ctypes.byref(record), ctypes.c_size_t(4096))
     cuda("cuMemsetD8Async", record, 0, ctypes.c_size_t(4096), None)
-    down = -(-shape[0] // asked["unit"][0] // cluster) * cluster
+    down = -(-shape[0] // asked["unit"][0])
     grid = (min(132, -(-shape[2] // asked["unit"][1]) * down), 1)
     for variant, text in variants(made["full_text"]):
         begin = time.perf_counter()

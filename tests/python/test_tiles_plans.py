@@ -173,9 +173,8 @@ def test_one_shape_for_two_types_of_product():
         ({"depth": 2048}, r"a depth of 2048; give a power of two up to 1024"),
         (
             {"warps": 4},
-            r"'warps'; there are unit, depth, threads, stages, products, copies, cluster and tf32",
+            r"'warps'; there are unit, depth, threads, stages, products, copies and tf32",
         ),
-        ({"cluster": 3}, "a cluster of 3; give 1 or 2"),
         ({"copies": "tma"}, r'copies by "tma"; give "threads" or "bulk"'),
     ],
 )
