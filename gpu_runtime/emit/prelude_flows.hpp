@@ -270,6 +270,19 @@ struct xc_tile_flow_take {
 #endif
     }
 };
+// All have ended, but no sooner than two numbers are known that take long to compute: ptxas puts a wait as early as it can, and
+// only what the number of the barrier before it is made of holds it back. Four warps meet there.
+template <int SLOTS, class C>
+XC_DEVICE void xc_tile_settle_after(C* acc, const f32* known) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    u32 none;  // by 64 places and more: nothing is left, which ptxas can't tell
+    asm volatile("shr.b32 %0, %1, %2;"
+                 : "=r"(none)
+                 : "r"(__float_as_uint(known[0]) ^ __float_as_uint(known[1])), "r"((u32)blockDim.x));
+    asm volatile("bar.sync %0, 128;" ::"r"(1 + threadIdx.x / 128 + none) : "memory");
+    xc_tile_settle<0, SLOTS>(acc);
+#endif
+}
 #else
 // device::Device::describe_boxes: the address, lengths and steps of up to five axes, the contiguous one first.
 struct xc_tensor_map {
@@ -295,6 +308,8 @@ XC_DEVICE void xc_tile_wgmma_held(C* acc, const T* a, const T* b, i64 thread) {
 }
 template <int UNDER_WAY, int SLOTS, class C>
 XC_DEVICE void xc_tile_settle(C*) {}
+template <int SLOTS, class C>
+XC_DEVICE void xc_tile_settle_after(C*, const f32*) {}
 template <int STAGES, int WARPS>
 XC_DEVICE void xc_tile_flow_gates(u64*, i64) {}
 // As CUDA's, each lane its own sums, straight from memory.

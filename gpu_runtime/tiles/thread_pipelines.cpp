@@ -187,6 +187,12 @@ std::optional<Threads::Chain> Threads::chain_of(const Body& turn) {
     for (const Body* b : {&c.before, &c.first, &c.between, &c.after})
         each_stmt(*b, [&](const Stmt& s) { meets |= s.kind == Stmt::Kind::barrier; });
     if (meets) return std::nullopt;
+    for (std::size_t i = at[0] + 1; i < at[1]; ++i) {
+        const VarId v = turn[i].var;
+        if (v >= 0 && type_of(v).is_tile() && type_of(v).dtype == DType::f32 &&
+            layout(type_of(v).extents).kind == Layout::Kind::rows)
+            c.known = registers_of(v);
+    }
     c.second = std::move(c.scaled.back());
     c.scaled.pop_back();
     open(c.first.back());
@@ -287,7 +293,14 @@ std::optional<Body> Threads::pipelined(const Stmt& loop) {
             if (!later) settled.text.replace(settled.text.find('<') + 1, 1, "0");
             body.push_back(std::move(settled));
             append(body, chain->between);
-            if (later) body.push_back(chain->second_settled);
+            if (later) {
+                Stmt ends = chain->second_settled;
+                if (chain->known >= 0) {
+                    ends.text.replace(0, ends.text.find(", ") + 2, "xc_tile_settle_after<");
+                    ends.exprs.push_back(address(chain->known, int_constant(0)));
+                }
+                body.push_back(std::move(ends));
+            }
             append(body, chain->scaled);
             append(body, chain->after);
             body.push_back(assign(last, read(stage)));

@@ -91,6 +91,7 @@ struct Threads {
     struct Chain {
         ir::Body before, first, between, scaled, after;
         ir::Stmt second, first_settled, second_settled;
+        ir::VarId known = -1;  // registers of two numbers that are known when `between` is done
     };
     std::optional<Chain> chain_of(const ir::Body& turn);
     ir::Body feed(ir::VarId tile, const ir::ExprP& e, const ir::ExprP& stage);
