@@ -270,6 +270,82 @@ struct xc_tile_flow_take {
 #endif
     }
 };
+// What chained products are made of where the copy engine brings the operands: turn n's is at gate n % STAGES.
+template <int STAGES>
+XC_DEVICE void xc_tile_flow_there(const u64* gates, i64 n) {
+    xc_tile_pass(gates + (u32)n % STAGES, (u32)n / STAGES & 1);
+}
+template <int STAGES>
+XC_DEVICE void xc_tile_flow_done(const u64* gates, i64 n, i64 thread) {
+#if __CUDA_ARCH__ >= 900
+    const u32 gate = xc_tile_gate(gates + STAGES + (u32)n % STAGES);
+    if (((int)thread & 31) == 0)
+        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(gate) : "memory");
+#endif
+}
+// One operand's box of turn n, when its stage is free.
+template <int STAGES, int AXES, int R, int C, class T>
+XC_DEVICE void xc_tile_flow_ask(T* to, const xc_tensor_map& map, u64* gates, u32 n, i32 x, i32 y, i32 z) {
+#if __CUDA_ARCH__ >= 900
+    constexpr int line = 128 / (int)sizeof(T);
+    const u32 stage = n % STAGES;
+    u64* const gate = gates + stage;
+    xc_tile_pass(gates + STAGES + stage, (n / STAGES & 1) ^ 1);
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(xc_tile_gate(gate)),
+                 "r"((u32)(R * C * sizeof(T)))
+                 : "memory");
+#pragma unroll
+    for (int c = 0; c < C; c += line) xc_tile_box<AXES>(to + stage * (R * C) + c * R, map, gate, x + c, y, z);
+#endif
+}
+template <int STAGES, int AXES_A, int RA, int CA, int DXA, int DYA, int AXES_B, int RB, int CB, int DXB,
+          int DYB>
+struct xc_tile_chain_give {
+    const xc_tensor_map &map_a, &map_b;
+    template <class T>
+    __device__ __forceinline__ void operator()(T* a, T* b, u64* gates_a, u64* gates_b, i64 turns, i64 xa,
+                                               i64 ya, i64 za, i64 xb, i64 yb, i64 zb, i64 thread) const {
+        if (((int)thread & 127) != 0) return;
+        const u32 end = (u32)turns;
+#pragma unroll 1
+        for (u32 n = 0; n != end; ++n) {
+            xc_tile_flow_ask<STAGES, AXES_A, RA, CA>(a, map_a, gates_a, n, (i32)xa + (i32)n * DXA,
+                                                     (i32)ya + (i32)n * DYA, (i32)za);
+            xc_tile_flow_ask<STAGES, AXES_B, RB, CB>(b, map_b, gates_b, n, (i32)xb + (i32)n * DXB,
+                                                     (i32)yb + (i32)n * DYB, (i32)zb);
+        }
+    }
+};
+// Of the registers that four warps do not need others have more: what ptxas gives them from here on.
+template <int N>
+XC_DEVICE void xc_tile_fewer_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
+#endif
+}
+template <int N>
+XC_DEVICE void xc_tile_more_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
+#endif
+}
+// Groups of four warps take turns: each passes on to the next; the last begins, and the first ends.
+template <int GROUPS>
+XC_DEVICE void xc_tile_turn_take(i64 thread) {
+    asm volatile("bar.sync %0, 256;" ::"r"(4 + (int)thread / 128) : "memory");
+}
+template <int GROUPS>
+XC_DEVICE void xc_tile_turn_pass(i64 thread) {
+    asm volatile("bar.arrive %0, 256;" ::"r"(4 + ((int)thread / 128 + 1) % GROUPS) : "memory");
+}
+template <int GROUPS>
+XC_DEVICE void xc_tile_turn_begin(i64 thread) {
+    if ((int)thread / 128 == GROUPS - 1) xc_tile_turn_pass<GROUPS>(thread);
+}
+template <int GROUPS>
+XC_DEVICE void xc_tile_turn_end(i64 thread) {
+    if ((int)thread / 128 == 0) xc_tile_turn_take<GROUPS>(thread);
+}
 // All have ended, but no sooner than two numbers are known that take long to compute: ptxas puts a wait as early as it can, and
 // only what the number of the barrier before it is made of holds it back. Four warps meet there.
 template <int SLOTS, class C>
@@ -279,7 +355,7 @@ XC_DEVICE void xc_tile_settle_after(C* acc, const f32* known) {
     asm volatile("shr.b32 %0, %1, %2;"
                  : "=r"(none)
                  : "r"(__float_as_uint(known[0]) ^ __float_as_uint(known[1])), "r"((u32)blockDim.x));
-    asm volatile("bar.sync %0, 128;" ::"r"(1 + threadIdx.x / 128 + none) : "memory");
+    asm volatile("bar.sync %0, 128;" ::"r"(8 + threadIdx.x / 128 + none) : "memory");
     xc_tile_settle<0, SLOTS>(acc);
 #endif
 }
@@ -312,6 +388,17 @@ template <int SLOTS, class C>
 XC_DEVICE void xc_tile_settle_after(C*, const f32*) {}
 template <int STAGES, int WARPS>
 XC_DEVICE void xc_tile_flow_gates(u64*, i64) {}
+// A box at once, each thread its part.
+template <int AXES, int R, int C, int THREADS>
+struct xc_tile_flow_now {
+    const xc_tensor_map& map;
+    template <class T>
+    void operator()(T* to, i64 x, i64 y, i64 z, i64 thread) const {
+        for (i64 n = thread; n < R * C; n += THREADS)
+            to[xc_tile_at<-R, T>((int)(n / C), (int)(n % C))] =
+                map.template at<T>(AXES, x + n % C, y + n / C, z);
+    }
+};
 // As CUDA's, each lane its own sums, straight from memory.
 template <int KIND, int N, int K, int STAGES, int AXES_A, int RA, int CA, int DXA, int DYA, bool TA,
           int AXES_B, int RB, int CB, int DXB, int DYB, bool TB>

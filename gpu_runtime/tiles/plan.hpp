@@ -24,6 +24,8 @@ struct Plan {
     std::int64_t tall =
         0;              // rows of each product where these are chained: a warp has sixteen, all their columns
     bool tf32 = false;  // products of float32 may round their factors to TF32
+    bool late = false;  // of chained products: what is between hides the second (no GPU has run it yet)
+    bool lines = false;  // sums of 16-bit numbers are stored sixteen bytes a lane (no GPU has run it yet)
     bool operator==(const Plan&) const = default;
 };
 
@@ -34,7 +36,7 @@ struct Hints {
     int threads = 0, stages = 0;
     std::optional<Instructions> products;
     std::optional<bool> bulk;
-    bool tf32 = false;
+    bool tf32 = false, late = false, lines = false;
     bool measured = true;  // of what is left open, what tiles/measured.hpp has
 };
 

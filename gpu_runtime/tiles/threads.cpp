@@ -171,8 +171,9 @@ Body Threads::store_tile(const Stmt& s) {
     };
     const auto in_runs = [&]() -> Body {
         const Layout l = layout(extents);
-        if (l.kind == Layout::Kind::matrix && !plan.acted && !s.tile.atomic && l.columns % 32 == 0 &&
-            info(array->type.dtype).size == 2 && copied_at_once(array, indices, extents, 8) == 8)
+        if (plan.lines && l.kind == Layout::Kind::matrix && !plan.acted && !s.tile.atomic &&
+            l.columns % 32 == 0 && info(array->type.dtype).size == 2 &&
+            copied_at_once(array, indices, extents, 8) == 8)
             return in_eights(l);
         const std::int64_t n = s.tile.atomic ? 1 : copied_at_once(array, indices, extents, run_of(l));
         if (n < 2) return one_by_one(false);
@@ -326,7 +327,9 @@ void Threads::run(Module& module) {
     operands = operands_only(f);
     find_swizzled();
     fenced = read_and_written(f);
+    this->module = &module;
     auto flowing = flow(module);
+    if (!flowing) flowing = chained();
     Body body = flowing ? std::move(*flowing) : lower(f.body);
     body.insert(body.begin(), assign(thread, coord(Coord::Kind::thread, 0)));
     f.body = std::move(body);

@@ -1,6 +1,6 @@
 """Products by bulk tensor copies on this GPU: which plans end and are right, how long each step takes, where one hangs.
 
-    python tests/gpu/bulk_probe.py [--seconds 58] [--patience 8] [--only "float16 128x256"]
+    python tests/gpu/bulk_probe.py [--seconds 58] [--patience 8] [--only "float16 128x256"] [--compare]
 
 Each plan runs in a process of its own that tells each step (compiled, launched, ended) with the time, and is ended after
 `patience` seconds without a word. A shape that hung, or was wrong, runs again with the same text compiled apart: gates wait
@@ -24,6 +24,7 @@ import numpy as np
 
 BEGUN = time.perf_counter()
 EXACT = [(128, 64, 256), (128, 256, 256), (256, 1024, 512), (1024, 1024, 1024), (4096, 4096, 4096)]
+TALL = [(16384, 1024, 1024), (1024, 16384, 1024)]
 RAGGED = [(1000, 776, 1304), (130, 64, 72), (16, 8, 2048), (257, 1040, 16)]
 BULK = {"products": "wgmma", "copies": "bulk"}
 # name: (type, sum, which of the kernels, what is asked of the plan, shapes)
@@ -76,6 +77,27 @@ PLANS = {
         "plain",
         {"unit": [64, 64], "threads": 128, "stages": 2},
         EXACT[:3] + RAGGED[:2],
+    ),
+    "float16 128x256 s4, pairs": (
+        "f2",
+        "f2",
+        "plain",
+        {"unit": [128, 256], "threads": 256, "stages": 4},
+        TALL + RAGGED[:2],
+    ),
+    "float16 128x256 s4, lines": (
+        "f2",
+        "f2",
+        "plain",
+        {"unit": [128, 256], "threads": 256, "stages": 4, "stores": "lines"},
+        TALL + EXACT[2:] + RAGGED,
+    ),
+    "float16 layer 128x256 s4, lines": (
+        "f2",
+        "f2",
+        "layer",
+        {"unit": [128, 256], "threads": 256, "stages": 4, "stores": "lines"},
+        [*EXACT[-2:], (1000, 776, 1304)],
     ),
     "float16 layer 128x256 s4": (
         "f2",
@@ -377,6 +399,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=58)
     parser.add_argument("--patience", type=float, default=8)
     parser.add_argument("--only", action="append", choices=sorted(PLANS))
+    parser.add_argument("--compare", action="store_true", help="sums stored in pairs against lines, alone")
     parser.add_argument("--run")
     parser.add_argument("--guarded", nargs=2)
     asked = parser.parse_args()
@@ -385,7 +408,8 @@ def main():
     if asked.guarded:
         return guarded(asked.guarded[0], json.loads(asked.guarded[1]))
     end, bad = time.monotonic() + asked.seconds, []
-    for name in asked.only or PLANS:
+    compared = [n for n in PLANS if n.endswith(("pairs", "lines"))] if asked.compare else None
+    for name in asked.only or compared or PLANS:
         if end - time.monotonic() < 4:
             print(f"{name}: not tried, the time is over")
             continue
