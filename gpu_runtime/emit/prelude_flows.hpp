@@ -1,14 +1,13 @@
 // What tile programs are made of on sm_90: matrix instructions of four warps, and products whose operands the copy engine
 // brings while others are multiplied.
-// Tile n of the result, for block `rank` of its cluster: columns in bands of BAND rows of clusters, so that what blocks read
-// at one time lies in the L2. `high`: rows of tiles, of which a cluster takes CLUSTER.
-template <int BAND, int CLUSTER>
-XC_DEVICE void xc_tile_place(i32* at, i64 n, i64 wide, i64 high, i64 rank) {
-    const u32 across = (u32)wide, down = ((u32)high + CLUSTER - 1) / CLUSTER, layer = across * down;
+// Tile n of the result: columns in bands of BAND rows, so that what blocks read at one time lies in the L2.
+template <int BAND>
+XC_DEVICE void xc_tile_place(i32* at, i64 n, i64 wide, i64 high) {
+    const u32 across = (u32)wide, down = (u32)high, layer = across * down;
     const u32 z = (u32)n / layer, flat = (u32)n % layer, top = flat / (across * BAND) * BAND,
               in_band = flat % (across * BAND), rows = down - top < BAND ? down - top : BAND;
     at[0] = (i32)(in_band / rows);
-    at[1] = (i32)((top + in_band % rows) * CLUSTER + (u32)rank);
+    at[1] = (i32)(top + in_band % rows);
     at[2] = (i32)z;
 }
 #ifdef XC_CUDA
@@ -167,12 +166,6 @@ XC_DEVICE void xc_tile_flow_gates(u64* gates, i64 thread) {
     }
 #endif
 }
-// All threads of a cluster.
-XC_DEVICE void xc_tile_flow_meet() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
-#endif
-}
 XC_DEVICE void xc_tile_pass(const u64* gate, u32 parity) {
 #if __CUDA_ARCH__ >= 900
     asm volatile(
@@ -205,48 +198,22 @@ XC_DEVICE void xc_tile_box(void* to, const xc_tensor_map& map, u64* gate, i32 x,
 #endif
 }
 
-// The same for this block and the other of its cluster: to the same place of both, and each one's gate is told.
-template <int AXES>
-XC_DEVICE void xc_tile_box_for_both(void* to, const xc_tensor_map& map, u64* gate, i32 x, i32 y, i32 z) {
-#if __CUDA_ARCH__ >= 900
-    const u32 at = (u32)__cvta_generic_to_shared(to), open = xc_tile_gate(gate);
-    const u16 both = 3;
-    if constexpr (AXES == 2)
-        asm volatile(
-            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::"
-            "cluster "
-            "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(at),
-            "l"(&map), "r"(open), "r"(x), "r"(y), "h"(both)
-            : "memory");
-    else
-        asm volatile(
-            "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::"
-            "cluster "
-            "[%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(at),
-            "l"(&map), "r"(open), "r"(x), "r"(y), "r"(z), "h"(both)
-            : "memory");
-#endif
-}
-
 // A product over `turns` depths of K from turn `turn` on, its operands tiles of RA and RB rows of shared memory and of CA
 // and CB columns, at (z, y, x) of their arrays first and DX columns or DY rows further at each turn.
-// The warp that fetches: one thread of it does, as early as stages are free. In a cluster each block fetches its own rows of
-// the first operand, and its share of the second, which is all blocks'.
-template <int STAGES, int CLUSTER, int AXES_A, int RA, int CA, int DXA, int DYA, int AXES_B, int RB, int CB,
-          int DXB, int DYB>
+// The warp that fetches: one thread of it does, as early as stages are free.
+template <int STAGES, int AXES_A, int RA, int CA, int DXA, int DYA, int AXES_B, int RB, int CB, int DXB,
+          int DYB>
 struct xc_tile_flow_give {
     const xc_tensor_map &map_a, &map_b;
     template <class T>
     __device__ __forceinline__ void operator()(T* a, T* b, u64* gates, i64 turn, i64 turns, i64 xa, i64 ya,
                                                i64 za, i64 xb, i64 yb, i64 zb, i64 thread) const {
 #if __CUDA_ARCH__ >= 900
-        constexpr int line = 128 / (int)sizeof(T), share = RB / CLUSTER;
+        constexpr int line = 128 / (int)sizeof(T);
         if (((int)thread & 31) != 0) return;
-        const int rank = CLUSTER > 1 ? (int)(blockIdx.x % CLUSTER) : 0;
         u32 n = (u32)turn;
         const u32 end = n + (u32)turns;
-        i32 x = (i32)xa, y = (i32)ya, u = (i32)xb, v = (i32)yb + rank * share;
-        T* const mine = b + rank * share * line;
+        i32 x = (i32)xa, y = (i32)ya, u = (i32)xb, v = (i32)yb;
 #pragma unroll 1
         for (; n != end; ++n) {
             const u32 stage = n % STAGES, round = n / STAGES;
@@ -259,13 +226,8 @@ struct xc_tile_flow_give {
             for (int c = 0; c < CA; c += line)
                 xc_tile_box<AXES_A>(a + stage * (RA * CA) + c * RA, map_a, gate, x + c, y, (i32)za);
 #pragma unroll
-            for (int c = 0; c < CB; c += line) {
-                T* const to = mine + stage * (RB * CB) + c * RB;
-                if constexpr (CLUSTER > 1)
-                    xc_tile_box_for_both<AXES_B>(to, map_b, gate, u + c, v, (i32)zb);
-                else
-                    xc_tile_box<AXES_B>(to, map_b, gate, u + c, v, (i32)zb);
-            }
+            for (int c = 0; c < CB; c += line)
+                xc_tile_box<AXES_B>(b + stage * (RB * CB) + c * RB, map_b, gate, u + c, v, (i32)zb);
             x += DXA;
             y += DYA;
             u += DXB;
@@ -275,8 +237,8 @@ struct xc_tile_flow_give {
     }
 };
 // The warps that multiply: acc (16 rows of each, N columns) += what was fetched.
-template <int KIND, int N, int K, int STAGES, int CLUSTER, int AXES_A, int RA, int CA, int DXA, int DYA,
-          bool TA, int AXES_B, int RB, int CB, int DXB, int DYB, bool TB>
+template <int KIND, int N, int K, int STAGES, int AXES_A, int RA, int CA, int DXA, int DYA, bool TA,
+          int AXES_B, int RB, int CB, int DXB, int DYB, bool TB>
 struct xc_tile_flow_take {
     const xc_tensor_map &map_a, &map_b;
     template <class C, class T>
@@ -290,14 +252,7 @@ struct xc_tile_flow_take {
         const u32 begin = n, end = n + (u32)turns;
         const auto done = [&](u32 m) {
             const u32 gate = xc_tile_gate(gates + STAGES + m % STAGES);
-            if (CLUSTER == 1 && lane == 0)
-                asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(gate) : "memory");
-            if (CLUSTER > 1 && lane < CLUSTER)  // one lane for each block
-                asm volatile(
-                    "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-                    "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}" ::"r"(gate),
-                    "r"(lane)
-                    : "memory");
+            if (lane == 0) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(gate) : "memory");
         };
         for (; n != end; ++n) {
             const u32 stage = n % STAGES;
@@ -315,6 +270,95 @@ struct xc_tile_flow_take {
 #endif
     }
 };
+// What chained products are made of where the copy engine brings the operands: turn n's is at gate n % STAGES.
+template <int STAGES>
+XC_DEVICE void xc_tile_flow_there(const u64* gates, i64 n) {
+    xc_tile_pass(gates + (u32)n % STAGES, (u32)n / STAGES & 1);
+}
+template <int STAGES>
+XC_DEVICE void xc_tile_flow_done(const u64* gates, i64 n, i64 thread) {
+#if __CUDA_ARCH__ >= 900
+    const u32 gate = xc_tile_gate(gates + STAGES + (u32)n % STAGES);
+    if (((int)thread & 31) == 0)
+        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(gate) : "memory");
+#endif
+}
+// One operand's box of turn n, when its stage is free.
+template <int STAGES, int AXES, int R, int C, class T>
+XC_DEVICE void xc_tile_flow_ask(T* to, const xc_tensor_map& map, u64* gates, u32 n, i32 x, i32 y, i32 z) {
+#if __CUDA_ARCH__ >= 900
+    constexpr int line = 128 / (int)sizeof(T);
+    const u32 stage = n % STAGES;
+    u64* const gate = gates + stage;
+    xc_tile_pass(gates + STAGES + stage, (n / STAGES & 1) ^ 1);
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(xc_tile_gate(gate)),
+                 "r"((u32)(R * C * sizeof(T)))
+                 : "memory");
+#pragma unroll
+    for (int c = 0; c < C; c += line) xc_tile_box<AXES>(to + stage * (R * C) + c * R, map, gate, x + c, y, z);
+#endif
+}
+template <int STAGES, int AXES_A, int RA, int CA, int DXA, int DYA, int AXES_B, int RB, int CB, int DXB,
+          int DYB>
+struct xc_tile_chain_give {
+    const xc_tensor_map &map_a, &map_b;
+    template <class T>
+    __device__ __forceinline__ void operator()(T* a, T* b, u64* gates_a, u64* gates_b, i64 turns, i64 xa,
+                                               i64 ya, i64 za, i64 xb, i64 yb, i64 zb, i64 thread) const {
+        if (((int)thread & 127) != 0) return;
+        const u32 end = (u32)turns;
+#pragma unroll 1
+        for (u32 n = 0; n != end; ++n) {
+            xc_tile_flow_ask<STAGES, AXES_A, RA, CA>(a, map_a, gates_a, n, (i32)xa + (i32)n * DXA,
+                                                     (i32)ya + (i32)n * DYA, (i32)za);
+            xc_tile_flow_ask<STAGES, AXES_B, RB, CB>(b, map_b, gates_b, n, (i32)xb + (i32)n * DXB,
+                                                     (i32)yb + (i32)n * DYB, (i32)zb);
+        }
+    }
+};
+// Of the registers that four warps do not need others have more: what ptxas gives them from here on.
+template <int N>
+XC_DEVICE void xc_tile_fewer_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
+#endif
+}
+template <int N>
+XC_DEVICE void xc_tile_more_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
+#endif
+}
+// Groups of four warps take turns: each passes on to the next; the last begins, and the first ends.
+template <int GROUPS>
+XC_DEVICE void xc_tile_turn_take(i64 thread) {
+    asm volatile("bar.sync %0, 256;" ::"r"(4 + (int)thread / 128) : "memory");
+}
+template <int GROUPS>
+XC_DEVICE void xc_tile_turn_pass(i64 thread) {
+    asm volatile("bar.arrive %0, 256;" ::"r"(4 + ((int)thread / 128 + 1) % GROUPS) : "memory");
+}
+template <int GROUPS>
+XC_DEVICE void xc_tile_turn_begin(i64 thread) {
+    if ((int)thread / 128 == GROUPS - 1) xc_tile_turn_pass<GROUPS>(thread);
+}
+template <int GROUPS>
+XC_DEVICE void xc_tile_turn_end(i64 thread) {
+    if ((int)thread / 128 == 0) xc_tile_turn_take<GROUPS>(thread);
+}
+// All have ended, but no sooner than two numbers are known that take long to compute: ptxas puts a wait as early as it can, and
+// only what the number of the barrier before it is made of holds it back. Four warps meet there.
+template <int SLOTS, class C>
+XC_DEVICE void xc_tile_settle_after(C* acc, const f32* known) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    u32 none;  // by 64 places and more: nothing is left, which ptxas can't tell
+    asm volatile("shr.b32 %0, %1, %2;"
+                 : "=r"(none)
+                 : "r"(__float_as_uint(known[0]) ^ __float_as_uint(known[1])), "r"((u32)blockDim.x));
+    asm volatile("bar.sync %0, 128;" ::"r"(8 + threadIdx.x / 128 + none) : "memory");
+    xc_tile_settle<0, SLOTS>(acc);
+#endif
+}
 #else
 // device::Device::describe_boxes: the address, lengths and steps of up to five axes, the contiguous one first.
 struct xc_tensor_map {
@@ -340,11 +384,24 @@ XC_DEVICE void xc_tile_wgmma_held(C* acc, const T* a, const T* b, i64 thread) {
 }
 template <int UNDER_WAY, int SLOTS, class C>
 XC_DEVICE void xc_tile_settle(C*) {}
+template <int SLOTS, class C>
+XC_DEVICE void xc_tile_settle_after(C*, const f32*) {}
 template <int STAGES, int WARPS>
 XC_DEVICE void xc_tile_flow_gates(u64*, i64) {}
+// A box at once, each thread its part.
+template <int AXES, int R, int C, int THREADS>
+struct xc_tile_flow_now {
+    const xc_tensor_map& map;
+    template <class T>
+    void operator()(T* to, i64 x, i64 y, i64 z, i64 thread) const {
+        for (i64 n = thread; n < R * C; n += THREADS)
+            to[xc_tile_at<-R, T>((int)(n / C), (int)(n % C))] =
+                map.template at<T>(AXES, x + n % C, y + n / C, z);
+    }
+};
 // As CUDA's, each lane its own sums, straight from memory.
-template <int KIND, int N, int K, int STAGES, int CLUSTER, int AXES_A, int RA, int CA, int DXA, int DYA,
-          bool TA, int AXES_B, int RB, int CB, int DXB, int DYB, bool TB>
+template <int KIND, int N, int K, int STAGES, int AXES_A, int RA, int CA, int DXA, int DYA, bool TA,
+          int AXES_B, int RB, int CB, int DXB, int DYB, bool TB>
 struct xc_tile_flow_take {
     const xc_tensor_map &map_a, &map_b;
     template <class C, class T>

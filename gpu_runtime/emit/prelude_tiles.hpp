@@ -129,6 +129,23 @@ XC_DEVICE void xc_tile_move(T* to, const T* from) {
     *(xc_vec<T, N>*)to = *(const xc_vec<T, N>*)from;
 }
 
+// Four lanes have two neighbours of each of four eights: each gets the eight of its own number.
+template <class T>
+XC_DEVICE void xc_tile_quad(T* x, i64 thread) {
+    u32 w[4];
+    memcpy(w, x, 16);
+    const bool odd = thread & 1, high = thread & 2;
+    const auto swapped = [&](u32& a, u32& b, bool upper, int lane) {  // the upper lane's a for the lower's b
+        const u32 got = __shfl_xor_sync(~0u, upper ? a : b, lane);
+        (upper ? a : b) = got;
+    };
+    swapped(w[0], w[1], odd, 1);
+    swapped(w[2], w[3], odd, 1);
+    swapped(w[0], w[2], high, 2);
+    swapped(w[1], w[3], high, 2);
+    memcpy(x, w, 16);
+}
+
 // 16 bytes from global to shared memory, on their way until waited for; zeros where `inside` is false.
 template <int N, class T>
 XC_DEVICE void xc_tile_async(T* to, const T* from, b1 inside) {

@@ -124,8 +124,6 @@ struct Module {
     bool whole_grid = false;        // of the whole grid at once: one piece of work
     // After passes/cuda.
     bool narrow_index = false;  // every global array has fewer than 2^31 elements between its ends
-    int cluster =
-        0;  // blocks that are launched together and reach one another's shared memory; 0: each by itself
     int most_threads = 0, least_blocks = 0,
         most_cluster = 0;                       // the user's launch bounds, 0 where there are none
     std::array<int, 3> hardware_axis{0, 1, 2};  // which of x, y, z an axis of cuda.grid is

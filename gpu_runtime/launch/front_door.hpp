@@ -28,7 +28,6 @@ struct Prepared {
     std::vector<ir::ExprP>
         programs;             // along x, y, z, over the kernel's parameters; empty: the kernel does not tell
     bool persistent = false;  // its blocks take programs in turn: no more are launched than run at once
-    int cluster = 1;          // such blocks are launched in clusters of so many, which take programs together
     std::string text;         // the module before, for people
     std::string plan;         // in words: "128x128x32 tiles, 256 threads"
 };

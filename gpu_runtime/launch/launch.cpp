@@ -183,7 +183,6 @@ device::Shape programs_for(const Lowered& lowered, std::span<const Argument> arg
             Fault::user, "ValueError",
             kernel + ": the result takes more tiles along an axis than " + device.name + " has blocks",
             std::nullopt, "use a larger tile_size");
-    shape.grid.y = (shape.grid.y + lowered.cluster - 1) / lowered.cluster * lowered.cluster;
     const std::int64_t all = shape.grid.count(), most = device.multiprocessors;
     if (lowered.persistent && most > 0 && all > most) shape.grid = {most, 1, 1};
     return shape;
@@ -228,10 +227,6 @@ std::optional<Error> Started::error() const {
 }
 
 device::Shape whole_shape(const Lowered& lowered, device::Shape shape) {
-    if (lowered.cluster > 1 &&
-        shape.grid.count() > 0)  // whole clusters; they take all programs, however many they are
-        shape.grid = {std::max<std::int64_t>(1, shape.grid.count() / lowered.cluster) * lowered.cluster, 1,
-                      1};
     shape.whole_grid = lowered.whole_grid;
     if (lowered.prints) shape.print_words = std::max<std::int64_t>(settings().print_bytes / 8, 8);
     return shape;

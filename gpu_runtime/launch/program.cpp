@@ -148,7 +148,6 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
         made->program_block = prepared.block;
         made->programs = std::move(prepared.programs);
         made->persistent = prepared.persistent;
-        made->cluster = prepared.cluster;
         made->text = std::move(prepared.text);
         made->plan = std::move(prepared.plan);
     } else {

@@ -56,7 +56,6 @@ struct Lowered {
     device::Dim3 program_block;
     std::vector<ir::ExprP> programs;
     bool persistent = false;  // of its blocks no more are launched than run at once
-    int cluster = 1;          // then: of so many blocks
     std::string text, plan;
     std::vector<Fixed> asked, fixed;  // what may be taken to be constant; what of it the kernel reads
     double seconds = 0;

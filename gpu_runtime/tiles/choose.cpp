@@ -108,8 +108,7 @@ namespace {
 
 // What was fastest on such a device, as hints; those that the user gave come before.
 Hints measured_hints(const Facts& facts, const std::string& target, Size size, Hints hints) {
-    if (hints.products || hints.bulk || hints.cluster || !hints.unit.empty() || hints.depth ||
-        hints.threads || hints.stages)
+    if (hints.products || hints.bulk || !hints.unit.empty() || hints.depth || hints.threads || hints.stages)
         return hints;
     for (const Measured& m : measured_plans)
         if (m.target == target && m.in == facts.in && m.size == size.largest && m.few == size.few) {
@@ -119,7 +118,6 @@ Hints measured_hints(const Facts& facts, const std::string& target, Size size, H
             hints.stages = m.stages;
             hints.products = m.products;
             hints.bulk = m.bulk;
-            hints.cluster = m.cluster;
         }
     return hints;
 }
@@ -162,6 +160,8 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
     // mma.sync with ldmatrix, cp.async and bfloat16: from sm_80 on.
     const int arch = architecture(target);
     plan.tf32 = hints.tf32;
+    plan.late = hints.late;
+    plan.lines = hints.lines;
     const bool free = module.programs && module.programs->free_unit;
     const bool four = arch / 10 == 9 && free && facts.products && size > 0 &&
                       (facts.half || facts.small || (facts.in == DType::f32 && plan.tf32));
@@ -170,7 +170,6 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
     plan.stages = facts.products && arch >= 80 ? 3 : 1;
     plan.bulk =
         plan.products == Instructions::wgmma && facts.products && !facts.wide && hints.bulk.value_or(four);
-    plan.cluster = plan.bulk ? std::max(1, hints.cluster) : 1;
     if (facts.products) {
         // Of float32 each thread multiplies: where tiles are few, small ones give every multiprocessor some.
         const bool small = size == 1 || (size_of.few && facts.in == DType::f32 && !plan.tf32);
@@ -189,6 +188,7 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
     if (plan.tall) {
         plan.threads = static_cast<int>(plan.tall) * 2;
         if (arch / 10 == 9 && plan.tall % 64 == 0 && !hints.products) plan.products = Instructions::wgmma;
+        plan.bulk = plan.products == Instructions::wgmma && plan.tall % 64 == 0 && hints.bulk.value_or(false);
     } else if (!free) {
         plan.threads = static_cast<int>(std::clamp<std::int64_t>(facts.elements / 8, 32, 256));
         // A thread of 1024 has 64 registers in all, one of 512 has 128.
@@ -214,7 +214,7 @@ Plan choose(const Module& module, const std::string& target, Size size, const Hi
     if (hints.depth && plan.unit.depth) plan.unit.depth = hints.depth;
     if (target == "cpu") return plan;
     if (hints.threads) plan.threads = hints.threads;
-    if (plan.bulk && plan.unit.extents.size() == 2) take_stages(plan, facts.in);
+    if (plan.bulk && !plan.tall && plan.unit.extents.size() == 2) take_stages(plan, facts.in);
     if (hints.stages) plan.stages = architecture(target) >= 80 ? hints.stages : 1;
     return plan;
 }
@@ -251,14 +251,19 @@ Hints hints_from(const std::string& text) {
             if (value != "threads" && value != "bulk")
                 no_plan("copies by " + value.dump(), "give \"threads\" or \"bulk\"");
             hints.bulk = value == "bulk";
-        } else if (key == "cluster") {
-            if (value != 1 && value != 2) no_plan("a cluster of " + value.dump(), "give 1 or 2");
-            hints.cluster = value.get<int>();
+        } else if (key == "waits") {
+            if (value != "early" && value != "late")
+                no_plan("waits that are " + value.dump(), "give \"early\" or \"late\"");
+            hints.late = value == "late";
+        } else if (key == "stores") {
+            if (value != "pairs" && value != "lines")
+                no_plan("stores by " + value.dump(), "give \"pairs\" or \"lines\"");
+            hints.lines = value == "lines";
         } else if (key == "tf32") {
             hints.tf32 = value.get<bool>();
         } else {
             no_plan("'" + key + "'",
-                    "there are unit, depth, threads, stages, products, copies, cluster and tf32");
+                    "there are unit, depth, threads, stages, products, copies, waits, stores and tf32");
         }
     }
     return hints;

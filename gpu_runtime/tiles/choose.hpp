@@ -20,7 +20,7 @@ struct Size {
 };
 /// `module` as the front end made it with the tile size that was written.
 Plan choose(const ir::Module& module, const std::string& target, Size size, const Hints& hints = {});
-/// From {"unit": [128, 128], "depth": 64, "threads": 256, "stages": 3, "products": "wgmma", "copies": "bulk", "cluster": 2, "tf32": true}, all of them
+/// From {"unit": [128, 128], "depth": 64, "threads": 256, "stages": 3, "products": "wgmma", "copies": "bulk", "tf32": true}, all of them
 /// optional. Throws a ValueError for what no plan can have.
 Hints hints_from(const std::string& json);
 /// "64x64x64 tiles, 128 threads, mma.sync"

@@ -13,7 +13,7 @@ using namespace ir;
 
 namespace {
 
-constexpr int cheap = 8;  // nodes of a definition that may be computed at each use
+constexpr int cheap = 24;  // nodes of a definition that may be computed at each use
 
 using Counts = std::map<VarId, int>;
 

@@ -135,10 +135,10 @@ public:
             out.module.programs.reset();
             const std::int64_t bytes = shared_bytes(out.module.kernel());
             if (!info || bytes <= info->limits.shared_bytes_per_block_optin) {
-                out.block = {plan.threads + (flows && !plan.acted ? 32 : 0), 1, 1};
-                out.persistent = flows && !plan.acted;
-                if (out.persistent) out.cluster = out.module.cluster = plan.cluster;
-                if (flows) {
+                out.block = {plan.threads + (!flows || plan.acted ? 0 : plan.tall ? 128 : 32), 1, 1};
+                out.persistent = flows && !plan.acted && !plan.tall;
+                // Of 512 threads and more, each has fewer registers than a compiler takes that is not told.
+                if (flows || (out.block.x > 256 && !plan.acted)) {
                     out.module.most_threads = static_cast<int>(out.block.x);
                     out.module.least_blocks = 1;
                 }
@@ -216,7 +216,6 @@ std::string described(const launch::FrontDoor& door, const frontend::Source& sou
                           {"stages", plan.stages},
                           {"shared_bytes", bytes},
                           {"instructions", instructions_of(f, prepared.module.kernel(), plan)},
-                          {"cluster", plan.bulk ? plan.cluster : 1},
                           {"copies", plan.bulk ? "bulk" : "threads"},
                           {"grid", std::move(grid)},
                           {"tiles", laid_out(f, plan)}}

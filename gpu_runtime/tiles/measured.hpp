@@ -18,7 +18,6 @@ struct Measured {
     int threads, stages;
     Instructions products;
     bool bulk;
-    int cluster;
 };
 
 inline constexpr std::array<Measured, 0> measured_plans{{}};

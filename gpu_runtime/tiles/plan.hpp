@@ -19,12 +19,13 @@ struct Plan {
     frontend::TileUnit unit;  // of the implicit level
     int stages = 1;           // copies of a loop's operands that are on their way or read
     Instructions products = Instructions::fma;
-    int cluster = 1;     // of bulk: blocks one under the other that fetch the second operand once for all
     bool bulk = false;   // operands by bulk tensor copies, which a warp of its own asks for (sm_90 alone)
     bool acted = false;  // run by the CPU device
     std::int64_t tall =
         0;              // rows of each product where these are chained: a warp has sixteen, all their columns
     bool tf32 = false;  // products of float32 may round their factors to TF32
+    bool late = false;  // of chained products: what is between hides the second (no GPU has run it yet)
+    bool lines = false;  // sums of 16-bit numbers are stored sixteen bytes a lane (no GPU has run it yet)
     bool operator==(const Plan&) const = default;
 };
 
@@ -33,10 +34,9 @@ struct Hints {
     ir::Extents unit;
     std::int64_t depth = 0;
     int threads = 0, stages = 0;
-    int cluster = 0;
     std::optional<Instructions> products;
     std::optional<bool> bulk;
-    bool tf32 = false;
+    bool tf32 = false, late = false, lines = false;
     bool measured = true;  // of what is left open, what tiles/measured.hpp has
 };
 

@@ -135,7 +135,8 @@ Body Threads::feed(VarId tile, const ExprP& e, const ExprP& stage) {
 }
 
 std::optional<Threads::Chain> Threads::chain_of(const Body& turn) {
-    if (plan.tall == 0 || plan.products != Instructions::wgmma || plan.stages < 3) return std::nullopt;
+    if (plan.tall == 0 || plan.products != Instructions::wgmma || plan.stages < (plan.bulk ? 2 : 3))
+        return std::nullopt;
     std::vector<std::size_t> at;
     for (std::size_t i = 0; i < turn.size(); ++i)
         if (turn[i].kind == Stmt::Kind::tile && turn[i].tile.kind == TileOp::Kind::mma) at.push_back(i);
@@ -179,7 +180,9 @@ std::optional<Threads::Chain> Threads::chain_of(const Body& turn) {
             part(at[1] + 1, turn.size()),
             {},
             settled(one, 1),
-            settled(two, 0)};
+            settled(two, 0),
+            settled(two, 0),
+            {one.exprs[1], two.exprs[1]}};
     if (!c.first.back().text.starts_with("xc_tile_wgmma<") ||
         !c.scaled.back().text.starts_with("xc_tile_wgmma_held<"))
         return std::nullopt;
@@ -187,6 +190,17 @@ std::optional<Threads::Chain> Threads::chain_of(const Body& turn) {
     for (const Body* b : {&c.before, &c.first, &c.between, &c.after})
         each_stmt(*b, [&](const Stmt& s) { meets |= s.kind == Stmt::Kind::barrier; });
     if (meets) return std::nullopt;
+    VarId known = -1;  // registers of two numbers that are known when `between` is done
+    for (std::size_t i = at[0] + 1; i < at[1]; ++i) {
+        const VarId v = turn[i].var;
+        if (v >= 0 && type_of(v).is_tile() && type_of(v).dtype == DType::f32 &&
+            layout(type_of(v).extents).kind == Layout::Kind::rows)
+            known = registers_of(v);
+    }
+    if (plan.late && known >= 0) {
+        c.held_back.text.replace(0, c.held_back.text.find(", ") + 2, "xc_tile_settle_after<");
+        c.held_back.exprs.push_back(address(known, int_constant(0)));
+    }
     c.second = std::move(c.scaled.back());
     c.scaled.pop_back();
     open(c.first.back());
@@ -242,6 +256,8 @@ std::optional<Body> Threads::pipelined(const Stmt& loop) {
     }
     if (const auto start = integer_of(loop.exprs[0])) multiples[first] = std::gcd(*start, *step);
     const auto chain = chain_of(rest);
+    if (chain && plan.bulk)
+        if (auto made = flowing_chain(loop, *chain, fed, stage)) return made;
     // The second product of a chain reads its stage a turn later.
     const std::int64_t ahead = plan.stages - (chain ? 2 : 1);
     const auto issue = [&](const ExprP& at, const ExprP& to) {
@@ -287,7 +303,7 @@ std::optional<Body> Threads::pipelined(const Stmt& loop) {
             if (!later) settled.text.replace(settled.text.find('<') + 1, 1, "0");
             body.push_back(std::move(settled));
             append(body, chain->between);
-            if (later) body.push_back(chain->second_settled);
+            if (later) body.push_back(chain->held_back);
             append(body, chain->scaled);
             append(body, chain->after);
             body.push_back(assign(last, read(stage)));

@@ -115,8 +115,66 @@ Body Threads::store_tile(const Stmt& s) {
             return Body{branch(value_at(inside, at, extents, slot), std::move(body))};
         });
     };
+    // Sums of 16-bit numbers lie two and two over four lanes, which exchange them for 16 bytes of a row each.
+    const auto in_eights = [&](const Layout& l) {
+        const VarId moved = local(array->type.dtype, 8, "moved");
+        const ExprP lane = passes::mod_floor(thread_id(), int_constant(32)),
+                    warp = passes::div_floor(thread_id(), int_constant(32));
+        const ExprP quad = passes::mod_floor(lane, int_constant(4));
+        const ExprP top = add(mul(passes::div_floor(warp, int_constant(l.across)), int_constant(l.rows)),
+                              passes::div_floor(lane, int_constant(4))),
+                    left = mul(passes::mod_floor(warp, int_constant(l.across)), int_constant(l.columns));
+        const auto loop = [&](std::int64_t n, const std::function<Body(const ExprP&)>& body) {
+            return unrolled(n, [this] { return counter(); }, [this](VarId v) { return read(v); }, body);
+        };
+        const auto place = [&](const ExprP& row, const ExprP& column) {
+            std::vector<ExprP> at(extents.size() - 2, int_constant(0));
+            at.push_back(row);
+            at.push_back(column);
+            return at;
+        };
+        return loop(l.rows / 16, [&](const ExprP& i) {
+            return loop(l.columns / 32, [&](const ExprP& four) {
+                return loop(2, [&](const ExprP& half) {
+                    const ExprP row = add(top, add(mul(i, int_constant(16)), mul(half, int_constant(8))));
+                    const ExprP first = add(left, mul(four, int_constant(32)));
+                    Body body;
+                    for (std::int64_t k = 0; k < 8; ++k) {
+                        const ExprP block = add(mul(four, int_constant(4)), int_constant(k / 2));
+                        const ExprP slot =
+                            add(mul(add(mul(i, int_constant(l.columns / 8)), block), int_constant(4)),
+                                add(mul(half, int_constant(2)), int_constant(k % 2)));
+                        const ExprP column =
+                            add(add(first, mul(quad, int_constant(2))), int_constant(k / 2 * 8 + k % 2));
+                        body.push_back(
+                            put(moved, int_constant(k), value_at(value, place(row, column), extents, slot)));
+                    }
+                    Stmt exchange = simple(Stmt::Kind::machine, s.place);
+                    exchange.text = "xc_tile_quad";
+                    exchange.exprs = {address(moved, int_constant(0)), thread_id()};
+                    body.push_back(std::move(exchange));
+                    std::vector<ExprP> args{array};
+                    for (const ExprP& index : indices)
+                        args.push_back(value_at(index, place(row, add(first, mul(quad, int_constant(8)))),
+                                                extents, int_constant(0)));
+                    Expr to = *make(Op::address, scalar(array->type.dtype), std::move(args));
+                    to.payload = Access{};
+                    Stmt copy = simple(Stmt::Kind::machine, s.place);
+                    copy.text = "xc_tile_store<8>";
+                    copy.exprs = {std::make_shared<const Expr>(std::move(to)),
+                                  address(moved, int_constant(0))};
+                    body.push_back(std::move(copy));
+                    return body;
+                });
+            });
+        });
+    };
     const auto in_runs = [&]() -> Body {
         const Layout l = layout(extents);
+        if (plan.lines && l.kind == Layout::Kind::matrix && !plan.acted && !s.tile.atomic &&
+            l.columns % 32 == 0 && info(array->type.dtype).size == 2 &&
+            copied_at_once(array, indices, extents, 8) == 8)
+            return in_eights(l);
         const std::int64_t n = s.tile.atomic ? 1 : copied_at_once(array, indices, extents, run_of(l));
         if (n < 2) return one_by_one(false);
         const VarId moved = local(array->type.dtype, n, "moved");
@@ -269,7 +327,9 @@ void Threads::run(Module& module) {
     operands = operands_only(f);
     find_swizzled();
     fenced = read_and_written(f);
+    this->module = &module;
     auto flowing = flow(module);
+    if (!flowing) flowing = chained();
     Body body = flowing ? std::move(*flowing) : lower(f.body);
     body.insert(body.begin(), assign(thread, coord(Coord::Kind::thread, 0)));
     f.body = std::move(body);

@@ -27,6 +27,10 @@ struct Threads {
     std::set<ir::VarId>
         swizzled{};  // operands of matrix instructions alone: 16-byte pieces of rows change places
 
+    ir::Module* module = nullptr;
+    std::set<ir::VarId> early{};     // of a flowing chain: numbers that all warps know before
+    ir::Body giver{}, gates_made{};  // what the warp that asks for boxes does; before, by all
+
     Threads(ir::Function& function, const Plan& p) : f(function), plan(p) {}
     void run(ir::Module& module);
 
@@ -91,8 +95,14 @@ struct Threads {
     struct Chain {
         ir::Body before, first, between, scaled, after;
         ir::Stmt second, first_settled, second_settled;
+        ir::Stmt held_back;       // second_settled, or the same after what is known when `between` is done
+        ir::ExprP operands[2]{};  // the second ones
     };
     std::optional<Chain> chain_of(const ir::Body& turn);
+    // thread_chains.cpp: the same loop where the copy engine brings the operands.
+    std::optional<ir::Body> flowing_chain(const ir::Stmt& loop, const Chain& chain,
+                                          const std::vector<const ir::Stmt*>& fed, ir::VarId stage);
+    std::optional<ir::Body> chained();
     ir::Body feed(ir::VarId tile, const ir::ExprP& e, const ir::ExprP& stage);
     std::int64_t copied_at_once(const ir::ExprP& array, const std::vector<ir::ExprP>& indices,
                                 const ir::Extents& extents, std::int64_t run) const;

@@ -1,6 +1,6 @@
 """Attention forward by plans and tiles on this GPU: which are right against NumPy, and what each does in a second.
 
-    python tests/gpu/attention_probe.py [--seconds 40] [--patience 10] [--only "128x128"]
+    python tests/gpu/attention_probe.py [--seconds 40] [--patience 10] [--only "128x128"] [--compare]
 
 Each case runs in a process of its own, is ended after `patience` seconds, and prints a row. Needs NumPy alone; torch's
 figure is told where torch is. Ends with 1 where a case hung or was wrong.
@@ -35,8 +35,15 @@ CASES = {
     "exp2 128x128 s2": ("exp2", "f2", (128, 128), {"stages": 2}),
     "causal 128x128": ("causal", "f2", (128, 128), {}),
     "exp2 mma.sync 128x64": ("exp2", "f2", (128, 64), {"products": "mma"}),
+    "exp2 128x128, late": ("exp2", "f2", (128, 128), {"waits": "late"}),
+    "exp2 128x128, bulk": ("exp2", "f2", (128, 128), {"copies": "bulk"}),
+    "exp2 128x128, bulk late": ("exp2", "f2", (128, 128), {"copies": "bulk", "waits": "late"}),
+    "exp2 128x64, bulk late": ("exp2", "f2", (128, 64), {"copies": "bulk", "waits": "late"}),
+    "causal 128x128, bulk late": ("causal", "f2", (128, 128), {"copies": "bulk", "waits": "late"}),
     "exp2 32x64": ("exp2", "f2", (32, 64), {}),
 }
+
+COMPARED = [name for name in CASES if name in ("exp2 128x128", "causal 128x128") or "," in name]
 
 
 def kernels():
@@ -127,7 +134,7 @@ def run(name):
         Q, K, V = (chance.standard_normal((h, n, d), np.float32).astype(dtype) for _ in range(3))
         given = [core.to_device(x) for x in (Q, K, V)]
         out = core.full((h, n, d), 77, dtype)
-        scale = d**-0.5 * (1 if which == "exp" else np.log2(np.e))
+        scale = float(d**-0.5 * (1 if which == "exp" else np.log2(np.e)))  # a NumPy float64 would widen
         args = (*given, out, scale, d, tm, tn)
         grid = (-(-n // tm), h)
         tiles.launch(None, grid, kernel, args)
@@ -162,6 +169,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=40)
     parser.add_argument("--patience", type=float, default=10)
     parser.add_argument("--only", default="")
+    parser.add_argument("--compare", action="store_true", help="128x128 by each way of waiting and copying")
     parser.add_argument("--case")
     asked = parser.parse_args()
     if asked.case:
@@ -170,7 +178,7 @@ def main():
     bad = []
     for name in CASES:
         left = asked.seconds - (time.perf_counter() - BEGUN)
-        if asked.only not in name:
+        if asked.only not in name or (asked.compare and name not in COMPARED):
             continue
         if left < 2:
             print(f"the time is over: {name} not tried")

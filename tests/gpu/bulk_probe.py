@@ -1,6 +1,6 @@
 """Products by bulk tensor copies on this GPU: which plans end and are right, how long each step takes, where one hangs.
 
-    python tests/gpu/bulk_probe.py [--seconds 58] [--patience 8] [--only "float16 128x256"]
+    python tests/gpu/bulk_probe.py [--seconds 58] [--patience 8] [--only "float16 128x256"] [--compare]
 
 Each plan runs in a process of its own that tells each step (compiled, launched, ended) with the time, and is ended after
 `patience` seconds without a word. A shape that hung, or was wrong, runs again with the same text compiled apart: gates wait
@@ -24,6 +24,7 @@ import numpy as np
 
 BEGUN = time.perf_counter()
 EXACT = [(128, 64, 256), (128, 256, 256), (256, 1024, 512), (1024, 1024, 1024), (4096, 4096, 4096)]
+TALL = [(16384, 1024, 1024), (1024, 16384, 1024)]
 RAGGED = [(1000, 776, 1304), (130, 64, 72), (16, 8, 2048), (257, 1040, 16)]
 BULK = {"products": "wgmma", "copies": "bulk"}
 # name: (type, sum, which of the kernels, what is asked of the plan, shapes)
@@ -77,19 +78,26 @@ PLANS = {
         {"unit": [64, 64], "threads": 128, "stages": 2},
         EXACT[:3] + RAGGED[:2],
     ),
-    "float16 128x256 s4 in clusters": (
+    "float16 128x256 s4, pairs": (
         "f2",
         "f2",
         "plain",
-        {"unit": [128, 256], "threads": 256, "stages": 4, "cluster": 2},
-        EXACT + RAGGED,
+        {"unit": [128, 256], "threads": 256, "stages": 4},
+        TALL + RAGGED[:2],
     ),
-    "float16 by columns 64x128 s8 in clusters": (
+    "float16 128x256 s4, lines": (
         "f2",
-        "f4",
-        "turned",
-        {"unit": [64, 128], "threads": 128, "stages": 8, "cluster": 2},
-        EXACT[-2:] + RAGGED[:2],
+        "f2",
+        "plain",
+        {"unit": [128, 256], "threads": 256, "stages": 4, "stores": "lines"},
+        TALL + EXACT[2:] + RAGGED,
+    ),
+    "float16 layer 128x256 s4, lines": (
+        "f2",
+        "f2",
+        "layer",
+        {"unit": [128, 256], "threads": 256, "stages": 4, "stores": "lines"},
+        [*EXACT[-2:], (1000, 776, 1304)],
     ),
     "float16 layer 128x256 s4": (
         "f2",
@@ -204,7 +212,7 @@ XC_DEVICE void xc_tile_pass(const u64* gate, u32 parity) {
 """
 PASS = re.compile(r"XC_DEVICE void xc_tile_pass\(.*?#endif\n\}\n", re.DOTALL)
 BOXES = re.compile(
-    r"xc_tile_flow_give<\d+, (\d), 2, (\d+), \d+, -?\d+, -?\d+, 2, (\d+), [^>]*>"
+    r"xc_tile_flow_give<\d+, 2, (\d+), \d+, -?\d+, -?\d+, 2, (\d+), [^>]*>"
     r"\{xc_args\.map(\d), xc_args\.map(\d)\}"
 )
 
@@ -214,7 +222,7 @@ def variants(text):
     guarded, n = PASS.subn(lambda _: GUARDED, text)
     assert n == 1, "the prelude's xc_tile_pass is written in another way"
     none = re.sub(r"\(u32\)\(\(RA \* CA \+ RB \* CB\) \* sizeof\(T\)\)", "0u", guarded)
-    none = re.sub(r"xc_tile_box(_for_both)?<AXES_[AB]>\(", "if (false) xc_tile_box<2>(", none)
+    none = re.sub(r"xc_tile_box<AXES_[AB]>\(", "if (false) xc_tile_box<2>(", none)
     assert none != guarded
     return [("gates with patience", guarded), ("no copies", none)]
 
@@ -290,8 +298,7 @@ def guarded(name, shape):
     cuda("cuCtxSetCurrent", context)
     asked = PLANS[name][3]
     boxes = BOXES.search(made["text"])
-    cluster = int(boxes[1])
-    rows, which = [int(boxes[2]), int(boxes[3]) // cluster], [int(boxes[4]), int(boxes[5])]
+    rows, which = [int(boxes[1]), int(boxes[2])], [int(boxes[3]), int(boxes[4])]
     words = b""
     for a in args:
         steps = [int(np.prod(a.shape[d + 1 :])) for d in range(a.ndim)]
@@ -307,7 +314,7 @@ def guarded(name, shape):
     record = ctypes.c_void_p()
     cuda("cuMemAlloc_v2", ctypes.byref(record), ctypes.c_size_t(4096))
     cuda("cuMemsetD8Async", record, 0, ctypes.c_size_t(4096), None)
-    down = -(-shape[0] // asked["unit"][0] // cluster) * cluster
+    down = -(-shape[0] // asked["unit"][0])
     grid = (min(132, -(-shape[2] // asked["unit"][1]) * down), 1)
     for variant, text in variants(made["full_text"]):
         begin = time.perf_counter()
@@ -392,6 +399,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=58)
     parser.add_argument("--patience", type=float, default=8)
     parser.add_argument("--only", action="append", choices=sorted(PLANS))
+    parser.add_argument("--compare", action="store_true", help="sums stored in pairs against lines, alone")
     parser.add_argument("--run")
     parser.add_argument("--guarded", nargs=2)
     asked = parser.parse_args()
@@ -400,7 +408,8 @@ def main():
     if asked.guarded:
         return guarded(asked.guarded[0], json.loads(asked.guarded[1]))
     end, bad = time.monotonic() + asked.seconds, []
-    for name in asked.only or PLANS:
+    compared = [n for n in PLANS if n.endswith(("pairs", "lines"))] if asked.compare else None
+    for name in asked.only or compared or PLANS:
         if end - time.monotonic() < 4:
             print(f"{name}: not tried, the time is over")
             continue

@@ -23,10 +23,10 @@ from pathlib import Path
 
 
 # name: what is asked of the plan. "own": what the compiler takes without being asked.
-def bulk(rows, columns, cluster=1):
+def bulk(rows, columns):
     plan = {"unit": [rows, columns], "threads": 2 * rows, "products": "wgmma", "copies": "bulk"}
     # As many stages as choose.cpp's take_stages has room for.
-    return {**plan, "stages": min(8, 226 * 1024 // ((rows + columns) * 128)), "cluster": cluster}
+    return {**plan, "stages": min(8, 226 * 1024 // ((rows + columns) * 128))}
 
 
 def four_warps(rows, columns, stages):
@@ -37,15 +37,10 @@ def four_warps(rows, columns, stages):
 PLANS = {
     "own": {},
     "bulk 128x256": bulk(128, 256),
-    "bulk 128x256 c2": bulk(128, 256, 2),
     "bulk 256x128": bulk(256, 128),
-    "bulk 256x128 c2": bulk(256, 128, 2),
     "bulk 128x128": bulk(128, 128),
-    "bulk 128x128 c2": bulk(128, 128, 2),
     "bulk 64x256": bulk(64, 256),
-    "bulk 64x256 c2": bulk(64, 256, 2),
     "bulk 64x128": bulk(64, 128),
-    "bulk 64x128 c2": bulk(64, 128, 2),
     "wgmma 128x128 s3": four_warps(128, 128, 3),
     "wgmma 64x128 s4": four_warps(64, 128, 4),
     "mma 128x128 s3": {"unit": [128, 128], "threads": 256, "stages": 3, "products": "mma"},
@@ -301,7 +296,7 @@ def written(text, best, target):
         lines.append(
             f'{{"{target}", DType::{DTYPES[dtype]}, {size}, {str(few).lower()}, {plan["unit"][0]}, {plan["unit"][1]}, '
             f"{TYPES[dtype][1]}, {plan['threads']}, {plan['stages']}, Instructions::{plan['products']}, "
-            f"{str(plan.get('copies') == 'bulk').lower()}, {plan.get('cluster', 1)}}}"
+            f"{str(plan.get('copies') == 'bulk').lower()}}}"
         )
     rows = "".join(f"\n    {line}," for line in lines) + ("\n" if lines else "")
     return declared.sub(lambda _: f"std::array<Measured, {len(lines)}> measured_plans{{{{{rows}}}}};", text)

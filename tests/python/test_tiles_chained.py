@@ -112,6 +112,66 @@ def test_chains_by_their_instructions(name):
     assert code is None or ("HGMMA" in code) == ("wgmma" in plan)
 
 
+# (tm, tn, head size), what is asked, threads of a block. Copies and turns that no GPU has run yet.
+ENGINE = {
+    "two groups": ((128, 128, 128), {}, 384),
+    "two groups, late": ((128, 128, 128), {"waits": "late"}, 384),
+    "two groups of narrow tiles": ((128, 64, 64), {"waits": "late", "stages": 2}, 384),
+    "one group": ((64, 64, 128), {"waits": "late"}, 256),
+    "four groups": ((256, 64, 64), {"stages": 2}, 640),
+}
+
+
+@on_the_cpu
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("name", ENGINE)
+def test_attention_from_the_copy_engine(name, causal):
+    (tm, tn, d), asked, _ = ENGINE[name]
+    n = 3 * tn + 38  # four turns and more: stages are used again
+    Q, K, V = (RANDOM.standard_normal((2, n, d)).astype("f2") for _ in range(3))
+    out = np.zeros((2, n, d), "f")
+    kernel = tile_kernel(attention, plan="sm_90", asked={"copies": "bulk", **asked})
+    tiles.launch(None, (-(-n // tm), 2), kernel, (Q, K, V, out, d**-0.5, d, tm, tn, causal))
+    close(out, attended(Q, K, V, causal), 2e-2)
+    assert kernel.inspect_source().count("xc_tile_flow_now<") == 4, (
+        "two operands, in the first turn and in later ones"
+    )
+
+
+@pytest.mark.parametrize("name", ENGINE)
+def test_groups_of_warps_take_turns(name):
+    """Products are begun in turn, what lies between is beside the other group's, and nothing is spilled or waited for early."""
+    (tm, tn, d), asked, threads = ENGINE[name]
+    Q = np.ones((2, 512, d), "f2")
+    kernel = tiles.tile_kernel(attention, plan={"copies": "bulk", **asked})
+    made = compiles(kernel, (Q, Q, Q, np.ones((2, 512, d), "f"), 1.0, d, tm, tn, True), ("sm_90",))
+    assert made["local_bytes"] == 0 and made["block"] == (threads, 1, 1)
+    text = made["text"]
+    assert text.count("__syncthreads") == 1, "where the gates are made"
+    assert "xc_tile_async<" not in text and "xc_poll" not in text
+    assert ("xc_tile_turn_take<" in text) == (threads > 256)
+    code = machine_code(made)
+    if code is None:
+        return
+    assert "UTMALDG.3D" in code and "LDGSTS" not in code
+    begun, waits = code.count("HGMMA"), code.count("WARPGROUP.DEPBAR")
+    assert waits <= 5 < begun, "products are under way together, none is waited for by itself"
+    if asked.get("waits") == "late":
+        turn = code[: code.rindex("WARPGROUP.DEPBAR")]
+        turn = turn[turn.rindex("WARPGROUP.DEPBAR.LE gsb0, 0x1") :]
+        assert turn.count("MUFU.EX2") >= tn // 2 and "WARPGROUP.DEPBAR.LE gsb0, 0x0" in turn
+        assert turn.index("MUFU.EX2") < turn.index("WARPGROUP.DEPBAR.LE gsb0, 0x0")
+
+
+def test_blocks_of_many_threads_have_registers_for_all():
+    """A scale of float64 makes tiles of it, and blocks of 512 threads, of which each has 128 registers at most."""
+    d, tm, tn = 128, 128, 128
+    Q = np.ones((2, 512, d), "f2")
+    args = (Q, Q, Q, np.ones((2, 512, d), "f"), np.float64(1), d, tm, tn, False)
+    made = compiles(tiles.tile_kernel(attention), args, ("sm_80", "sm_90"))
+    assert made["block"][0] == 512 and made["registers"] * made["block"][0] <= 65536
+
+
 def chain(A, B, C, out, most, least: tiles.Constant[bool]):
     """Two products; numbers a row as rows, as vectors, turned, folded whole."""
     a, b, c = (

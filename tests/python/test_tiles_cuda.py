@@ -154,21 +154,6 @@ BULK = {
 }
 
 
-@pytest.mark.parametrize("kernel", [product.py_func, by_columns])
-def test_clusters_fetch_the_second_operand_once(kernel):
-    A = np.ones((64, 64), np.float16)
-    made = compiles(tiles.tile_kernel(kernel, tile_size=(16, 16), plan={"cluster": 2}), (A, A, A), ("sm_90",))
-    assert "__cluster_dims__(2, 1, 1)" in made["text"] and made["local_bytes"] == 0
-    assert made["text"].count("xc_tile_flow_meet();") == 2, (
-        "before the gates are used and before a block ends"
-    )
-    code = machine_code(made)
-    if code is not None:
-        own, shared = code.count("UTMALDG.2D "), code.count("UTMALDG.2D.MULTICAST ")
-        assert own == 1 and shared == (4 if kernel is product.py_func else 1)
-        assert code.count("UCGABAR_WAIT") == 2
-
-
 @pytest.mark.parametrize("name", BULK)
 def test_operands_by_bulk_copies(name):
     """A warp beside the others asks for them, gates of shared memory tell when they are there; nothing spills."""

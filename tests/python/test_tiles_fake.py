@@ -36,27 +36,6 @@ def test_tensor_maps_come_with_the_arguments_and_blocks_take_tiles_in_turn():
 
 
 @on_fake()
-def test_clusters_are_launched_whole():
-    need_nvrtc()
-
-    def product(A, B, C):
-        tiles.store(C, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B)))
-
-    asked = {"unit": (64, 128), "stages": 2, "products": "wgmma", "copies": "bulk", "cluster": 2}
-    kernel = tiles.tile_kernel(product, tile_size=(16, 16), plan=asked)
-    for shape, blocks in (
-        ((1000, 80, 2048), 132),
-        ((64, 80, 128), 2),
-        ((65, 80, 300), 6),
-        ((300, 80, 100), 6),
-    ):
-        m, k, n = shape
-        kernel(*(cuda.zeros(s, "float16") for s in ((m, k), (k, -(-n // 8) * 8), (m, -(-n // 8) * 8))))
-        cuda.synchronize()
-        assert tuple(driver.launches()[-1][1]) == (blocks, 1, 1), (shape, driver.launches()[-1][:4])
-
-
-@on_fake()
 def test_a_map_is_made_anew_for_another_array():
     need_nvrtc()
 

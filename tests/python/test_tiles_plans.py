@@ -199,9 +199,10 @@ def test_one_shape_for_two_types_of_product():
         ({"depth": 2048}, r"a depth of 2048; give a power of two up to 1024"),
         (
             {"warps": 4},
-            r"'warps'; there are unit, depth, threads, stages, products, copies, cluster and tf32",
+            r"'warps'; there are unit, depth, threads, stages, products, copies, waits, stores and tf32",
         ),
-        ({"cluster": 3}, "a cluster of 3; give 1 or 2"),
+        ({"waits": "never"}, r'waits that are "never"; give "early" or "late"'),
+        ({"stores": 4}, r'stores by 4; give "pairs" or "lines"'),
         ({"copies": "tma"}, r'copies by "tma"; give "threads" or "bulk"'),
     ],
 )

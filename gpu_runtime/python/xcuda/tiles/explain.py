@@ -48,8 +48,7 @@ class Explanation:
         if p["stages"] > 1:
             yield "stages", f"{p['stages']}: operands of {p['stages'] - 1} later steps are on their way"
         if p["copies"] == "bulk":
-            both = "; two blocks share the second" if p["cluster"] > 1 else ""
-            yield "operands", "brought by the copy engine; a warp beside the threads asks for them" + both
+            yield "operands", "brought by the copy engine; a warp beside the threads asks for them"
         if p["instructions"]:
             yield "products by", p["instructions"]
         if p["shared_bytes"]:
