@@ -60,6 +60,13 @@ std::optional<Error> InFlight::error() const {
     return graph ? graph->error(*started.timing) : started.error();
 }
 
+std::optional<Error> InFlight::untold() const {
+    if (told) return std::nullopt;
+    auto found = error();
+    if (found && stopped && found->python_type == "KeyboardInterrupt") return std::nullopt;
+    return found;
+}
+
 void InFlight::show_printed() {
     if (!started.timing || !started.timing->printed) [[likely]]
         return;
@@ -86,7 +93,7 @@ void in_flight(std::shared_ptr<InFlight> work) {
         work->device->finished(work->stream.get());  // marks those that are done
         std::vector<std::shared_ptr<InFlight>> landed;
         std::erase_if(flying, [&](const auto& w) {
-            if (!w->done() || (!w->told && w->error())) return false;
+            if (!w->done() || w->untold()) return false;
             landed.push_back(w);
             return true;
         });
@@ -94,6 +101,11 @@ void in_flight(std::shared_ptr<InFlight> work) {
         look_at = std::max(looked_at_from, 2 * flying.size());
     }
     flying.push_back(std::move(work));
+}
+
+void stop_kernels() {
+    device::interrupt_all();
+    for (const auto& w : flying) w->stopped = true;
 }
 
 void raise_error_of(InFlight& work) {
@@ -138,14 +150,14 @@ void synchronize(const std::shared_ptr<device::Device>& device, const std::share
         for (const auto& w : landed) w->show_printed();
         // What was stopped may end a little later: this interrupt has told of it.
         for (const auto& w : flying)
-            if (on(*w, device.get(), stream.get(), whole_device)) w->told = true;
+            if (on(*w, device.get(), stream.get(), whole_device)) w->stopped = true;
         std::rethrow_exception(interrupted);
     }
     for (const auto& w : landed) w->land();
     InFlight* first = nullptr;
     int others = 0;
     for (const auto& w : landed) {
-        if (w->told || !w->error()) continue;
+        if (!w->untold()) continue;
         if (first)
             ++others;
         else
@@ -401,6 +413,7 @@ void bind_stream(nb::module_& module) {
             if (e.recorded) s.device->wait(*e.event, s.stream.get());
         });
     module.def("in_flight_count", [] { return flying.size(); });
+    module.def("stop_kernels", &stop_kernels);
     module.def(
         "call_on_host",
         [](const Stream* stream, nb::callable callback) {

@@ -77,7 +77,14 @@ class Cell:
         shell.showtraceback((type(error), error, error.__traceback__))
         self._fail(error)
 
+    def escaped_again(self, error) -> None:
+        """As `escaped`, where that did not come to an end: nothing of the user's is asked for its text."""
+        shell._showtraceback(type(error), "", [f"{type(error).__name__}: (its traceback can't be shown)"])
+        self._fail(error)
+
     def _fail(self, error) -> None:
+        if isinstance(error, KeyboardInterrupt) and report.runtime_loaded():
+            report.call("xcuda._runtime", "stop_kernels")
         self.content |= {
             "status": "error",
             "ename": type(error).__name__,
