@@ -103,6 +103,9 @@ idle_work interpreter::pump() {
     bury_closed_comms();
     m_server->set_execution_count(m_ipython_shell.attr("execution_count").cast<int>());
     try {
+        if (take_idle_interrupt()) {
+            m_python.attr("stop_kernels")();
+        }
         interrupt_window window;
         const py::tuple wait = m_python.attr("pump")();
         return {wait[0].cast<int>(), wait[1].cast<long>()};

@@ -47,6 +47,12 @@ def pump() -> tuple[int, int]:
     return loop.pump()
 
 
+def stop_kernels() -> None:
+    """An interrupt was told of, or came while no cell ran: what cells have left on a device ends too."""
+    if report.runtime_loaded():
+        report.call("xcuda._runtime", "stop_kernels")
+
+
 class Cell:
     """One execute_request: an interrupt may cut ``run()`` and ``show_report()`` short."""
 
@@ -83,8 +89,8 @@ class Cell:
         self._fail(error)
 
     def _fail(self, error) -> None:
-        if isinstance(error, KeyboardInterrupt) and report.runtime_loaded():
-            report.call("xcuda._runtime", "stop_kernels")
+        if isinstance(error, KeyboardInterrupt):
+            stop_kernels()
         self.content |= {
             "status": "error",
             "ename": type(error).__name__,
