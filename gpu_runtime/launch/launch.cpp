@@ -199,7 +199,8 @@ std::optional<Error> Started::error() const {
     const bool as_written = !kernel->automatic || kernel->device->info().kind == "cpu";
     const device::Shape* shape = as_written ? &event->shape : nullptr;
     Error error = fault_error(timing->fault, kernel->sites, shapes, shape);
-    const std::string values = named_values(timing->fault, kernel->lowered->module, shape, shapes);
+    const std::string values =
+        named_values(timing->fault, kernel->lowered->module, kernel->sites, shape, shapes);
     if (values.empty()) return error;
     return Error(error.fault, error.python_type, std::string(error.what()) + ", where " + values, error.place,
                  error.hint);

@@ -260,10 +260,18 @@ std::vector<VarId> names_in(const Function& f, const Site& site, int number) {
 
 }  // namespace
 
-std::string named_values(const device::FaultRecord& fault, const Module& typed, const device::Shape* shape,
+std::string named_values(const device::FaultRecord& told_fault, const Module& typed,
+                         std::span<const Site> compiled, const device::Shape* shape,
                          const ArgumentShapes& shapes) {
-    if (fault.site < 0 || static_cast<std::size_t>(fault.site) >= typed.sites.size()) return {};
-    const Site& site = typed.sites[static_cast<std::size_t>(fault.site)];
+    device::FaultRecord fault = told_fault;
+    if (fault.site < 0 || static_cast<std::size_t>(fault.site) >= compiled.size()) return {};
+    const Site& site = compiled[static_cast<std::size_t>(fault.site)];
+    if (static_cast<std::size_t>(fault.site) >= typed.sites.size()) {  // a pass made it of a helper's
+        const auto same = std::ranges::find_if(
+            typed.sites, [&](const Site& s) { return s.kind == site.kind && s.place == site.place; });
+        if (same == typed.sites.end()) return {};
+        fault.site = static_cast<std::int32_t>(same - typed.sites.begin());
+    }
     const Place& place = site.place;
     const int axis = axis_of(fault, site, shapes);
     if (!place.known()) return {};

@@ -53,6 +53,8 @@ struct InFlight {
     bool done() const;
     /// The error of what is done; nothing where it went well.
     std::optional<Error> error() const;
+    /// The kernel's name, of a replay the one that a fault is of; empty for a copy.
+    std::string kernel() const;
     /// The error that the next wait is to raise.
     std::optional<Error> untold() const;
     /// Writes what the threads printed to sys.stdout, once.

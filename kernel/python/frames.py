@@ -22,7 +22,9 @@ def without_own(trace: types.TracebackType | None, interrupted: bool = False) ->
     if not frames:
         return None
     last = frames[-1]
-    told = interrupted or linecache.getline(last.tb_frame.f_code.co_filename, last.tb_lineno).strip().startswith("raise ")
+    told = interrupted or linecache.getline(
+        last.tb_frame.f_code.co_filename, last.tb_lineno
+    ).strip().startswith("raise ")
     kept = list(frames)
     while told and kept and kept[-1].tb_frame.f_code.co_filename.startswith(OWN):
         kept.pop()
