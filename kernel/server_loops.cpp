@@ -69,7 +69,9 @@ void server::serve_control() {
         if (!receive(m_control, message)) {
             continue;
         }
-        if (message.header().value("msg_type", "") == "interrupt_request") {
+        // Of two sockets the later message may come first: an interrupt is of what ran when it was sent.
+        if (message.header().value("msg_type", "") == "interrupt_request" &&
+            !sent_before_current(message.header())) {
             interrupt_main_thread();
         }
         try {
