@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "interrupt.hpp"
+
 namespace xcuda::kernel {
 
 namespace {
@@ -23,6 +25,7 @@ void deliver(const char* handler, const xeus::xmessage& message) {
     py::gil_scoped_acquire gil;
     ++handlers_running;
     try {
+        interrupt_window window;  // a widget's handler may run for as long as a cell
         py::module_::import("xcuda.kernel.comms").attr(handler)(to_python(message));
     } catch (...) {
         --handlers_running;

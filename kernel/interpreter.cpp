@@ -14,16 +14,29 @@ nl::json error_reply(const std::string& ename, const std::string& evalue) {
 // The Python side answers in JSON text.
 nl::json parsed(const py::object& text) { return nl::json::parse(text.cast<std::string>()); }
 
-// For requests that must never fail the front-end: what goes wrong becomes an error reply.
+// For requests that must never fail the front-end: what goes wrong becomes an error reply. They run users' code too (a
+// property that is completed, a __repr__), which an interrupt ends.
 template <class Ask>
 nl::json answered(Ask ask) {
     py::gil_scoped_acquire gil;
     try {
+        interrupt_window window;
         return parsed(ask());
     } catch (py::error_already_set& error) {
         return error_reply(py::str(error.type().attr("__name__")), py::str(error.value()));
     } catch (const std::exception& error) {
         return error_reply("KernelFault", error.what());
+    }
+}
+
+// An interrupt, or worse, outside the user's own code. Telling of it may run users' code again (an exception's __str__)
+// and be interrupted as well.
+void tell_escaped(const py::object& cell, const py::error_already_set& error) {
+    try {
+        interrupt_window window;
+        cell.attr("escaped")(error.value());
+    } catch (py::error_already_set&) {
+        cell.attr("escaped_again")(error.value());
     }
 }
 
@@ -53,7 +66,7 @@ nl::json interpreter::run_cell(const cell_request& request) {
                 interrupt_window window;
                 cell.attr(part)();
             } catch (py::error_already_set& error) {
-                cell.attr("escaped")(error.value());  // an interrupt, or worse, outside the user's own code
+                tell_escaped(cell, error);
             }
         }
         reply = parsed(cell.attr("reply")());
@@ -90,6 +103,9 @@ idle_work interpreter::pump() {
     bury_closed_comms();
     m_server->set_execution_count(m_ipython_shell.attr("execution_count").cast<int>());
     try {
+        if (take_idle_interrupt()) {
+            m_python.attr("stop_kernels")();
+        }
         interrupt_window window;
         const py::tuple wait = m_python.attr("pump")();
         return {wait[0].cast<int>(), wait[1].cast<long>()};

@@ -3,6 +3,10 @@
 #include <pthread.h>
 #include <pybind11/pybind11.h>
 
+#include <utility>
+
+#include "polling.hpp"
+
 namespace xcuda::kernel {
 
 namespace {
@@ -10,6 +14,15 @@ namespace {
 struct sigaction python_action;  // what SIGINT does inside a window; a cell may change it
 pthread_t main_thread;
 int depth = 0;
+volatile sig_atomic_t came_while_idle = 0;
+volatile sig_atomic_t idle_event = -1;
+
+void note_idle_interrupt(int) {
+    const int kept = errno;
+    came_while_idle = 1;
+    signal_event(idle_event);
+    errno = kept;
+}
 
 void ignore() {
     struct sigaction action{};
@@ -42,6 +55,21 @@ interrupt_window::~interrupt_window() {
     }
     PyErr_Restore(type, value, trace);
 }
+
+idle_watch::idle_watch(int event_descriptor) {
+    idle_event = event_descriptor;
+    struct sigaction action{};
+    action.sa_handler = note_idle_interrupt;
+    sigaction(SIGINT, &action, nullptr);
+}
+
+idle_watch::~idle_watch() {
+    struct sigaction action{};
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGINT, &action, nullptr);
+}
+
+bool take_idle_interrupt() { return std::exchange(came_while_idle, 0) != 0; }
 
 void interrupt_main_thread() { pthread_kill(main_thread, SIGINT); }
 

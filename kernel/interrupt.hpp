@@ -19,6 +19,19 @@ public:
     interrupt_window& operator=(const interrupt_window&) = delete;
 };
 
+// While one lives, which is while the main thread waits for messages, SIGINT is noted and wakes the waiting by the
+// event descriptor: kernels may run on that a cell has left behind.
+class idle_watch {
+public:
+    explicit idle_watch(int event_descriptor);
+    ~idle_watch();
+    idle_watch(const idle_watch&) = delete;
+    idle_watch& operator=(const idle_watch&) = delete;
+};
+
+// Whether an interrupt came while there was nothing to stop but those; asked once for each.
+bool take_idle_interrupt();
+
 // From any thread: as if the user had pressed "interrupt". Does nothing while no window is open.
 void interrupt_main_thread();
 

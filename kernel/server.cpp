@@ -9,6 +9,15 @@
 
 namespace xcuda::kernel {
 
+namespace {
+
+std::string text_of(const nl::json& header, const char* name) {
+    const auto found = header.find(name);
+    return found != header.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+}  // namespace
+
 server::server(zmq::context_t& shared_context, const xeus::xconfiguration& config)
     : m_config(config),
       m_key(config.m_signature_scheme, config.m_key),
@@ -141,6 +150,11 @@ void server::handle_shell(xeus::xmessage message) {
     m_streams.flush();  // what is buffered belongs to the request before this one
     m_current = {message.identities(), message.header(), false};
     m_output.set_parent(m_current.header);
+    {
+        std::lock_guard lock(m_sent_mutex);
+        m_sent_by = text_of(m_current.header, "session");
+        m_sent_at = text_of(m_current.header, "date");
+    }
     const std::string type = m_current.header.value("msg_type", "");
     std::string fault = "the kernel could not handle this " + type;
     try {
@@ -152,6 +166,14 @@ void server::handle_shell(xeus::xmessage message) {
         reply_with_fault(fault);
     }
     m_current.answered = true;
+}
+
+// Whether a client sent a message before the request that is being handled, which it sent too: by its own clock.
+bool server::sent_before_current(const nl::json& header) const {
+    const auto digits = [](std::string date) { return date.substr(0, date.find_first_of("Z+")); };
+    const std::string session = text_of(header, "session"), date = digits(text_of(header, "date"));
+    std::lock_guard lock(m_sent_mutex);
+    return !session.empty() && session == m_sent_by && !date.empty() && date < digits(m_sent_at);
 }
 
 void server::reply_with_fault(const std::string& fault) {

@@ -76,6 +76,7 @@ private:
     bool receive(zmq::socket_t& socket, xeus::xmessage& message);
     void fetch_waiting_requests();
     void handle_shell(xeus::xmessage message);
+    bool sent_before_current(const nl::json& header) const;
     void reply_with_fault(const std::string& fault);
     void send_reply(const xeus::xmessage& request, const std::string& type, const nl::json& content);
     void publish_status(const char* state);
@@ -104,6 +105,10 @@ private:
     std::deque<xeus::xmessage> m_waiting;
     current_request m_current;
     int m_execution_count = 1;
+
+    mutable std::mutex m_sent_mutex;
+    std::string m_sent_by,
+        m_sent_at;  // the current request's session and date, for the control channel's thread
 
     std::mutex m_input_mutex;  // two threads may ask at once
     std::mutex m_internal_mutex;

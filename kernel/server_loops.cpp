@@ -33,8 +33,11 @@ void server::serve_shell() {
         if (idle.descriptor >= 0) {
             items.push_back({nullptr, idle.descriptor, ZMQ_POLLIN, 0});
         }
-        if (!poll_items(items, m_waiting.empty() ? idle.timeout_ms : 0)) {
-            continue;
+        {
+            const idle_watch watch(m_wake_shell);
+            if (!poll_items(items, m_waiting.empty() ? idle.timeout_ms : 0)) {
+                continue;
+            }
         }
         if (readable(items[1])) {
             std::uint64_t ignored_count;
@@ -66,7 +69,9 @@ void server::serve_control() {
         if (!receive(m_control, message)) {
             continue;
         }
-        if (message.header().value("msg_type", "") == "interrupt_request") {
+        // Of two sockets the later message may come first: an interrupt is of what ran when it was sent.
+        if (message.header().value("msg_type", "") == "interrupt_request" &&
+            !sent_before_current(message.header())) {
             interrupt_main_thread();
         }
         try {

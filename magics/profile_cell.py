@@ -7,6 +7,13 @@ import sys
 
 from IPython.core.error import UsageError
 
+# What does the same for a cell that awaits.
+AWAITING = {
+    "%%cuda_limit": "`%cuda_limit time=5s` in a cell before holds for every cell, such as this one",
+    "%%cuda_check": "use `with cuda.checking() as report:` in such a cell",
+    "%%cuda_debug": "call cuda.debug(kernel[grid, block], ...) in such a cell",
+}
+
 
 class Unfolded:
     """A report shown with its details open."""
@@ -95,7 +102,8 @@ def parsed(shell, cell: str, magic: str) -> tuple[str, str, ast.Module]:
     tree = shell.compile.ast_parse(text, filename=name)
     if any(isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)) for node in outside_functions(tree)):
         raise UsageError(
-            f"{magic} takes no top-level await; use `with xcuda.profiler.profile():` in such a cell"
+            f"{magic} takes no top-level await; "
+            + AWAITING.get(magic, "use `with xcuda.profiler.profile():` in such a cell")
         )
     return text, name, shell.transform_ast(tree)
 

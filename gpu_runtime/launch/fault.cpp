@@ -40,15 +40,18 @@ std::string out_of_range(const device::FaultRecord& f, const ir::Site& site, con
                        tuple(shape));
 }
 
-// Most often a missing guard: the index is the thread's own place in the grid, beyond the end in an axis' last block. The
-// block's length is not told, but follows from the index, if it is that place.
-std::string guard_hint(const device::FaultRecord& f, const ir::Site& site) {
+// Most often a missing guard: the index is the thread's own place in the grid, beyond the end in an axis' last block. Where
+// the block's length is not told, it follows from the index, if it is that place.
+std::string guard_hint(const device::FaultRecord& f, const ir::Site& site, const device::Shape* launched) {
+    if (site.parameter < 0) return {};  // a shared or local array is not what a grid is laid over
     const std::int64_t index = f.value[0];
     const std::int64_t axis = (f.kind >> 8) - 1;
     bool own = false;
     for (std::size_t k = 0; k < 3; ++k) {
         const std::int64_t thread = f.thread[k], block = f.block[k], before = index - thread;
-        if (block == 0)
+        if (launched)
+            own |= before == block * std::array{launched->block.x, launched->block.y, launched->block.z}[k];
+        else if (block == 0)
             own |= before == 0 && thread > 0;
         else
             own |= before % (8 * block) == 0 && before / block > thread && before / block <= 1024;
@@ -90,7 +93,7 @@ std::string wrong_mask(const device::FaultRecord& f, const std::string& subject,
 }  // namespace
 
 Error fault_error(const device::FaultRecord& fault, std::span<const ir::Site> sites,
-                  const ArgumentShapes& shapes) {
+                  const ArgumentShapes& shapes, const device::Shape* launched) {
     using device::FaultKind;
     const auto kind = static_cast<FaultKind>(fault.kind & 0xff);
     if (kind == FaultKind::interrupted)
@@ -101,7 +104,7 @@ Error fault_error(const device::FaultRecord& fault, std::span<const ir::Site> si
     switch (kind) {
         case FaultKind::index:
             type = "IndexError";
-            if (site) hint = guard_hint(fault, *site);
+            if (site) hint = guard_hint(fault, *site, launched);
             message = site ? out_of_range(fault, *site, shapes)
                            : fmt::format("index {} is out of range for an axis of length {}", fault.value[0],
                                          fault.value[1]);

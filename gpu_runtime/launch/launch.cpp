@@ -216,11 +216,12 @@ std::optional<Error> Started::error() const {
         shapes.back().assign(next, next + type.ndim);
         next += type.ndim;
     }
-    Error error = fault_error(timing->fault, kernel->sites, shapes);
     // A launch whose shape is ours may lay axes out anew on a GPU, and give a thread several elements.
     const bool as_written = !kernel->automatic || kernel->device->info().kind == "cpu";
+    const device::Shape* shape = as_written ? &event->shape : nullptr;
+    Error error = fault_error(timing->fault, kernel->sites, shapes, shape);
     const std::string values =
-        named_values(timing->fault, kernel->lowered->module, as_written ? &event->shape : nullptr, shapes);
+        named_values(timing->fault, kernel->lowered->module, kernel->sites, shape, shapes);
     if (values.empty()) return error;
     return Error(error.fault, error.python_type, std::string(error.what()) + ", where " + values, error.place,
                  error.hint);

@@ -23,12 +23,15 @@ constexpr int deepest = 32;  // of names that stand for one another
 
 class Reader {
 public:
+    /// caller, call: of a helper that is called in one place.
     Reader(const Function& f, const device::FaultRecord& fault, const device::Shape* shape,
-           const ArgumentShapes& shapes)
+           const ArgumentShapes& shapes, const Reader* caller, const Expr* call)
         : function_(f),
           fault_(fault),
           shape_(shape),
-          shapes_(shapes) {
+          shapes_(shapes),
+          caller_(caller),
+          call_(call) {
         each_stmt(f.body, [&](const Stmt& s) {
             if (s.var < 0) return;
             ++assigned_[s.var];
@@ -77,6 +80,7 @@ public:
         if (const auto found = known_.find(v); found != known_.end()) return found->second;
         const auto times = assigned_.find(v);
         const auto value = value_of_.find(v);
+        if (times == assigned_.end() && caller_) return given(v, depth);
         if (times == assigned_.end() || times->second != 1 || value == value_of_.end()) return {};
         return of(*value->second, depth + 1);
     }
@@ -115,6 +119,13 @@ public:
     }
 
 private:
+    /// What the caller passes for a parameter.
+    Value given(VarId v, int depth) const {
+        const auto at = std::find(function_.params.begin(), function_.params.end(), v);
+        const auto parameter = static_cast<std::size_t>(at - function_.params.begin());
+        return parameter < call_->args.size() ? caller_->of(*call_->args[parameter], depth + 1) : Value{};
+    }
+
     Value coordinate(const Coord& c) const {
         if (!shape_) return {};
         const auto axis = static_cast<std::size_t>(c.axis);
@@ -145,6 +156,8 @@ private:
     const device::FaultRecord& fault_;
     const device::Shape* shape_;
     const ArgumentShapes& shapes_;
+    const Reader* caller_;
+    const Expr* call_;
     std::map<VarId, int> assigned_;
     std::map<VarId, ExprP> value_of_;
     std::map<VarId, double> known_;
@@ -176,34 +189,108 @@ ExprP index_of(const Stmt& s, const device::FaultRecord& fault, int axis) {
     return found;
 }
 
+/// The one call of a function, and who calls it; of several none.
+struct Call {
+    const Function* caller = nullptr;
+    ExprP call;
+    int count = 0;
+};
+Call call_of(const Module& typed, const Function& f) {
+    const auto own = static_cast<std::size_t>(&f - typed.functions.data());
+    Call found;
+    for (const Function& caller : typed.functions)
+        each_stmt(caller.body, [&](const Stmt& s) {
+            for (const ExprP& e : s.exprs)
+                each_expr(e, [&](const Expr& n) {
+                    if (n.op != Op::invoke ||
+                        static_cast<std::size_t>(std::get<FunctionId>(n.payload).value) != own)
+                        return;
+                    found = {&caller, std::make_shared<const Expr>(n), found.count + 1};
+                });
+        });
+    return found;
+}
+
+/// What a statement divides by, where the site is a division's.
+ExprP divisor_of(const Stmt& s, int site) {
+    ExprP found;
+    for (const ExprP& e : s.exprs)
+        each_expr(e, [&](const Expr& n) {
+            if ((n.op == Op::floordiv || n.op == Op::mod) && n.args.size() == 2)
+                if (const auto* access = std::get_if<Access>(&n.payload); access && access->site == site)
+                    found = n.args[1];
+        });
+    return found;
+}
+
+/// The condition of the innermost `if` that a fault's statement stands in.
+const Expr* condition_around(const Body& body, int site, const Expr* around) {
+    for (const Stmt& s : body) {
+        if (s.kind == Stmt::Kind::fault && s.site == site) return around;
+        const Expr* here = s.kind == Stmt::Kind::branch ? s.exprs[0].get() : around;
+        for (const Body* inner : {&s.body, &s.orelse})
+            if (const Expr* found = condition_around(*inner, site, here)) return found;
+    }
+    return nullptr;
+}
+
+/// The names of numbers in a function's line; where a `raise` has none, of the condition that it stands under.
+std::vector<VarId> names_in(const Function& f, const Site& site, int number) {
+    std::vector<VarId> names;
+    const auto add = [&](const Expr& n) {
+        const Var& v = f.vars[static_cast<std::size_t>(var_of(n))];
+        const bool unset = site.kind == Site::Kind::unbound && v.name == site.subject;
+        if (!v.type.is_scalar() || v.role == Var::Role::hidden || unset) return;
+        if (std::find(names.begin(), names.end(), var_of(n)) == names.end()) names.push_back(var_of(n));
+    };
+    each_stmt(f.body, [&](const Stmt& s) {
+        for (const ExprP& e : s.exprs)
+            each_expr(e, [&](const Expr& n) {
+                if (n.op != Op::var || s.place.file != site.place.file) return;
+                if (n.place.line == site.place.line || s.place.line == site.place.line) add(n);
+            });
+    });
+    if (names.empty() && site.kind == Site::Kind::raised)
+        if (const Expr* condition = condition_around(f.body, number, nullptr))
+            each_expr(std::make_shared<const Expr>(*condition), [&](const Expr& n) {
+                if (n.op == Op::var) add(n);
+            });
+    return names;
+}
+
 }  // namespace
 
-std::string named_values(const device::FaultRecord& fault, const Module& typed, const device::Shape* shape,
+std::string named_values(const device::FaultRecord& told_fault, const Module& typed,
+                         std::span<const Site> compiled, const device::Shape* shape,
                          const ArgumentShapes& shapes) {
-    if (fault.site < 0 || static_cast<std::size_t>(fault.site) >= typed.sites.size()) return {};
-    const Site& site = typed.sites[static_cast<std::size_t>(fault.site)];
+    device::FaultRecord fault = told_fault;
+    if (fault.site < 0 || static_cast<std::size_t>(fault.site) >= compiled.size()) return {};
+    const Site& site = compiled[static_cast<std::size_t>(fault.site)];
+    if (static_cast<std::size_t>(fault.site) >= typed.sites.size()) {  // a pass made it of a helper's
+        const auto same = std::ranges::find_if(
+            typed.sites, [&](const Site& s) { return s.kind == site.kind && s.place == site.place; });
+        if (same == typed.sites.end()) return {};
+        fault.site = static_cast<std::int32_t>(same - typed.sites.begin());
+    }
     const Place& place = site.place;
     const int axis = axis_of(fault, site, shapes);
     if (!place.known()) return {};
     for (const Function& f : typed.functions) {
-        std::vector<VarId> names;
-        ExprP index;
+        const std::vector<VarId> names = names_in(f, site, fault.site);
+        if (names.empty()) continue;
+        ExprP index, divisor;
         each_stmt(f.body, [&](const Stmt& s) {
             if (const ExprP found = index_of(s, fault, axis)) index = found;
-            for (const ExprP& e : s.exprs)
-                each_expr(e, [&](const Expr& n) {
-                    if (n.op != Op::var || s.place.file != place.file) return;
-                    if (n.place.line != place.line && s.place.line != place.line) return;
-                    const Var& v = f.vars[static_cast<std::size_t>(var_of(n))];
-                    if (!v.type.is_scalar() || v.role == Var::Role::hidden) return;
-                    if (std::find(names.begin(), names.end(), var_of(n)) == names.end())
-                        names.push_back(var_of(n));
-                });
+            if (const ExprP found = divisor_of(s, fault.site)) divisor = found;
         });
-        if (names.empty()) continue;
-        Reader reader(f, fault, shape, shapes);
-        if (index && static_cast<device::FaultKind>(fault.kind & 0xff) == device::FaultKind::index)
+        const Call call = call_of(typed, f);
+        const bool known = call.count == 1 && call.caller->is_kernel;
+        const Reader caller(known ? *call.caller : f, fault, shape, shapes, nullptr, nullptr);
+        Reader reader(f, fault, shape, shapes, known ? &caller : nullptr, call.call.get());
+        const auto kind = static_cast<device::FaultKind>(fault.kind & 0xff);
+        if (index && kind == device::FaultKind::index)
             reader.solve(*index, static_cast<double>(fault.value[0]));
+        if (divisor && kind == device::FaultKind::zero_division) reader.solve(*divisor, 0);
         std::string told;
         std::size_t count = 0;
         for (const VarId v : names) {

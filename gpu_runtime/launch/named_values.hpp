@@ -11,8 +11,9 @@
 namespace xcuda::launch {
 
 /// "i = 200, k = 3" of the line of `fault.site`; empty where no name's value follows. `typed` is the module before the
-/// passes of a device; `shape`: null where the thread's place says nothing of its index.
+/// passes of a device, `compiled` the sites after them; `shape`: null where the thread's place says nothing of its index.
 std::string named_values(const device::FaultRecord& fault, const ir::Module& typed,
-                         const device::Shape* shape, const ArgumentShapes& shapes);
+                         std::span<const ir::Site> compiled, const device::Shape* shape,
+                         const ArgumentShapes& shapes);
 
 }  // namespace xcuda::launch

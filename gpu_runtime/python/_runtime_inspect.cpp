@@ -165,6 +165,11 @@ void bind_launched(nb::module_& module) {
                          return l.work->done();
                      })
         .def_prop_ro("structured", [](const Launched& l) { return l.work->structured; })
+        .def_prop_ro("stopped",  // by an interrupt that was told of
+                     [](const Launched& l) {
+                         const auto error = l.work->error();
+                         return l.work->stopped && error && error->python_type == "KeyboardInterrupt";
+                     })
         .def("tell", [](Launched& l) { raise_error_of(*l.work); })  // its error, once done
         .def("call_when_done", [](const Launched& l, nb::callable callback) {
             call_on_host(l.work->device, l.work->stream, callback);

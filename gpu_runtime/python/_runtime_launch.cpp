@@ -434,7 +434,11 @@ std::shared_ptr<InFlight> launch_once(KernelState& k, const Configuration& where
     if (arguments->to_be_kept()) work->keeps = std::shared_ptr<Arguments>(std::move(arguments));
     // Told at the call only where it always can be: elsewhere it is the next wait that tells, however fast the work was.
     const bool runs_inline = !on && device->host_accessible();
-    if (wait && runs_inline && work->done() && !stage) {
+    const auto interrupted = [&work] {
+        const auto error = work->error();
+        return error && error->python_type == "KeyboardInterrupt";
+    };
+    if (runs_inline && work->done() && !stage && (wait || interrupted())) {
         raise_error_of(*work);
     } else if (wait && host) {
         in_flight(work);

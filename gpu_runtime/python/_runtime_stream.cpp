@@ -60,6 +60,19 @@ std::optional<Error> InFlight::error() const {
     return graph ? graph->error(*started.timing) : started.error();
 }
 
+std::string InFlight::kernel() const {
+    if (!graph) return started.kernel ? started.kernel->facts->name : "";
+    const launch::Bound* captured = started.timing ? graph->launch_of(*started.timing) : nullptr;
+    return captured ? captured->kernel->facts->name : "a graph";
+}
+
+std::optional<Error> InFlight::untold() const {
+    if (told) return std::nullopt;
+    auto found = error();
+    if (found && stopped && found->python_type == "KeyboardInterrupt") return std::nullopt;
+    return found;
+}
+
 void InFlight::show_printed() {
     if (!started.timing || !started.timing->printed) [[likely]]
         return;
@@ -86,7 +99,7 @@ void in_flight(std::shared_ptr<InFlight> work) {
         work->device->finished(work->stream.get());  // marks those that are done
         std::vector<std::shared_ptr<InFlight>> landed;
         std::erase_if(flying, [&](const auto& w) {
-            if (!w->done() || (!w->told && w->error())) return false;
+            if (!w->done() || w->untold()) return false;
             landed.push_back(w);
             return true;
         });
@@ -96,6 +109,23 @@ void in_flight(std::shared_ptr<InFlight> work) {
     flying.push_back(std::move(work));
 }
 
+// What an interrupt met: a wait does not say which of its kernels went on.
+void tell_stopped(nb::python_error& raised, const InFlight& work) {
+    const std::string name = work.kernel();
+    if (name.empty()) return;
+    std::string told = name + " was stopped";
+    if (work.site.code.is_valid())
+        told += ", launched at line " + std::to_string(work.site.line()) + " of " +
+                nb::cast<std::string>(nb::module_::import_("xcuda.core._cells")
+                                          .attr("name_cell")(work.site.code.attr("co_filename")));
+    raised.value().attr("add_note")(told.c_str());
+}
+
+void stop_kernels() {
+    device::interrupt_all();
+    for (const auto& w : flying) w->stopped = true;
+}
+
 void raise_error_of(InFlight& work) {
     const auto error = work.error();
     work.told = true;
@@ -103,10 +133,12 @@ void raise_error_of(InFlight& work) {
     std::erase_if(flying, [&work](const auto& w) { return w.get() == &work && w.use_count() > 1; });
     work.land();
     if (!error) return;
-    if (error->python_type == "KeyboardInterrupt" && PyErr_CheckSignals() < 0) throw nb::python_error();
-    const launch::Bound* captured = work.graph ? work.graph->launch_of(*work.started.timing) : nullptr;
-    const auto& kernel = captured ? captured->kernel : work.started.kernel;
-    raise(*error, kernel->facts->name.c_str(), &work.site);
+    if (error->python_type == "KeyboardInterrupt" && PyErr_CheckSignals() < 0) {
+        nb::python_error raised;
+        tell_stopped(raised, work);
+        throw raised;
+    }
+    raise(*error, work.kernel().c_str(), &work.site);
 }
 
 void synchronize(const std::shared_ptr<device::Device>& device, const std::shared_ptr<device::Stream>& stream,
@@ -136,16 +168,31 @@ void synchronize(const std::shared_ptr<device::Device>& device, const std::share
     });
     if (interrupted) {
         for (const auto& w : landed) w->show_printed();
+        const auto cut_short = [&](const auto& w) {
+            const auto error = w->error();
+            return error && error->python_type == "KeyboardInterrupt";
+        };
+        const auto at = std::ranges::find_if(landed, cut_short);
+        const auto under_way = std::ranges::find_if(
+            flying, [&](const auto& w) { return on(*w, device.get(), stream.get(), whole_device); });
+        const InFlight* met = at != landed.end()          ? at->get()
+                              : under_way != flying.end() ? under_way->get()
+                                                          : nullptr;
         // What was stopped may end a little later: this interrupt has told of it.
         for (const auto& w : flying)
-            if (on(*w, device.get(), stream.get(), whole_device)) w->told = true;
-        std::rethrow_exception(interrupted);
+            if (on(*w, device.get(), stream.get(), whole_device)) w->stopped = true;
+        try {
+            std::rethrow_exception(interrupted);
+        } catch (nb::python_error& raised) {
+            if (met) tell_stopped(raised, *met);
+            throw;
+        }
     }
     for (const auto& w : landed) w->land();
     InFlight* first = nullptr;
     int others = 0;
     for (const auto& w : landed) {
-        if (w->told || !w->error()) continue;
+        if (!w->untold()) continue;
         if (first)
             ++others;
         else
@@ -401,6 +448,7 @@ void bind_stream(nb::module_& module) {
             if (e.recorded) s.device->wait(*e.event, s.stream.get());
         });
     module.def("in_flight_count", [] { return flying.size(); });
+    module.def("stop_kernels", &stop_kernels);
     module.def(
         "call_on_host",
         [](const Stream* stream, nb::callable callback) {

@@ -48,10 +48,15 @@ struct InFlight {
     LaunchSite site;
     bool structured = false;  // a launch of a kernel's variant
     bool told = false;        // its error has been raised, or will be by an await
+    bool stopped = false;     // an interrupt came that was told of; that it stopped this is no news
 
     bool done() const;
     /// The error of what is done; nothing where it went well.
     std::optional<Error> error() const;
+    /// The kernel's name, of a replay the one that a fault is of; empty for a copy.
+    std::string kernel() const;
+    /// The error that the next wait is to raise.
+    std::optional<Error> untold() const;
     /// Writes what the threads printed to sys.stdout, once.
     void show_printed();
     /// What is left to do once it is done: copies that Python makes; then it lets go of what it kept.
@@ -63,6 +68,8 @@ void in_flight(std::shared_ptr<InFlight> work);
 /// error of what was in flight there. KeyboardInterrupt where the wait was interrupted.
 void synchronize(const std::shared_ptr<device::Device>& device, const std::shared_ptr<device::Stream>& stream,
                  bool whole_device = false);
+/// After an interrupt that was told of: no kernel goes on, and no later wait or cell is interrupted by it again.
+void stop_kernels();
 /// Lands one piece of work that is done and raises its error.
 void raise_error_of(InFlight& work);
 

@@ -1,12 +1,13 @@
 """Comms (widgets) through the package ``comm``, whose objects and manager are the ones users and libraries hold."""
 
 import sys
+import traceback
 import types
 
 import comm
 from comm.base_comm import BaseComm, CommManager
 
-from . import _kernel
+from . import _kernel, report
 from .encode import to_json
 
 
@@ -35,16 +36,26 @@ class KernelCommManager(CommManager):
 manager = KernelCommManager()
 
 
+def _handled(handler, message) -> None:
+    try:
+        handler(None, None, message)
+    except KeyboardInterrupt:
+        if report.runtime_loaded():
+            report.call("xcuda._runtime", "stop_kernels")
+        print("What a widget's message had begun was interrupted:", file=sys.stderr)
+        traceback.print_exc()
+
+
 def deliver_open(message) -> None:
-    manager.comm_open(None, None, message)
+    _handled(manager.comm_open, message)
 
 
 def deliver_message(message) -> None:
-    manager.comm_msg(None, None, message)
+    _handled(manager.comm_msg, message)
 
 
 def deliver_close(message) -> None:
-    manager.comm_close(None, None, message)
+    _handled(manager.comm_close, message)
     _kernel.unroute_comm(message["content"]["comm_id"])
 
 

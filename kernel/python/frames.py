@@ -11,9 +11,10 @@ import xcuda
 OWN = tuple(os.path.join(os.path.abspath(folder), "") for folder in xcuda.__path__)
 
 
-def without_own(trace: types.TracebackType | None) -> types.TracebackType | None:
+def without_own(trace: types.TracebackType | None, interrupted: bool = False) -> types.TracebackType | None:
     """The traceback without the runtime's frames at its end, if the last stands at a `raise`: a sentence for the
-    user, who wants their own line. Anywhere else it is a fault of ours, and stays whole."""
+    user, who wants their own line; so is an interrupt, wherever it meets us. Anywhere else it is a fault of ours,
+    and stays whole."""
     frames = []
     while trace is not None:
         frames.append(trace)
@@ -21,7 +22,9 @@ def without_own(trace: types.TracebackType | None) -> types.TracebackType | None
     if not frames:
         return None
     last = frames[-1]
-    told = linecache.getline(last.tb_frame.f_code.co_filename, last.tb_lineno).strip().startswith("raise ")
+    told = interrupted or linecache.getline(
+        last.tb_frame.f_code.co_filename, last.tb_lineno
+    ).strip().startswith("raise ")
     kept = list(frames)
     while told and kept and kept[-1].tb_frame.f_code.co_filename.startswith(OWN):
         kept.pop()

@@ -43,11 +43,12 @@ class marked_running:
 
 
 class _Interruptible:
-    """Awaits a cell's coroutine; at an interrupt KeyboardInterrupt is raised where the user's code waits."""
+    """Awaits a cell's coroutine; what a signal raises (KeyboardInterrupt, a time limit's) is raised where the user's
+    code waits."""
 
     def __init__(self, coroutine):
         self._coroutine = coroutine
-        self.interrupted = False
+        self.interrupted = None
 
     def __await__(self):
         import asyncio
@@ -64,10 +65,9 @@ class _Interruptible:
                 yield waiting
             except asyncio.CancelledError as cancelled:
                 error = cancelled
-                if self.interrupted:
-                    self.interrupted = False
+                if self.interrupted is not None:
+                    error, self.interrupted = self.interrupted, None
                     asyncio.current_task().uncancel()
-                    error = KeyboardInterrupt()
             except BaseException as other:
                 error = other
 
@@ -89,10 +89,10 @@ def run(coroutine):
         while True:
             try:
                 return loop.run_until_complete(task)
-            except KeyboardInterrupt:
+            except BaseException as raised:
                 if task.done():
                     raise
-                body.interrupted = True
+                body.interrupted = raised.with_traceback(None)
                 task.cancel()
     finally:
         asyncio._set_running_loop(outer)

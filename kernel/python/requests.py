@@ -47,6 +47,12 @@ def pump() -> tuple[int, int]:
     return loop.pump()
 
 
+def stop_kernels() -> None:
+    """An interrupt was told of, or came while no cell ran: what cells have left on a device ends too."""
+    if report.runtime_loaded():
+        report.call("xcuda._runtime", "stop_kernels")
+
+
 class Cell:
     """One execute_request: an interrupt may cut ``run()`` and ``show_report()`` short."""
 
@@ -77,7 +83,14 @@ class Cell:
         shell.showtraceback((type(error), error, error.__traceback__))
         self._fail(error)
 
+    def escaped_again(self, error) -> None:
+        """As `escaped`, where that did not come to an end: nothing of the user's is asked for its text."""
+        shell._showtraceback(type(error), "", [f"{type(error).__name__}: (its traceback can't be shown)"])
+        self._fail(error)
+
     def _fail(self, error) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            stop_kernels()
         self.content |= {
             "status": "error",
             "ename": type(error).__name__,

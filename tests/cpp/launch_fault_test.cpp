@@ -52,7 +52,8 @@ TEST(Fault, AnAxisThatWasNotToldIsFoundByItsLengthOrLeftOut) {
 }
 
 TEST(Fault, AnIndexThatIsTheThreadsPlaceMissesAGuard) {
-    const ir::Site at = site(ir::Site::Kind::index, "A");
+    ir::Site at = site(ir::Site::Kind::index, "A");
+    at.parameter = 0;
     const auto hint = [&](std::int64_t index, std::int64_t length) {
         return fault_error(fault(FaultKind::index, 2, index, length), {&at, 1}, {}).hint;
     };
@@ -63,6 +64,15 @@ TEST(Fault, AnIndexThatIsTheThreadsPlaceMissesAGuard) {
     EXPECT_EQ(hint(7 * 128 + 4, 890), "");         // of another thread
     EXPECT_EQ(hint(7 * 2048 + 3, 890), "");        // no block is that long
     EXPECT_EQ(hint(7 * 128 + 3 - 2000, 890), "");  // before the start
+    device::Shape launched;
+    launched.grid = {8, 8, 1}, launched.block = {64, 2, 2};
+    const auto exact = [&](std::int64_t index) {
+        return fault_error(fault(FaultKind::index, 2, index, 300), {&at, 1}, {}, &launched).hint;
+    };
+    EXPECT_NE(exact(7 * 64 + 3), "");
+    EXPECT_EQ(exact(7 * 128 + 3), "");  // the shape says that it is no thread's place
+    at.parameter = -1;                  // a block's own array
+    EXPECT_EQ(exact(7 * 64 + 3), "");
 }
 
 TEST(Fault, EveryKindIsItsPythonException) {

@@ -449,7 +449,15 @@ class Launch:
             loop = asyncio.get_running_loop()
             future = loop.create_future()
             self._launched.call_when_done(lambda: resolve_soon(loop, future))
-            yield from future
+            try:
+                yield from future
+            except KeyboardInterrupt:
+                _runtime.stop_kernels()
+                raise
+        if self._launched.stopped:  # whoever was interrupted has told of it: a task that waits is cancelled
+            import asyncio
+
+            raise asyncio.CancelledError(f"an interrupt stopped {self._name}")
         self._launched.tell()
         return self._result
 

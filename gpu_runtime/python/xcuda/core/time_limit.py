@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
+import time
+
+from xcuda import _runtime
 
 _seconds: float | None = None  # of every cell
 _watches: list[_Watch] = []  # that are on now, the outermost first
@@ -19,7 +22,8 @@ class _Watch:
 
     def __init__(self, seconds: float):
         self.seconds = seconds
-        self.over = False
+        self.over = self.ended = False
+        self.lock = threading.Lock()  # between the clock's end and ours
         self.before = signal.getsignal(signal.SIGINT)
         signal.signal(signal.SIGINT, self.interrupted)
         self.timer = threading.Timer(seconds, self.fire)
@@ -27,12 +31,17 @@ class _Watch:
         self.timer.start()
 
     def fire(self) -> None:
-        self.over = True
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        with self.lock:
+            if not self.ended:
+                self.over = True
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     def interrupted(self, number, frame):
         if self.over:
             self.over = False
+            if self.ended:
+                return None
+            _runtime.stop_kernels()
             raise TimeLimitError(
                 f"the cell ran longer than {self.seconds:g} s: %cuda_limit time= sets how long it may"
             )
@@ -41,7 +50,14 @@ class _Watch:
         raise KeyboardInterrupt
 
     def end(self) -> None:
+        self.ended = True
         self.timer.cancel()
+        with self.lock:
+            pass  # a clock that strikes now has sent its signal
+        for _ in range(100):  # a signal that is on its way is ours, not the next cell's
+            if not self.over:
+                break
+            time.sleep(0.001)
         if signal.getsignal(signal.SIGINT) == self.interrupted:
             signal.signal(signal.SIGINT, self.before)
 
