@@ -56,6 +56,7 @@ struct Value {
     std::uint8_t tested = 0;  // view: bit per axis of the array whose index needs no test any more
     DType dtype = DType::i64;
     std::string text;
+    std::string written;  // tuple: the name or attribute that gave it, `i` or `x.shape`, if one did
     const Meaning* meaning = nullptr;  // also of records and structured dtypes: the dtype
     std::shared_ptr<const ArrayExpression> expression;
     const ast::Node* node = nullptr;
