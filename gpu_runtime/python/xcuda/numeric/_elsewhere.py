@@ -1,7 +1,9 @@
 """What CuPy's users look for here, and NumPy has not: what to write instead."""
 
 _KERNEL = "write @cuda.kernel, a kernel in Python (from xcuda import core as cuda)"
-_ELEMENTWISE = "write @cuda.vectorize (from xcuda import core as cuda), or the formula itself: it becomes one kernel"
+_ELEMENTWISE = (
+    "write @cuda.vectorize (from xcuda import core as cuda), or the formula itself: it becomes one kernel"
+)
 _STREAMS = "devices, streams, events and memory are in xcuda.core: from xcuda import core as cuda"
 _MEMORY = "%cuda_mem and cuda.memory_info() tell what a device's memory holds, %cuda_free gives it back"
 _HOST = "cuda.pinned_array(shape, dtype) of xcuda.core is host memory that copies fast"
