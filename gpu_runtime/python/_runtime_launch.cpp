@@ -161,7 +161,7 @@ void refuse_readonly(const KernelState& k, const launch::Lowered& lowered, const
                                 shown_file(place.file)),
                     place.known() ? std::optional<Place>(place) : std::nullopt,
                     fmt::format("pass a copy ({}), or an array that may be written",
-                                fmt::format(arguments.is_copied(i) ? "numpy.array({})" : "{}.copy()", name))),
+                                arguments.is_copied(i) ? "numpy.array(" + name + ")" : name + ".copy()")),
               k.name.c_str());
     }
 }
