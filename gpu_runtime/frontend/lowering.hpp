@@ -589,9 +589,6 @@ private:
 inline std::string captured_name(int number) { return "captured " + std::to_string(number) + " "; }
 bool is_captured(const std::string& parameter);
 
-/// Whether arrays in a kernel have it: `shape`, `size` and the like.
-bool is_array_attribute(std::string_view name);
-
 /// Operands may be read again without harm: small, no effect, no call.
 bool repeatable(const ir::Expr& e);
 bool is_constant(const ir::Expr& e);

@@ -11,6 +11,7 @@
 #include "_runtime_declared.hpp"
 #include "_runtime_graph.hpp"
 #include "_runtime_kernel.hpp"
+#include "_runtime_wrong_call.hpp"
 #include "launch/launch.hpp"
 #include "launch/shape.hpp"
 
@@ -62,24 +63,8 @@ std::unique_ptr<Arguments, GiveBack> take_arguments() {
     return taken;
 }
 
-[[noreturn]] void wrong_call(const KernelState& k, const std::string& message, const std::string& hint = "") {
-    std::string parameters;
-    for (const auto& p : k.parameters) parameters += (parameters.empty() ? "" : ", ") + p;
-    const bool method = !k.parameters.empty() && k.parameters[0] == "self";
-    throw Error(
-        Fault::user, "TypeError", fmt::format("{}({}) {}", k.name, parameters, message), std::nullopt,
-        !hint.empty() ? hint
-        : method ? "a kernel in a class is not given the object: take `self` out, and pass what it is to know"
-                 : "");
-}
-
-// What other libraries take by name at a launch, and belongs into the brackets here.
-constexpr std::string_view of_the_launch[] = {"stream", "grid",    "block",        "griddim",  "blockdim",
-                                              "blocks", "threads", "shared_bytes", "sharedmem"};
-
-std::string in_brackets(const KernelState& k, std::string_view name) {
-    if (std::ranges::find(of_the_launch, name) == std::end(of_the_launch)) return "";
-    return fmt::format("the shape and the stream stand in brackets: {}[grid, block, stream](...)", k.name);
+[[noreturn]] void wrong_call(const KernelState& k, const std::string& message, std::string_view named = "") {
+    throw wrong_call_error(k.name, k.parameters, message, named);
 }
 
 // Thrown where a kernel turns out to name device arrays outside itself: its calls go another way.
@@ -135,8 +120,7 @@ void read_arguments(KernelState& k, Arguments& to, PyObject* const* values, std:
         PyObject* name = PyTuple_GET_ITEM(names, static_cast<Py_ssize_t>(n));
         const auto text = nb::cast<std::string>(nb::handle(name));
         const auto at = std::find(k.parameters.begin(), k.parameters.end(), text);
-        if (at == k.parameters.end())
-            wrong_call(k, fmt::format("has no parameter '{}'", text), in_brackets(k, text));
+        if (at == k.parameters.end()) wrong_call(k, fmt::format("has no parameter '{}'", text), text);
         PyObject*& slot = by_place[static_cast<std::size_t>(at - k.parameters.begin())];
         if (slot) wrong_call(k, fmt::format("was given '{}' twice", text));
         slot = values[count + n];

@@ -82,10 +82,11 @@ def _nothing_else(parent, name):
     said = f"module {parent!r} has no attribute {name!r}"
     if name.startswith("__"):
         raise AttributeError(said)
-    ours = next(n for n in NAMES if n.startswith(f"{parent}."))
+    ours = [n for n in NAMES if n.startswith(f"{parent}.")]
     short = "cp" if parent == "cupy" else parent
     raise AttributeError(
-        f"{said}: no {parent} is installed, and of it xcuda serves {ours} alone; write `import {ours} as {short}`"
+        f"{said}: no package {parent} is installed, and xcuda serves {', '.join(ours)}; "
+        f"write `import {ours[0]} as {short}`"
     )
 
 

@@ -21,7 +21,6 @@ INSTEAD = {
     "get_default_pinned_memory_pool": _MEMORY,
     "clear_memo": "leave it out: compiled kernels are kept within bounds (%cuda_cache)",
     "memoize": "functools.cache does that",
-    "show_config": "%cuda_info and `xcuda doctor` show devices and libraries",
     "empty_pinned": _HOST,
     "zeros_pinned": _HOST,
     "scatter_add": "write numpy.add.at(a, indices, values)",
