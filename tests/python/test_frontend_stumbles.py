@@ -95,7 +95,7 @@ STUMBLES = [
         "a tuple of 2 has no 'rows' in a kernel; take an item of it: m.shape[0]",
     ),
     (
-        "i = cuda.grid(2)\n    o[0] = i < n",
+        "i = cuda.grid(2); o[0] = i < n",
         "i",
         "expected a number, found a tuple of 2; take an item of it: i[0]",
     ),
