@@ -1,7 +1,8 @@
-"""%cuda_names: who serves the article's import names."""
+"""%cuda_names: who serves the article's import names; and what a cell is told that imports what can't work here."""
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import sys
 
@@ -15,6 +16,10 @@ def installed_instead(code: str) -> list[str]:
     """A line for each of the article's names that `code` imports and an installed package keeps; each name once."""
     if "cuda" not in code and "cupy" not in code and "nvmath" not in code:
         return []
+    return _installed(code) + _of_no_use(code)
+
+
+def _installed(code: str) -> list[str]:
     from xcuda import _names
 
     lines = []
@@ -30,6 +35,39 @@ def installed_instead(code: str) -> list[str]:
             f"or run `%cuda_names xcuda` first."
         )
     return lines
+
+
+def _of_no_use(code: str) -> list[str]:
+    """A line for a package of another house that is not here, or that has no GPU to run on; each once."""
+    lines = []
+    for whole, parent, child in IMPORTS.findall(code):
+        found = whole or f"{parent}.{child}"
+        package = found.partition(".")[0]
+        if package not in PORTED or package in _told or found in ("cupy.numeric", "numba.cuda.random"):
+            continue
+        if package == "numba":
+            if not found.startswith("numba.cuda") or _has_gpu():
+                continue
+        elif importlib.util.find_spec(package) is not None:
+            continue
+        _told.add(package)
+        lines.append(PORTED[package])
+    return lines
+
+
+PORTED = {
+    "cupy": "No cupy is installed here; `import xcuda.numeric as cp` runs programs over its arrays, "
+    "and notebooks/09_porting.ipynb has the rest.",
+    "pycuda": "No pycuda is installed here; notebooks/09_porting.ipynb says how its programs are written with xcuda.",
+    "numba": "numba.cuda needs a GPU, and there is none here; `from xcuda import core as cuda` runs its kernels "
+    "on every device.",
+}
+
+
+def _has_gpu() -> bool:
+    from xcuda import core
+
+    return any(device.kind != "cpu" for device in core.devices())
 
 
 def names(owner: str | None) -> str:

@@ -151,6 +151,13 @@ const std::string& Node::text(std::string_view name) const {
     return f ? f->text : nothing;
 }
 
+std::string dotted(const Node& node) {
+    if (node.kind == "Name") return node.text("id");
+    if (node.kind != "Attribute") return "";
+    const std::string owner = dotted(node.one("value"));
+    return owner.empty() ? "" : owner + "." + node.text("attr");
+}
+
 NodeP node_from_json(const nlohmann::json& tree, const std::string& file, int first_line) {
     return Reader{file, first_line}.node(tree);
 }

@@ -40,6 +40,9 @@ struct Node {
     const std::string& text(std::string_view field) const;
 };
 
+/// `a.b.c` as it is written; "" where it is no name.
+std::string dotted(const Node& node);
+
 /// From the JSON of python/xcuda/core/source.py: [kind, [line, col, end_line, end_col], {field: ...}].
 XCUDA_API NodeP from_json(std::string_view json, const std::string& file, int first_line);
 

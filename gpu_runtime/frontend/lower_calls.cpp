@@ -124,7 +124,10 @@ Value Lowering::call(const Node& given) {
                 throw refused(node.place,
                               (base.text.empty() || !base.is_tuple() ? spoken(base) : base.text) +
                                   " has no method '" + attr + "' in a kernel",
-                              base.is_array()        ? near_method(attr)
+                              base.has_elements() && is_array_attribute(attr)
+                                  ? "write it without brackets: " +
+                                        (ast::dotted(function).empty() ? "x." + attr : ast::dotted(function))
+                              : base.is_array()      ? near_method(attr)
                               : !base.fields.empty() ? "write a function: " + attr + "(x)"
                                                      : "");
         }

@@ -47,13 +47,6 @@ bool holds_call(const ir::Expr& e) {
     return false;
 }
 
-std::string dotted(const ast::Node& node) {
-    if (node.kind == "Name") return node.text("id");
-    if (node.kind != "Attribute") return {};
-    const std::string base = dotted(node.one("value"));
-    return base.empty() ? base : base + "." + node.text("attr");
-}
-
 bool one_type(const std::vector<Value>& items) {
     return std::all_of(items.begin(), items.end(), [&](const Value& v) {
         return v.is_scalar() && items[0].is_scalar() && v.expr->type.is_scalar() &&
@@ -93,16 +86,27 @@ Value Lowering::value(const Node& node) {
         v = (this->*row->method)(node);
     }
     v.place = node.place;
+    if (v.is_tuple()) v.written = ast::dotted(node);
     return v;
 }
 
 namespace {
 
+// An item of a tuple, as its name has it.
+std::string item_of(const Value& tuple) {
+    const bool grid =
+        tuple.items.size() > 1 && tuple.items[0].is_scalar() && tuple.items[0].expr->op == Op::coord;
+    if (grid)
+        return fmt::format("give each axis a name: {} = cuda.grid({})",
+                           tuple.items.size() == 2 ? "i, j" : "i, j, k", tuple.items.size());
+    return fmt::format("take an item of it: {}[0]", tuple.written.empty() ? "t" : tuple.written);
+}
+
 // What to write where a number is wanted and something else was found.
 std::string where_number_is_wanted(const Value& v) {
     switch (v.kind) {
         case Value::Kind::records: return "name its field: " + v.text + "[i]." + v.fields[0];
-        case Value::Kind::tuple: return "take an item of it: t[0]";
+        case Value::Kind::tuple: return item_of(v);
         case Value::Kind::string:
             return "a string in a kernel is printed, compared, or names a dtype or a field";
         case Value::Kind::none: return "test for it before: if x is None";
@@ -354,8 +358,10 @@ Value Lowering::attribute(const Node& node) {
         return scalar_value(ir::int_constant(static_cast<std::int64_t>(info(base.dtype).size), node.place));
     throw refused(node.place, spoken(base) + " has no '" + attr + "' in a kernel",
                   base.is_scalar() && attr == "conjugate" ? "call it: z.conjugate()"
-                  : base.is_tuple()                       ? "take an item of it: t[0]"
-                                                          : "");
+                  : base.is_tuple()                       ? item_of(base)
+                  : is_array_attribute(attr) && parameters.contains(ast::dotted(node.one("value")))
+                      ? "pass an array as " + ast::dotted(node.one("value"))
+                      : "");
 }
 
 // z.real, z.imag and z.conjugate(), of real numbers too.

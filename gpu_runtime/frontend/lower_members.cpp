@@ -48,6 +48,18 @@ ExprP Lowering::stride(const Value& array, std::size_t axis, const Place& place)
     return arithmetic(Op::mul, steps, step_of(a, place), place);
 }
 
+namespace {
+
+const std::vector<std::string_view> array_attributes = {"shape",  "size",  "ndim", "strides", "itemsize",
+                                                        "nbytes", "dtype", "real", "imag"};
+
+}  // namespace
+
+bool is_array_attribute(std::string_view name) {
+    return name == "T" ||
+           std::find(array_attributes.begin(), array_attributes.end(), name) != array_attributes.end();
+}
+
 Value Lowering::array_attribute(const Value& base, const std::string& attr, const Place& place) {
     if (attr == "real" && base.is_indexed() && !is_complex(base.expr->type.dtype)) return base;
     if (attr == "real" || attr == "imag") {
@@ -99,8 +111,7 @@ Value Lowering::array_attribute(const Value& base, const std::string& attr, cons
             v.dtype = base.expr->type.dtype;
         return v;
     }
-    const std::string close =
-        nearest(attr, {"shape", "size", "ndim", "strides", "itemsize", "nbytes", "dtype", "real", "imag"});
+    const std::string close = nearest(attr, array_attributes);
     throw refused(place, "an array in a kernel has no '" + attr + "'",
                   close.empty()
                       ? "it has shape, size, ndim, strides, itemsize, nbytes, dtype, real, imag and "

@@ -56,6 +56,7 @@ struct Value {
     std::uint8_t tested = 0;  // view: bit per axis of the array whose index needs no test any more
     DType dtype = DType::i64;
     std::string text;
+    std::string written;  // tuple: the name or attribute that gave it, `i` or `x.shape`, if one did
     const Meaning* meaning = nullptr;  // also of records and structured dtypes: the dtype
     std::shared_ptr<const ArrayExpression> expression;
     const ast::Node* node = nullptr;
@@ -78,6 +79,7 @@ std::vector<ir::ExprP*> view_parts(Value& view);  // every number it is made of,
 std::vector<Value*> array_leaves(Value& value);   // itself, or the arrays of its fields
 ir::ExprP step_of(const ViewAxis& axis, const Place& place);
 bool is_record_dtype(const Value& v);
+bool is_array_attribute(std::string_view name);   // `shape`, `size` and the like
 bool same_fixed(const Value& a, const Value& b);  // both name the same array, function, dtype, string or None
 
 /// What a name holds through the whole function: one number type, a tuple of such, or one fixed thing.

@@ -49,6 +49,8 @@ public:
     /// Whether argument i may be written, and the clear sentence if not ("" for a plain read-only array).
     bool readonly(std::size_t i) const { return values_[i].readonly; }
     const char* why_readonly(std::size_t i) const { return items_[i].why_readonly; }
+    /// Whether it is worked on as a copy that NumPy made: it has no memory that kernels can address.
+    bool is_copied(std::size_t i) const { return items_[i].stand_in; }
 
     /// Where the launch will run if its arrays don't tell otherwise: told before arguments are read, to those libraries
     /// that ask.

@@ -11,6 +11,7 @@
 #include "_runtime_declared.hpp"
 #include "_runtime_graph.hpp"
 #include "_runtime_kernel.hpp"
+#include "_runtime_wrong_call.hpp"
 #include "launch/launch.hpp"
 #include "launch/shape.hpp"
 
@@ -62,10 +63,8 @@ std::unique_ptr<Arguments, GiveBack> take_arguments() {
     return taken;
 }
 
-[[noreturn]] void wrong_call(const KernelState& k, const std::string& message) {
-    std::string parameters;
-    for (const auto& p : k.parameters) parameters += (parameters.empty() ? "" : ", ") + p;
-    throw Error(Fault::user, "TypeError", fmt::format("{}({}) {}", k.name, parameters, message));
+[[noreturn]] void wrong_call(const KernelState& k, const std::string& message, std::string_view named = "") {
+    throw wrong_call_error(k.name, k.parameters, message, named);
 }
 
 // Thrown where a kernel turns out to name device arrays outside itself: its calls go another way.
@@ -121,7 +120,7 @@ void read_arguments(KernelState& k, Arguments& to, PyObject* const* values, std:
         PyObject* name = PyTuple_GET_ITEM(names, static_cast<Py_ssize_t>(n));
         const auto text = nb::cast<std::string>(nb::handle(name));
         const auto at = std::find(k.parameters.begin(), k.parameters.end(), text);
-        if (at == k.parameters.end()) wrong_call(k, fmt::format("has no parameter '{}'", text));
+        if (at == k.parameters.end()) wrong_call(k, fmt::format("has no parameter '{}'", text), text);
         PyObject*& slot = by_place[static_cast<std::size_t>(at - k.parameters.begin())];
         if (slot) wrong_call(k, fmt::format("was given '{}' twice", text));
         slot = values[count + n];
@@ -145,7 +144,8 @@ void refuse_readonly(const KernelState& k, const launch::Lowered& lowered, const
                                 why.empty() ? "is read-only" : "can't be written: " + why, k.name, place.line,
                                 shown_file(place.file)),
                     place.known() ? std::optional<Place>(place) : std::nullopt,
-                    fmt::format("pass a copy ({}.copy()), or an array that may be written", name)),
+                    fmt::format("pass a copy ({}), or an array that may be written",
+                                arguments.is_copied(i) ? "numpy.array(" + name + ")" : name + ".copy()")),
               k.name.c_str());
     }
 }

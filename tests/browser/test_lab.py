@@ -154,6 +154,27 @@ def test_a_slider_that_launches_a_kernel(lab):
     lab.shoot("slider")
 
 
+SOLVING = """import time
+for step in cuda.progress(range(60), "solving"):
+    time.sleep(0.1)"""
+
+
+def test_a_long_loop_has_one_line_that_moves(lab):
+    lab.open("progress", ["from xcuda import core as cuda", SOLVING])
+    lab.run(0)
+    lab.run(1, wait=False)
+    line = lab.output(1).first
+    counted = re.compile(r"solving: +(\d+)%\|.*\| (\d+)/60 \[")
+    expect(line).to_have_text(counted)
+    lab.prompt(1, r"^\[\*\]:$")  # while the cell runs
+    early = int(counted.search(line.inner_text())[2])
+    assert early < 60
+    lab.prompt(1, r"^\[2\]:$")
+    expect(line).to_have_text(re.compile(r"solving: 100%.* 60/60 "))
+    assert len(lab.said(1).strip().splitlines()) == 1
+    lab.shoot("progress")
+
+
 WATCHED = """@cuda.kernel
 def watched(x):
     i = cuda.grid(1)

@@ -91,6 +91,18 @@ def test_committed_without_outputs(tutorial):
     assert all(cell.execution_count is None for cell in notebook.cells if cell.cell_type == "code")
 
 
+@every_tutorial
+def test_opens_with_what_one_learns_and_ends_with_exercises(tutorial):
+    notebook = nbformat.read(tutorial, as_version=4)
+    first = notebook.cells[0]
+    assert first.cell_type == "markdown" and first.source.startswith("# ")
+    opening = " ".join(first.source.split())
+    assert re.search(r"After (this notebook|this one|the last one) you (can|know)", opening)
+    found = [cell for cell in notebook.cells if "exercise" in cell.metadata.get("tags", [])]
+    checks = [cell for cell in notebook.cells if "check" in cell.metadata.get("tags", [])]
+    assert len(found) == len(checks) >= 2
+
+
 @pytest.mark.parametrize("tutorial, execute", tried())
 def test_runs_and_shows_reports(tutorial, execute, tmp_path):
     notebook = execute(tutorial, tmp_path)
@@ -272,6 +284,7 @@ def check_debugging(notebook):
     assert "index 1000 is out of range for axis 0 of x with shape (1000,), at line 6" in printed
     assert "where i = 999, right = 1000" in printed
     for said in (
+        "threads that meet at bins[values[i]] lose updates",
         "TimeLimitError",
         "out-of-range",
         "order-dependent",
@@ -288,6 +301,7 @@ def check_debugging(notebook):
     assert [text.partition("[")[0] for text in followed] == ["polynomial", "polynomial", "roots"]
     assert "out[2] = 842.0" in followed[0] and "k = 2" in followed[1] and "v = -16.0" in followed[2]
     assert any("weights   2.0 MiB  512x1024" in text for text in shown)
+    exercises_are_solved(notebook, 2)
 
 
 def check_fusion(notebook):
@@ -310,6 +324,7 @@ def check_fusion(notebook):
     assert len(explained) == 2
     assert "1 kernel for 11 operations" in explained[0] and "1 kernel and 1 library call" in explained[1]
     assert any("Cholesky" in page and "<table>" in page for page in pages)
+    exercises_are_solved(notebook, 2)
 
 
 def check_puzzles(notebook):

@@ -69,7 +69,7 @@ STUMBLES = [
     (
         "o[0] = cuda.grid(2)",
         "cuda.grid(2)",
-        "expected a number, found a tuple of 2; take an item of it: t[0]",
+        "expected a number, found a tuple of 2; give each axis a name: i, j = cuda.grid(2)",
     ),
     (
         "x = cuda.shared.array([8, 8], np.float32)",
@@ -89,7 +89,25 @@ STUMBLES = [
     ("a.append(3)", "a.append(3)", "has no method 'append' in a kernel; index its elements in a for loop"),
     ("x = a[0].tolist()", "a[0].tolist()", "float32 has no method 'tolist'"),
     ("x = a.shap[0]", "a.shap", "an array in a kernel has no 'shap'; did you mean 'shape'?"),
-    ("x = m.shape.rows", "m.shape.rows", "a tuple of 2 has no 'rows' in a kernel; take an item of it: t[0]"),
+    (
+        "x = m.shape.rows",
+        "m.shape.rows",
+        "a tuple of 2 has no 'rows' in a kernel; take an item of it: m.shape[0]",
+    ),
+    (
+        "i = cuda.grid(2); o[0] = i < n",
+        "i",
+        "expected a number, found a tuple of 2; take an item of it: i[0]",
+    ),
+    (
+        "o[0] = n < a.shape",
+        "a.shape",
+        "expected a number, found a tuple of 1; take an item of it: a.shape[0]",
+    ),
+    ("x = a.size()", "a.size()", "has no method 'size' in a kernel; write it without brackets: a.size"),
+    ("x = a[1:].ndim()", "a[1:].ndim()", "no method 'ndim' in a kernel; write it without brackets: x.ndim"),
+    ("x = n.shape", "n.shape", "has no 'shape' in a kernel; pass an array as n"),
+    ('print(f"{n}")', 'f"{n}"', 'print takes texts and numbers side by side: print("x", x)'),
     (
         "o[0] = 'text'",
         "'text'",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 import numpy as np
@@ -115,3 +116,126 @@ def test_the_advice_is_true():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert float((shared + 1).max()) == 10
+
+
+@cuda.kernel
+def doubled(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] *= 2
+
+
+class Model:
+    @cuda.kernel
+    def step(self, x):
+        x[0] = self.weight
+
+
+@pytest.mark.parametrize("name", ["stream", "grid", "block", "threads"])
+def test_what_belongs_in_brackets_is_told_so(name):
+    with pytest.raises(TypeError, match=r"doubled\[grid, block, stream\]\(\.\.\.\)"):
+        doubled(np.ones(3), **{name: 1})
+    with pytest.raises(TypeError) as told:
+        doubled(np.ones(3), y=1)
+    assert str(told.value) == "doubled(x) has no parameter 'y'"
+
+
+def test_a_kernel_is_no_method():
+    with pytest.raises(
+        TypeError, match="was called without 'x'; a kernel in a class is not given the object"
+    ):
+        Model().step(np.ones(3))
+
+
+def test_what_may_only_be_read_is_copied_as_it_can_be():
+    """A pandas column and the like: its own copy() may only be read as well."""
+
+    class Column:
+        def __array__(self, dtype=None, copy=None):
+            return np.ones(3)
+
+    read_only = np.ones(3)
+    read_only.flags.writeable = False
+    for value, advice in (
+        (Column(), r"pass a copy \(numpy.array\(x\)\)"),
+        (read_only, r"pass a copy \(x.copy\(\)\)"),
+    ):
+        with pytest.raises(ValueError, match=advice):
+            doubled(value)
+    doubled(np.array(Column()))
+
+
+@pytest.mark.parametrize(
+    "name, advice",
+    [
+        ("RawKernel", "@cuda.kernel"),
+        ("ElementwiseKernel", "@cuda.vectorize"),
+        ("cuda", "from xcuda import core as cuda"),
+        ("get_array_module", "leave it out"),
+        ("get_default_memory_pool", "%cuda_mem"),
+    ],
+)
+def test_names_of_cupy_that_numpy_lacks(name, advice):
+    with pytest.raises(AttributeError, match=rf"no attribute '{name}'; .*{advice}"):
+        getattr(xp, name)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'$"):
+        xp.nonsense
+
+
+def test_every_piece_of_advice_is_of_a_missing_name():
+    from xcuda.core.elsewhere import INSTEAD as OF_CORE
+    from xcuda.numeric._elsewhere import INSTEAD
+
+    assert not [name for name in INSTEAD if hasattr(np, name) or hasattr(xp, name)]
+    assert not [name for name in OF_CORE if hasattr(cuda, name)]
+
+
+@pytest.mark.parametrize("name, advice", [("array", "cuda.to_device"), ("arange", r"np.arange\(\.\.\.\)")])
+def test_arrays_that_cuda_does_not_make(name, advice):
+    with pytest.raises(AttributeError, match=advice):
+        getattr(cuda, name)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'$"):
+        cuda.nonsense
+
+
+@pytest.fixture
+def untold(monkeypatch):
+    from xcuda.magics import names
+
+    monkeypatch.setattr(names, "_told", set())
+    return names.installed_instead
+
+
+@pytest.mark.parametrize(
+    "code", ["import cupy as cp", "x = 1; from cupy import linalg", "import cupyx, cupy.fft"]
+)
+def test_importing_a_missing_cupy_is_told_what_there_is(code, untold, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.delitem(sys.modules, "cupy")
+    expected = [] if code.startswith("import cupyx") else 1
+    found = untold(code)
+    assert len(found) == (expected or 0)
+    assert all("import xcuda.numeric as cp" in line for line in found)
+    assert untold(code) == []  # once
+
+
+def test_numba_without_a_gpu_is_told_where_its_kernels_run(untold):
+    if any(device.kind != "cpu" for device in cuda.devices()):
+        assert untold("from numba import cuda") == []
+    else:
+        assert "from xcuda import core as cuda" in untold("from numba import cuda")[0]
+    assert untold("from numba import njit") == untold("import cupy.numeric as np") == []
+
+
+def test_packages_that_xcuda_only_stands_in_for_say_so():
+    from xcuda import _names
+
+    _names.install()
+    if _names.provided_elsewhere("cupy.numeric"):
+        pytest.skip("cupy is installed")
+    __import__("cupy.numeric")
+    import cupy
+
+    with pytest.raises(AttributeError, match="no package cupy is installed, .* `import cupy.numeric as cp`"):
+        cupy.arange
+    assert not hasattr(cupy, "__file__")

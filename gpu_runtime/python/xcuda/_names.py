@@ -65,6 +65,7 @@ class _Parent:
     def create_module(self, spec):
         module = types.ModuleType(spec.name, f"Names that xcuda serves because no {spec.name} is installed.")
         module.__path__ = []
+        module.__getattr__ = lambda name: _nothing_else(spec.name, name)
         if spec.name == "cupy":
             # Libraries that see cupy in sys.modules ask whether an object is a cupy.ndarray; none is.
             module.ndarray = type(
@@ -74,6 +75,19 @@ class _Parent:
 
     def exec_module(self, module):
         pass
+
+
+def _nothing_else(parent, name):
+    """The error of a name that the package itself would have."""
+    said = f"module {parent!r} has no attribute {name!r}"
+    if name.startswith("__"):
+        raise AttributeError(said)
+    ours = [n for n in NAMES if n.startswith(f"{parent}.")]
+    short = "cp" if parent == "cupy" else parent
+    raise AttributeError(
+        f"{said}: no package {parent} is installed, and xcuda serves {', '.join(ours)}; "
+        f"write `import {ours[0]} as {short}`"
+    )
 
 
 def _exists(real):

@@ -33,6 +33,7 @@ class Access:
 
     @property
     def element(self) -> str:
+        """As it is written: `x[3, 4]`."""
         return f"{self.array}[{', '.join(map(str, self.index))}]"
 
 
@@ -75,6 +76,7 @@ class Drawing:
 
     @property
     def svg(self) -> str:
+        """The picture, as SVG."""
         return self._picture[0]
 
     @property

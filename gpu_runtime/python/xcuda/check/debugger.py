@@ -32,6 +32,7 @@ class Step:
 
     @property
     def source(self) -> str:
+        """The line's text."""
         return source_line(self.file, self.line)
 
 

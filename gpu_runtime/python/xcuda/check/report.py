@@ -70,6 +70,7 @@ class Report:
 
     @property
     def notes(self) -> list[str]:
+        """What could not be looked at, and why; errors that kernels raised themselves."""
         found = dict.fromkeys(note for launch in self.launches for note in launch.notes)
         found.update(
             dict.fromkeys(

@@ -272,7 +272,9 @@ def __getattr__(name):
             return _language_name(name)
         except AttributeError:
             pass
-    raise AttributeError(f"module 'xcuda.core' has no attribute '{name}'")
+    from xcuda.core.elsewhere import instead
+
+    raise AttributeError(f"module 'xcuda.core' has no attribute '{name}'{instead(name)}")
 
 
 def __dir__():

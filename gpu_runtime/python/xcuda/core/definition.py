@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import warnings
 
+from xcuda.core.lost_updates import idle_numbers, lost_updates
+
 
 class KernelWarning(UserWarning):
     """A kernel that compiles, and has something in it that can't be meant."""
@@ -14,7 +16,7 @@ def warn(tree: ast.FunctionDef, file: str) -> None:
     """Warns of each finding in a kernel's tree, whose lines are the file's. A kernel with a `...` is unfinished."""
     if any(isinstance(n, ast.Expr) and getattr(n.value, "value", None) is ... for n in ast.walk(tree)):
         return
-    looks = (_unused_arguments, _unread_shared, _parted_barriers, _breakpoints)
+    looks = (_unused_arguments, _unread_shared, _parted_barriers, _breakpoints, lost_updates, idle_numbers)
     for line, sentence in [found for look in looks for found in look(tree)]:
         warnings.warn_explicit(f"{tree.name}: {sentence}", KernelWarning, file, line)
 
@@ -23,12 +25,19 @@ def _unused_arguments(tree):
     if all(map(_is_blank, tree.body)):
         return  # a stub, yet to be written
     read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
-    for argument in [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]:
-        if argument.arg not in read and not argument.arg.startswith("_"):
-            yield (
-                argument.lineno,
-                f"the argument {argument.arg} is never used: take it out, or begin its name with _",
-            )
+    arguments = [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]
+    idle = [a for a in arguments if a.arg not in read and not a.arg.startswith("_")]
+    if len(idle) == 1:
+        yield (
+            idle[0].lineno,
+            f"the argument {idle[0].arg} is never used: take it out, or begin its name with _",
+        )
+    elif idle:
+        *names, last = [a.arg for a in idle]
+        yield (
+            idle[0].lineno,
+            f"the arguments {', '.join(names)} and {last} are never used: take them out, or begin their names with _",
+        )
 
 
 def _is_blank(statement):

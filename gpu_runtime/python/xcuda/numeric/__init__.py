@@ -104,7 +104,10 @@ def __getattr__(name):
     try:
         theirs = getattr(_numpy, name)
     except AttributeError as error:
-        raise AttributeError(str(error).replace("module 'numpy'", f"module {__name__!r}")) from None
+        from ._elsewhere import INSTEAD
+
+        said = str(error).replace("module 'numpy'", f"module {__name__!r}")
+        raise AttributeError(f"{said}; {INSTEAD[name]}" if name in INSTEAD else said) from None
     made = theirs if name in _HOST_MODULES or name in _about.HOST_ONLY else wrapped(name, theirs)
     globals()[name] = made
     return made

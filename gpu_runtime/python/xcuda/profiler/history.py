@@ -53,4 +53,8 @@ def trend(history: list[dict]) -> str:
     if not a or not b or 0.95 < a / b < 1.05:
         return ""
     ratio, word = (a / b, "faster") if a > b else (b / a, "slower")
-    return f"{ratio:.3g}x {word} than {before['label']}"
+    return (
+        f"{ratio:,.0f}x {word} than {before['label']}"
+        if ratio >= 100
+        else f"{ratio:.3g}x {word} than {before['label']}"
+    )

@@ -55,6 +55,7 @@ class Report:
 
     @property
     def advice(self) -> list[str]:
+        """What the report says to change, a sentence each."""
         return [advice["text"] for advice in self.document["advice"]]
 
     def to_json(self, file=None, *, indent: int | None = None) -> str:
