@@ -246,6 +246,7 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
 
     auto facts = std::make_shared<KernelFacts>();
     facts->name = source_.name;
+    facts->symbol = made->text.entry;
     facts->signature = to_string(lowered->signature);
     facts->place = lowered->module.kernel().place;
     facts->device = device_label(info);
