@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from fake_cuda import driver, need_nvrtc, on_fake
 from report_documents import valid
-from xcuda import profiler
 from xcuda import core as cuda
+from xcuda import profiler
 
 
 def kernels():
