@@ -30,14 +30,17 @@ struct Activity {
     const Device::Launch* launch;  // that started the kernel; null: not one of ours
     std::uint32_t call;            // number of the driver's call that asked for it
     std::shared_ptr<const SeenKernel> kernel;
-    bool of_graph =
-        false;  // a node of a graph: `call`, and so `ours` and `launch`, may be another one's (CUPTI 13.0)
+    // Of a graph's node, else 0: its number, and that of the graph as it was instantiated. `call`, and so `ours` and
+    // `launch`, may be another one's then (CUPTI 13.0).
+    std::uint64_t node = 0;
+    std::uint32_t graph = 0;
 };
 
 struct Activities {
     std::vector<Activity> seen;                    // in the order in which they began
     std::uint64_t lost = 0;                        // there was no room for them
     std::map<int, std::uint32_t> default_streams;  // the number of a GPU's default stream, where known
+    std::map<const Device::Launch*, std::uint32_t> replays;  // ours: the number of the graph, where known
 };
 
 /// While one lives, the GPUs' work is noted. The first one costs some ms to start; each launch costs about 1 us more.

@@ -222,11 +222,15 @@ public:
     struct Launch {
         std::atomic<bool> done{false};
         FaultRecord fault{-1, 0, {}, {}, {}};
-        double begin = 0, end = 0;  // seconds on base/clock's scale, once done
-        bool timed = true;          // false: not measured, both are 0
-        int node = -1;              // of a graph's replay: which of its launches the fault is of
+        double begin = 0, end = 0;            // seconds on base/clock's scale, once done
+        bool timed = true;                    // false: not measured, both are 0
+        int node = -1;                        // of a graph's replay: which of its launches the fault is of
+        std::shared_ptr<const Launch> whole;  // of a graph's launch that the device does not time: the replay
         std::shared_ptr<const std::uint64_t>
             printed;  // a PrintBuffer and its words, to be read once done; or null
+
+        /// Over, well, and measured.
+        bool has_time() const { return done.load(std::memory_order_acquire) && timed && fault.kind == 0; }
     };
     virtual std::shared_ptr<Launch> launch(const std::shared_ptr<Function>& function, const Shape& shape,
                                            std::span<const std::byte> arguments, Stream* stream) = 0;

@@ -58,7 +58,8 @@ device::Dim3 usual_block(const Lowered& lowered, const device::Device& device, b
 
 void make(const Task& task) {
     const std::shared_ptr<Program> program = task.program.lock();
-    if (!program) return;
+    const bool nobodys = task.guess || task.automatic;  // a signature says nothing of shapes
+    if (!program || (nobodys && program->called())) return;
     const auto device = task.device ? task.device : device::default_device();
     const bool cpu = device->info().kind == "cpu";
     if (cpu && task.automatic) return;  // one text there for both kinds
@@ -66,7 +67,7 @@ void make(const Task& task) {
     if (lowered->key || (cpu && lowered->fixed_block)) return;  // the block's shape is a part of the text
     if (task.automatic && (lowered->domain.empty() || lowered->domain.size() > 3)) return;
     program->specialise(lowered, device, usual_block(*lowered, *device, task.automatic), task.automatic,
-                        false, task.guess || task.automatic);
+                        false, nobodys ? For::nobody : For::signature);
 }
 
 void work() {

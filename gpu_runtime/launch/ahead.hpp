@@ -16,9 +16,10 @@ struct Ahead {
 };
 
 /// Makes the program's kernel for the signature, for launches of both kinds at the same time: those with a shape, and
-/// those whose shape is ours. A null device: the default one, as soon as devices are looked for by someone else, since
-/// that starts CUDA and a process that has started it can't be forked. Errors are left to the first launch, which
-/// meets them itself. A program that nobody keeps is forgotten. `guess`: the signature is none that someone asked for.
+/// those whose shape is ours. What nobody has asked for, which is the latter and all of a `guess`, is made only until a
+/// call comes: that one compiles what it needs, and shares the processor with nothing else. A null device: the default
+/// one, as soon as devices are looked for by someone else, since that starts CUDA and a process that has started it can't
+/// be forked. Errors are left to the first launch, which meets them itself. A program that nobody keeps is forgotten.
 XCUDA_API std::shared_ptr<Ahead> compile_ahead(const std::shared_ptr<Program>& program, Signature signature,
                                                std::shared_ptr<device::Device> device, bool guess);
 /// Returns when all of it that can be made now is made, or failed; whether that was all of it.

@@ -181,6 +181,9 @@ Slice events_since(std::uint64_t mark, std::size_t launches) {
     for (std::uint64_t n = begin; n < l.next; ++n) {
         const Entry& entry = l.events[n % kept];
         if (entry.what->kind == Event::Kind::launch) {
+            if (entry.timing && entry.timing->whole &&
+                (slice.replays.empty() || slice.replays.back() != entry.timing->whole))
+                slice.replays.push_back(entry.timing->whole);
             if (entry.calls > 1) {
                 LaunchSum& sum = sum_of(entry.what);
                 sum.calls += entry.calls;

@@ -17,6 +17,7 @@ namespace xcuda::launch {
 /// What is known of one compiled specialisation; shared by all its launches.
 struct KernelFacts {
     std::string name;       // the Python function's
+    std::string symbol;     // the compiled kernel's
     std::string signature;  // "(float32[:, ::1], float32[:, ::1], float32[:, ::1])"
     Place place;            // of its definition
     std::string device;     // "cpu", "cuda:0"
@@ -82,6 +83,9 @@ struct Slice {
     std::vector<Event> events;
     std::vector<LaunchSum> sums;  // of launches that are not among the events
     std::uint64_t lost = 0;
+    /// Of graphs whose launches the device does not time: each once or more often, in the order of their launches.
+    std::vector<std::shared_ptr<const device::Device::Launch>> replays;
+    bool watched = false;  // the vendor's profiling library has told what it saw
 };
 /// Launches that ended well are only summed up after the first `launches`: the copy of an event costs ten times more.
 XCUDA_API Slice events_since(std::uint64_t mark,

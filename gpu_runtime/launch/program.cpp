@@ -180,15 +180,16 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
     return made;
 }
 
-std::shared_ptr<const Specialisation> Program::found(Made& made, bool guess) {
-    made.asked_for |= !guess;
+std::shared_ptr<const Specialisation> Program::found(Made& made, For whom) {
+    made.asked_for |= whom != For::nobody;
     return made.kernel;
 }
 
 std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<const Lowered>& lowered,
                                                           const std::shared_ptr<device::Device>& device,
                                                           const std::optional<device::Dim3>& block,
-                                                          bool automatic, bool long_grid, bool guess) {
+                                                          bool automatic, bool long_grid, For whom) {
+    if (whom == For::call) called_ = true;
     const bool on_cpu = device->info().kind == "cpu";
     automatic = automatic && !on_cpu;  // the CPU device lays the axes as it likes anyway
     long_grid = long_grid && !on_cpu;
@@ -201,13 +202,13 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
         if (known->lowered != lowered || known->device != device || known->automatic != automatic ||
             known->long_grid != long_grid)
             continue;
-        if (known->block ? known->block == block : !own_text) return found(one, guess);
+        if (known->block ? known->block == block : !own_text) return found(one, whom);
         if (!known->block) general = &one;
         shapes += known->block.has_value();
     }
     const bool shared_text =
         own_text && !on_cpu && (shapes >= most_blocks || (general && general->kernel->source == "file"));
-    if (shared_text && general) return found(*general, guess);
+    if (shared_text && general) return found(*general, whom);
     lock.unlock();  // other versions may compile meanwhile; of one text get_or_compile makes one kernel
 
     const double begin = now();
@@ -245,6 +246,7 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
 
     auto facts = std::make_shared<KernelFacts>();
     facts->name = source_.name;
+    facts->symbol = made->text.entry;
     facts->signature = to_string(lowered->signature);
     facts->place = lowered->module.kernel().place;
     facts->device = device_label(info);
@@ -261,8 +263,8 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
         if (other.kernel->lowered == lowered && other.kernel->device == device &&
             other.kernel->automatic == automatic && other.kernel->long_grid == long_grid &&
             other.kernel->block == made->block)
-            return found(other, guess);
-    specialised_.push_back({made, !guess});
+            return found(other, whom);
+    specialised_.push_back({made, whom != For::nobody});
     lock.unlock();
 
     Event event{};

@@ -1,6 +1,7 @@
 // A kernel's source with everything made from it: one lowering a signature, one compiled kernel a device and block.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -84,6 +85,9 @@ struct Specialisation {
 /// Makes the typed IR for argument types, where it does not come from Python's source.
 using Lowering = std::function<ir::Module(const std::vector<ir::Type>&)>;
 
+/// Who wants a kernel: a call, a signature that it was declared with, nobody yet.
+enum class For { call, signature, nobody };
+
 class XCUDA_API Program {
 public:
     Program(frontend::Source source, Options options);
@@ -101,14 +105,16 @@ public:
     PlanKey key(const std::string& target, std::span<const Argument> arguments) const;
     /// Compiles where there is none yet. `block` counts only where the lowering wants it: none then gives a GPU's text for
     /// any block, which launches only get that come with a file or are of too many shapes. `automatic`: the launch shape is
-    /// shape_for's. `guess`: nobody has asked for it.
+    /// shape_for's.
     std::shared_ptr<const Specialisation> specialise(const std::shared_ptr<const Lowered>& lowered,
                                                      const std::shared_ptr<device::Device>& device,
                                                      const std::optional<device::Dim3>& block,
                                                      bool automatic = false, bool long_grid = false,
-                                                     bool guess = false);
-    /// Those that were asked for.
+                                                     For whom = For::call);
+    /// Those that somebody asked for.
     std::vector<std::shared_ptr<const Specialisation>> specialisations() const;
+    /// Whether a call has wanted a kernel: what it wanted is known since.
+    bool called() const { return called_; }
     /// What the device's compiler makes of one of them, as text for people.
     std::string assembly(const Specialisation& kernel) const;
 
@@ -117,7 +123,7 @@ private:
         std::shared_ptr<const Specialisation> kernel;
         bool asked_for;  // false: a guess (see launch/ahead.hpp) that no launch has wanted yet
     };
-    static std::shared_ptr<const Specialisation> found(Made& made, bool guess);
+    std::shared_ptr<const Specialisation> found(Made& made, For whom);
 
     frontend::Source source_;  // of a program with a lowering: only its name
     Lowering lowering_;
@@ -126,6 +132,7 @@ private:
     mutable std::mutex mutex_;  // of the two lists; held while lowering, so that one signature is lowered once
     std::vector<std::shared_ptr<const Lowered>> lowered_;
     std::vector<Made> specialised_;
+    std::atomic<bool> called_{false};
 };
 
 /// The launch's threads along some axis need more than 32 bits: see Specialisation::long_grid.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "launch/program.hpp"
+#include "profile/replays.hpp"
 
 namespace xcuda::profile {
 namespace {
@@ -35,7 +36,7 @@ Event::Kind kind_of(Activity::Kind kind) {
 
 std::shared_ptr<const Launch> timed(double begin, double end, const Launch* before = nullptr) {
     auto made = std::make_shared<Launch>();
-    if (before) made->node = before->node, made->printed = before->printed;
+    if (before) made->node = before->node, made->printed = before->printed, made->whole = before->whole;
     made->begin = begin;
     made->end = end;
     made->done = true;
@@ -73,47 +74,65 @@ private:
     std::map<std::pair<int, std::uint32_t>, std::uintptr_t> known_;
 };
 
-bool may_be(const Event& event, const Activity& seen) {
-    const device::SeenKernel& kernel = *seen.kernel;
-    return kernel.shape.grid == event.shape.grid && kernel.shape.block == event.shape.block && event.kernel &&
-           kernel.name.find(event.kernel->name) != std::string::npos;
-}
-
-/// The kernels of graphs that may be these replayed launches, one each, in the order in which they began; empty where one
-/// has none. CUPTI 13.0 says of a graph's kernels in later sessions that another call asked for them.
-std::vector<const Activity*> by_looks(const std::vector<Event*>& launches, const device::Activities& all) {
-    std::vector<const Activity*> found;
-    std::set<const Activity*> taken;
-    for (const Event* e : launches) {
-        const auto one = std::find_if(all.seen.begin(), all.seen.end(), [&](const Activity& a) {
-            return a.of_graph && a.kernel && !taken.contains(&a) && may_be(*e, a);
-        });
-        if (one == all.seen.end()) return {};
-        taken.insert(&*one);
-        found.push_back(&*one);
+/// Kernels of ours whose call CUPTI tells rightly; the others of ours, by graphs' replays or by their looks.
+class Own {
+public:
+    explicit Own(launch::Slice& slice) : slice_(slice) {
+        for (Event& e : slice.events)
+            if (e.kind == Event::Kind::launch && e.timing) by_timing_[e.timing.get()] = &e;
     }
-    return found;
-}
 
-/// A graph's launches have no events of their own on the GPU: its kernels, in the order of its replays, are theirs. Only
-/// where the numbers agree, or the looks. Gives the activities that it took.
-std::set<const Activity*> time_graphs(launch::Slice& slice, std::vector<const Activity*>& of_replays,
-                                      const std::set<const Launch*>& matched, const device::Activities& all) {
-    std::vector<Event*> untimed;
-    for (Event& e : slice.events)
-        if (e.kind == Event::Kind::launch && over_and_well(e) && !e.timing->timed &&
-            !matched.contains(e.timing.get()))
-            untimed.push_back(&e);
-    if (untimed.size() == of_replays.size())
-        std::stable_sort(of_replays.begin(), of_replays.end(),
-                         [](const Activity* a, const Activity* b) { return a->call < b->call; });
-    else
-        of_replays = by_looks(untimed, all);
-    if (untimed.size() != of_replays.size()) return {};
-    for (std::size_t i = 0; i < untimed.size(); ++i)
-        set_time(*untimed[i], of_replays[i]->begin, of_replays[i]->end);
-    return {of_replays.begin(), of_replays.end()};
-}
+    /// Gives the launches the GPU's times, as far as it is sure whose they are.
+    void time(const device::Activities& all, Streams& streams) {
+        std::map<Event*, std::vector<const Activity*>> claims;
+        for (const Activity& a : all.seen) {
+            const auto found = a.kernel && a.node == 0 ? by_timing_.find(a.launch) : by_timing_.end();
+            if (found != by_timing_.end() && may_be(*found->second, a)) claims[found->second].push_back(&a);
+        }
+        for (const auto& [event, records] : claims) {
+            if (records.size() != 1) continue;
+            taken_.insert(records.front());
+            streams.learn(*records.front(), *event);
+            if (over_and_well(*event)) set_time(*event, records.front()->begin, records.front()->end);
+        }
+        std::vector<Event*> open;
+        for (Event& e : slice_.events) {
+            if (e.kind != Event::Kind::launch || e.foreign || !e.kernel || !over_and_well(e)) continue;
+            const auto claimed = claims.find(&e);
+            if (claimed == claims.end() || claimed->second.size() != 1) open.push_back(&e);
+        }
+        std::vector<const Activity*> loose;
+        for (const Activity& a : all.seen)
+            if (a.kernel && !taken_.contains(&a)) loose.push_back(&a);
+        for (const Pair& pair : pair_replays(open, loose, all)) {
+            taken_.insert(pair.seen);
+            set_time(*pair.event, pair.seen->begin, pair.seen->end);
+        }
+        for (const Event& e : slice_.events)
+            if (e.kind == Event::Kind::launch && e.kernel && !e.foreign && !e.kernel->symbol.empty())
+                symbols_.insert(e.kernel->symbol);
+        for (const auto& [launch, graph] : all.replays)
+            if (graph != 0) graphs_.insert(graph);
+        numbered_ = std::ranges::any_of(all.seen, [&](const Activity& a) {
+            return a.kernel && graphs_.contains(a.graph) && symbols_.contains(a.kernel->name);
+        });
+    }
+
+    bool contains(const Activity& a) const {
+        if (taken_.contains(&a) || (a.graph != 0 && graphs_.contains(a.graph))) return true;
+        if (a.kernel && symbols_.contains(a.kernel->name)) return true;
+        // A graph's node may be told to be of a call of ours though it is another library's.
+        return a.ours && (a.node == 0 || !numbered_);
+    }
+
+private:
+    launch::Slice& slice_;
+    std::map<const Launch*, Event*> by_timing_;
+    std::set<const Activity*> taken_;
+    std::set<std::uint32_t> graphs_;  // numbers of ours
+    bool numbered_ = false;           // records have them: one without is none of ours
+    std::set<std::string> symbols_;
+};
 
 class ForeignFacts {
 public:
@@ -136,30 +155,14 @@ private:
 }  // namespace
 
 void add_activities(launch::Slice& slice, const device::Activities& seen) {
-    std::map<const Launch*, Event*> launches;
-    for (Event& e : slice.events)
-        if (e.kind == Event::Kind::launch && e.timing) launches[e.timing.get()] = &e;
-
     Streams streams(seen);
-    std::set<const Launch*> matched;
-    std::vector<const Activity*> of_replays;
-    for (const Activity& a : seen.seen) {
-        if (!a.ours || a.kind != Activity::Kind::kernel || !a.launch) continue;
-        const auto found = launches.find(a.launch);
-        if (found == launches.end()) {
-            of_replays.push_back(&a);
-            continue;
-        }
-        matched.insert(a.launch);
-        streams.learn(a, *found->second);
-        if (over_and_well(*found->second)) set_time(*found->second, a.begin, a.end);
-    }
-    const auto of_ours = time_graphs(slice, of_replays, matched, seen);
+    Own own(slice);
+    own.time(seen, streams);
+    slice.watched = true;
 
     ForeignFacts facts;
     for (const Activity& a : seen.seen) {
-        const bool whose = a.of_graph && a.kernel && !a.launch;  // not told by the call
-        if (whose ? of_ours.contains(&a) : a.ours) continue;
+        if (own.contains(a)) continue;
         Event e{};
         e.kind = kind_of(a.kind);
         e.foreign = true;

@@ -53,8 +53,11 @@ std::string why_untimed(const KernelRow& row) {
     if (row.running) return "still running when the report was made";
     if (row.failed) return "stopped by an error";
     if (row.replayed && row.timed == 0)
-        return "not measured: a GPU times a graph's launches only where its profiling library watches "
-               "(%%cuda_profile, %cuda_report full)";
+        return row.watched
+                   ? "not timed singly: the GPU's profiling library does not tell which of its records are "
+                     "this kernel's; the graph's whole time is among the totals"
+                   : "not measured: a GPU times a graph's launches only where its profiling library watches "
+                     "(%%cuda_profile, %cuda_report full); the graph's whole time is among the totals";
     return row.calls > row.timed ? "not measured: only some of many launches in a row are"
                                  : "no block was launched";
 }
@@ -141,6 +144,7 @@ std::vector<KernelRow> kernel_rows(const launch::Slice& slice, const std::vector
             row.shape = event.shape;
             row.automatic_shape = event.automatic_shape;
             row.foreign = event.foreign;
+            row.watched = slice.watched;
             const auto device = std::find_if(devices.begin(), devices.end(),
                                              [&](const DeviceState& d) { return d.label == event.device; });
             row.device = device == devices.end() ? nullptr : &*device;

@@ -20,6 +20,7 @@ struct KernelRow {
     bool foreign = false;                 // another library's
     const DeviceState* device = nullptr;  // null: a device this process no longer has
     int calls = 0, timed = 0, running = 0, failed = 0, replayed = 0;
+    bool watched = false;  // the vendor's profiling library looked on
     double total = 0, shortest = std::numeric_limits<double>::infinity(),
            longest = 0;                                   // seconds, of the timed calls
     int modelled = 0;                                     // timed calls with a model of their work

@@ -1,5 +1,7 @@
 #include "profile/report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -133,6 +135,51 @@ json efficiency(const std::vector<KernelRow>& rows, bool arithmetic) {
     return seconds > 0 ? figure(ideal / seconds, "share", From::modelled) : absent("no kernel finished");
 }
 
+/// Replays with launches that have no time of their own: what of theirs is in no kernel's time.
+struct Replays {
+    int all = 0, timed = 0, running = 0;
+    double seconds = 0;
+};
+
+Replays replays(const launch::Slice& slice) {
+    struct Singly {
+        double seconds = 0;
+        int timed = 0, untimed = 0;
+    };
+    std::map<const device::Device::Launch*, Singly> of;
+    for (const auto& replay : slice.replays) of[replay.get()];
+    for (const Event& e : slice.events) {
+        if (e.kind != Event::Kind::launch || !e.timing || !e.timing->whole) continue;
+        Singly& one = of[e.timing->whole.get()];
+        ++(e.timing->has_time() ? one.timed : one.untimed);
+        if (e.timing->has_time()) one.seconds += e.timing->end - e.timing->begin;
+    }
+    Replays out;
+    for (const auto& [replay, one] : of) {
+        if (one.timed > 0 && one.untimed == 0) continue;
+        ++out.all;
+        out.running += !replay->done.load(std::memory_order_acquire);
+        if (!replay->has_time()) continue;
+        ++out.timed;
+        out.seconds += std::max(0.0, replay->end - replay->begin - one.seconds);
+    }
+    return out;
+}
+
+json graph_time(const Replays& graphs) {
+    if (graphs.running) return absent("still running when the report was made");
+    if (graphs.timed < graphs.all)
+        return absent(fmt::format("only {} of {} replays have times by events", graphs.timed, graphs.all));
+    return figure(graphs.seconds, "s", From::measured);
+}
+
+json device_time(const Surroundings& cell, const Replays& graphs, int own, int timed, int running) {
+    if (graphs.all > 0 && graphs.timed < graphs.all && timed == 0) return graph_time(graphs);
+    if (timed || own == 0 || graphs.timed > 0)
+        return figure(cell.device_seconds + graphs.seconds, "s", From::measured);
+    return absent(running ? "still running when the report was made" : "no launch finished");
+}
+
 json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, const Surroundings& cell) {
     int running = 0, failed = 0, timed = 0, cached = 0, own = 0, foreign = 0;
     double foreign_seconds = 0;
@@ -148,13 +195,12 @@ json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, cons
     }
     for (const auto& e : slice.events)
         cached += e.kind == Event::Kind::compile && e.compile_source != "compiled";
+    const Replays graphs = replays(slice);
     json out{{"kernels", names.size()},
              {"launches", cell.launches},
              {"running", running},
              {"failed", failed},
-             {"device_time", timed || own == 0 ? figure(cell.device_seconds, "s", From::measured)
-                                               : absent(running ? "still running when the report was made"
-                                                                : "no launch finished")},
+             {"device_time", device_time(cell, graphs, own, timed, running)},
              {"compiled", cell.compiled},
              {"compile_time", figure(cell.compile_seconds, "s", From::measured)},
              {"from_cache", cached},
@@ -162,6 +208,7 @@ json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, cons
              {"copy_time", figure(cell.copy_seconds, "s", From::measured)},
              {"memory_efficiency", efficiency(rows, false)},
              {"compute_efficiency", efficiency(rows, true)}};
+    if (graphs.all > 0) out["graph_time"] = graph_time(graphs);
     if (foreign) {
         out["foreign_launches"] = foreign;
         out["foreign_time"] = figure(foreign_seconds, "s", From::measured);

@@ -53,6 +53,8 @@ std::shared_ptr<device::Device::Launch> recorded_replay(const Graph& g, device::
         one->done = !timed;
     }
     const auto whole = timed ? timed->replay(stream, each) : g.device->replay(g.made, stream);
+    if (!timed)
+        for (auto& one : each) one->whole = whole;
     for (std::size_t i = 0; i < each.size(); ++i)
         launch::record_launch(g.launches[i].event, begin, reinterpret_cast<std::uintptr_t>(stream),
                               std::move(each[i]));

@@ -36,7 +36,12 @@ Event launch_event(std::shared_ptr<const device::Device::Launch> timing) {
     Event e{};
     e.kind = Event::Kind::launch;
     e.timing = std::move(timing);
-    e.kernel = std::make_shared<launch::KernelFacts>();
+    static const auto facts = [] {
+        auto made = std::make_shared<launch::KernelFacts>();
+        made->symbol = "other(int)";
+        return made;
+    }();
+    e.kernel = facts;
     return e;
 }
 
@@ -70,12 +75,18 @@ TEST(AddActivities, LeavesALaunchThatFaultedAlone) {
     EXPECT_EQ(slice.events[0].timing, timing);
 }
 
+Event replayed_event(const std::shared_ptr<const device::Device::Launch>& whole) {
+    const auto timing = over(false);
+    timing->whole = whole;
+    return launch_event(timing);
+}
+
 TEST(AddActivities, AGraphsKernelsAreTimedOnlyWhereTheNumbersAgree) {
     const auto replay = over(true);
-    for (const int kernels : {2, 3}) {
+    for (const int kernels : {1, 2, 3}) {
         launch::Slice slice;
-        slice.events.push_back(launch_event(over(false)));
-        slice.events.push_back(launch_event(over(false)));
+        slice.events.push_back(replayed_event(replay));
+        slice.events.push_back(replayed_event(replay));
         device::Activities seen;
         for (int i = 0; i < kernels; ++i) seen.seen.push_back(kernel_at(i, i + 0.5, replay.get(), 9));
         add_activities(slice, seen);
@@ -85,13 +96,68 @@ TEST(AddActivities, AGraphsKernelsAreTimedOnlyWhereTheNumbersAgree) {
     }
 }
 
+TEST(AddActivities, ARecordOfAGraphIsNoPlainLaunchsWhateverCallItNames) {
+    const auto replay = over(true), plain = over(true);
+    launch::Slice slice;
+    slice.events.push_back(replayed_event(replay));
+    slice.events.push_back(launch_event(plain));
+    device::Activities seen;
+    seen.seen.push_back(kernel_at(1, 1.5, plain.get(), 9));
+    seen.seen.back().node = std::uint64_t{5} << 32 | 1;
+    seen.seen.back().graph = 5;
+    seen.seen.push_back(kernel_at(2, 2.25, plain.get(), 9));
+    seen.replays[replay.get()] = 5;
+    add_activities(slice, seen);
+    ASSERT_EQ(slice.events.size(), 2u);
+    EXPECT_EQ(slice.events[0].begin, 1.0);
+    EXPECT_EQ(slice.events[1].begin, 2.0);
+}
+
+TEST(AddActivities, TwoRecordsThatNameOneLaunchLeaveItsOwnTime) {
+    const auto plain = over(true);
+    plain->begin = 7;
+    launch::Slice slice;
+    slice.events.push_back(launch_event(plain));
+    device::Activities seen;
+    seen.seen.push_back(kernel_at(1, 1.5, plain.get(), 9));
+    seen.seen.push_back(kernel_at(2, 2.25, plain.get(), 9));
+    add_activities(slice, seen);
+    ASSERT_EQ(slice.events.size(), 1u);
+    EXPECT_EQ(slice.events[0].timing, plain);
+}
+
+TEST(AddActivities, AnotherLibrarysGraphIsItsOwnThoughItsRecordsNameACallOfOurs) {
+    const auto replay = over(true);
+    launch::Slice slice;
+    slice.events.push_back(replayed_event(replay));
+    device::Activities seen;
+    seen.seen.push_back(kernel_at(1, 1.5, replay.get(), 9));
+    seen.seen.back().node = 1, seen.seen.back().graph = 5;
+    seen.seen.push_back(kernel_at(2, 2.5, replay.get(), 9));
+    seen.seen.back().node = 1, seen.seen.back().graph = 6;
+    auto theirs = std::make_shared<device::SeenKernel>();
+    theirs->name = "theirs(int)";
+    seen.seen.back().kernel = theirs;
+    seen.replays[replay.get()] = 5;
+    add_activities(slice, seen);
+    ASSERT_EQ(slice.events.size(), 2u);
+    EXPECT_EQ(slice.events[0].begin, 1.0);
+    EXPECT_TRUE(slice.events[1].foreign);
+}
+
 TEST(AddActivities, AnotherLibrarysStreamIsOursWhereALaunchOfOursShowsSo) {
     launch::Slice slice;
     const auto timing = over(true);
     slice.events.push_back(launch_event(timing));
     slice.events[0].stream = 0x1000;
+    auto facts = std::make_shared<launch::KernelFacts>();
+    facts->symbol = "ours";
+    slice.events[0].kernel = facts;
     device::Activities seen;
     seen.seen.push_back(kernel_at(1, 2, timing.get(), 1));
+    auto ours = std::make_shared<device::SeenKernel>();
+    ours->name = "ours";
+    seen.seen.back().kernel = ours;
     seen.seen.push_back(kernel_at(2, 3, nullptr, 2));
     seen.seen.push_back(kernel_at(3, 4, nullptr, 3));
     seen.seen.back().stream = 13;

@@ -31,6 +31,9 @@ constexpr Named options[] = {
     {"drop", &Options::drop},
     {"drops_nan", &Options::drops_nan},
     {"astray", &Options::astray},
+    {"no_numbers", &Options::no_numbers},
+    {"untold", &Options::untold},
+    {"graphs_whole", &Options::graphs_whole},
 };
 
 std::int64_t counter(State& s, const std::string& name) {

@@ -37,7 +37,8 @@ Profiling& profiling() {
 }
 
 std::atomic<std::uint32_t> calls{0};
-thread_local std::uint32_t this_call = 0, of_graph = 0;
+thread_local std::uint32_t this_call = 0;
+thread_local OfGraph replaying;
 
 const std::map<std::string, CUpti_CallbackId> numbers = {
     {"cuLaunchKernel", CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel},
@@ -87,7 +88,15 @@ void set_common(Record& r, const Done& done) {
     r.deviceId = static_cast<std::uint32_t>(done.context->device);
     r.contextId = 1 + static_cast<std::uint32_t>(done.context->device);
     r.streamId = number_of(done.stream);
-    r.correlationId = of_graph ? of_graph : done.call;
+    r.correlationId = done.call;
+    if (replaying.call) {
+        const Options& options = state().options;
+        r.correlationId = replaying.call + static_cast<std::uint32_t>(options.astray);
+        if (options.no_numbers != 1) {
+            r.graphId = replaying.graph;
+            r.graphNodeId = std::uint64_t{replaying.graph} << 32 | replaying.node;
+        }
+    }
     r.start = there(done.begin);
     r.end = there(done.end);
 }
@@ -97,6 +106,7 @@ std::size_t size_of(const CUpti_Activity& record) {
         case CUPTI_ACTIVITY_KIND_KERNEL:
         case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return sizeof(CUpti_ActivityKernel9);
         case CUPTI_ACTIVITY_KIND_MEMCPY: return sizeof(CUpti_ActivityMemcpy5);
+        case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return sizeof(CUpti_ActivityGraphTrace2);
         default: return sizeof(CUpti_ActivityMemset4);
     }
 }
@@ -127,8 +137,18 @@ void profile_call(const char* function) {
 }
 
 std::uint32_t call_number() { return this_call; }
-OfCall::OfCall(std::uint32_t call) : before_(of_graph) { of_graph = call; }
-OfCall::~OfCall() { of_graph = before_; }
+Replaying::Replaying(const OfGraph& of) : before_(std::exchange(replaying, of)) {}
+Replaying::~Replaying() { replaying = before_; }
+
+/// Whether the kernel has a record of its own.
+bool told() {
+    Options& options = state().options;
+    if (!replaying.call) return true;
+    if (options.graphs_whole) return false;
+    static std::int64_t count = 0;
+    if (options.untold < 0) return ++count % -options.untold != 0;
+    return options.untold == 0 || (--options.untold, false);
+}
 
 void profile_kernel(const Done& done, const std::string& name, const std::array<unsigned, 6>& shape,
                     unsigned shared) {
@@ -146,13 +166,25 @@ void profile_kernel(const Done& done, const std::string& name, const std::array<
     r.gridZ = static_cast<int>(shape[2]);
     r.blockX = static_cast<int>(shape[3]), r.blockY = static_cast<int>(shape[4]),
     r.blockZ = static_cast<int>(shape[5]);
-    r.graphNodeId = of_graph;  // 0: of no graph
-    if (of_graph && state().options.astray)
-        r.correlationId = of_graph + static_cast<std::uint32_t>(state().options.astray);
     r.registersPerThread = 32;
     r.staticSharedMemory = 512;
     r.dynamicSharedMemory = static_cast<int>(shared);
-    add_record(r);
+    if (told()) add_record(r);
+}
+
+void profile_graph(const OfGraph& of, Context* context, Stream* stream) {
+    CUpti_ActivityGraphTrace2 r{};
+    r.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+    r.correlationId = of.call + static_cast<std::uint32_t>(state().options.astray);
+    r.graphId = of.graph;
+    r.deviceId = static_cast<std::uint32_t>(context->device);
+    r.streamId = number_of(stream);
+    r.start = r.end = there(now());
+    Profiling& p = profiling();
+    const std::lock_guard lock(p.mutex);
+    if (p.kinds.empty()) return;
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&r);
+    p.records.emplace_back(bytes, bytes + sizeof r);
 }
 
 void profile_copy(const Done& done, const void* to, const void* from, std::size_t bytes) {
@@ -302,6 +334,14 @@ CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, 
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t, std::size_t* dropped) {
     *dropped = static_cast<std::size_t>(std::exchange(state().options.drop, 0));
     return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetGraphExecId(CUgraphExec graph, std::uint32_t* number) {
+    return answer("cuptiGetGraphExecId", [&] {
+        if (state().options.no_numbers) return CUPTI_ERROR_NOT_INITIALIZED;
+        *number = reinterpret_cast<Graph*>(graph)->number;
+        return CUPTI_SUCCESS;
+    });
 }
 
 CUptiResult cuptiGetStreamIdEx(CUcontext, CUstream stream, std::uint8_t, std::uint32_t* id) {

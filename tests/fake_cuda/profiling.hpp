@@ -11,16 +11,21 @@ namespace fake {
 
 /// At the begin of each entry point, without the mutex: gives the call a number and tells who has subscribed.
 void profile_call(const char* function);
-/// Of the call that this thread is in; while a graph's work runs, of the call that launched it.
+/// Of the call that this thread is in.
 std::uint32_t call_number();
-/// While one lives, work on this thread belongs to that call.
-class OfCall {
+/// Where work comes from that a graph holds.
+struct OfGraph {
+    std::uint32_t call = 0;  // that launched it
+    std::uint32_t graph = 0, node = 0;
+};
+/// While one lives, work on this thread is a graph's.
+class Replaying {
 public:
-    explicit OfCall(std::uint32_t call);
-    ~OfCall();
+    explicit Replaying(const OfGraph& of);
+    ~Replaying();
 
 private:
-    std::uint32_t before_;
+    OfGraph before_;
 };
 
 /// Work that was done, on the fake's thread: `call` is that of the capture or of the launch.
@@ -34,6 +39,8 @@ void profile_kernel(const Done& done, const std::string& name, const std::array<
                     unsigned shared);
 void profile_copy(const Done& done, const void* to, const void* from, std::size_t bytes);
 void profile_fill(const Done& done, std::size_t bytes);
+/// All of a graph's work is done.
+void profile_graph(const OfGraph& of, Context* context, Stream* stream);
 
 /// For the counters (cupti_counters.cpp): kernels run in the context so far.
 std::int64_t kernels_in(Context* context);

@@ -31,7 +31,12 @@ struct Options {
     std::int64_t fault_kind = 0, fault_site = -1, fault_index = 0,
                  fault_length = 0;  // the next kernel records these
     std::int64_t drop = 0;          // CUPTI says that it lost so many records
-    std::int64_t astray = 0;        // CUPTI tells of a graph's kernels the call so many numbers later
+    // What CUPTI tells of a graph's kernels:
+    std::int64_t astray = 0;  // the call so many numbers later
+    std::int64_t no_numbers =
+        0;                    // 1: neither the node's nor the graph's number; 2: the latter is not to be had
+    std::int64_t untold = 0;  // of so many kernels, the next, nothing; negative: of each so many-th
+    std::int64_t graphs_whole = 0;  // 1: a record for each replay, none for its kernels
     std::int64_t drops_nan = 0;     // 1: the relu of products gives 0 for nan
 };
 
@@ -74,6 +79,7 @@ struct Allocation {
 
 struct Graph {
     std::vector<std::function<void()>> work;
+    std::uint32_t number = 0;  // CUPTI's, of an instantiated one
 };
 
 struct Stream {

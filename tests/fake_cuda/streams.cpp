@@ -244,7 +244,9 @@ CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode*, std::size_t* count) {
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* made, CUgraph graph, unsigned long long) {
     return enter("cuGraphInstantiateWithFlags", Needs::driver, [&] {
+        static std::uint32_t number = 4;
         auto* copy = new Graph(*reinterpret_cast<Graph*>(graph));
+        copy->number = ++number;
         state().graphs.insert(copy);
         *made = reinterpret_cast<CUgraphExec>(copy);
         return CUDA_SUCCESS;
@@ -260,10 +262,16 @@ CUresult cuGraphLaunch(CUgraphExec graph, CUstream handle) {
         Stream* stream = stream_of(handle);
         auto* work = reinterpret_cast<Graph*>(graph);
         if (!stream || !state().graphs.contains(work)) return CUDA_ERROR_INVALID_HANDLE;
+        const std::uint32_t call = call_number();
+        std::uint32_t node = 0;
         for (const auto& each : work->work)
-            add(*stream, [each, call = call_number()] {
-                const OfCall of(call);
+            add(*stream, [each, of = OfGraph{call, work->number, ++node}] {
+                const Replaying now(of);
                 each();
+            });
+        if (state().options.graphs_whole)
+            add(*stream, [of = OfGraph{call, work->number, 0}, context = stream->context, stream] {
+                profile_graph(of, context, stream);
             });
         return CUDA_SUCCESS;
     });

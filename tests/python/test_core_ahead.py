@@ -245,3 +245,19 @@ def test_on_a_gpu_both_kinds_of_launch_are_ready(automatic):
     core.synchronize()
     assert compiles() == before and len(kernel.specialisations) == 1
     assert len(driver.launches()) == 1
+
+
+@on_fake()
+def test_a_call_ends_what_is_made_for_nobody():
+    """The last of many is called first: its launches of the other kind are still to be made, and nobody wants them."""
+    need_nvrtc()
+    core.synchronize()
+    before = compiles()
+    kernels = [core.kernel(scaled(NOTES[0])) for _ in range(30)]
+    x, y = core.zeros(1000, "f4"), core.zeros(1000, "f4")
+    for kernel in reversed(kernels):
+        kernel[4, 256](y, x, 2.0, 1000)
+    core.synchronize()
+    for kernel in kernels:
+        assert len(kernel.specialisations) == 1  # waits for what is still made ahead
+    assert 30 <= compiles() - before < 60

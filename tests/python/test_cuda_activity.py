@@ -96,47 +96,6 @@ def test_every_launch_of_ours_has_the_gpus_own_time():
 
 
 @on_fake()
-def test_a_graphs_kernels_are_timed_one_by_one():
-    scale = scale_kernel()
-    a = cuda.to_device(np.ones(1000, np.float32))
-    with cuda.graph() as g:
-        scale[4, 256](a, 2.0)
-        scale[8, 128](a, 3.0)
-    with profiler.profile() as p:
-        g.launch()
-        g.launch()
-        cuda.synchronize()
-    assert [(row["calls"], "value" in row["time"]["total"]) for row in p.report.kernels] == [
-        (2, True),
-        (2, True),
-    ]
-    assert not foreign(p.report.kernels)
-
-
-@pytest.mark.parametrize("off", [1, 2, 5000])
-@on_fake()
-def test_a_graphs_kernels_are_timed_whatever_call_cupti_tells_of(off):
-    """CUPTI 13.0 tells a wrong one in sessions after the first; another library's graph stays that library's."""
-    scale = scale_kernel()
-    a = cuda.to_device(np.ones(1000, np.float32))
-    with cuda.graph() as g:
-        scale[4, 256](a, 2.0)
-        scale[8, 128](a, 3.0)
-    driver.set(astray=off)
-    with profiler.profile() as p:
-        g.launch()
-        scale[4, 256](a, 2.0)
-        g.launch()
-        a.copy_to_host()
-        cuda.synchronize()
-    assert [(row["calls"], "value" in row["time"]["total"]) for row in p.report.kernels] == [
-        (3, True),
-        (2, True),
-    ]
-    assert not foreign(p.report.kernels)
-
-
-@on_fake()
 def test_a_plain_cell_asks_nothing_of_cupti():
     scale = scale_kernel()
     a = cuda.to_device(np.ones(1000, np.float32))

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -49,6 +50,7 @@ struct State {
     KernelNames names;
     std::vector<RawActivity> records;
     std::unordered_map<std::uint32_t, const Device::Launch*> ours;  // by correlation; null: not a launch
+    std::map<const Device::Launch*, std::uint32_t> replays;         // of graphs, with the graph's number
     std::uint64_t lost = 0;
 };
 // Never destroyed: CUPTI's threads may call back while the process exits.
@@ -130,6 +132,7 @@ void clear(State& s) {
     s.records.clear();
     s.records.shrink_to_fit();
     s.ours.clear();
+    s.replays.clear();
     s.lost = 0;
 }
 
@@ -230,6 +233,15 @@ void pause_watching(bool paused) {
     s.paused = paused;
 }
 
+void note_replay(const Device::Launch& launch, CUgraphExec graph) {
+    const Cupti* c = find_cupti();
+    std::uint32_t number = 0;
+    if (!c || !c->cuptiGetGraphExecId || c->cuptiGetGraphExecId(graph, &number) != CUPTI_SUCCESS) number = 0;
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    if (s.replays.size() < most_records) s.replays[&launch] = number;
+}
+
 bool watch_overlaps() {
     const std::lock_guard lock(state().switching);
     return state().overlapping;
@@ -268,6 +280,7 @@ Activities watched_since(double from, double seconds) {
     };
     const std::lock_guard lock(s.mutex);
     out.lost = s.lost;
+    out.replays = s.replays;
     for (const RawActivity& r : s.records) {
         const double begin = time(r.begin);
         if (begin < from) continue;
@@ -275,7 +288,7 @@ Activities watched_since(double from, double seconds) {
         const bool ours = own != s.ours.end();
         const bool launched = ours && r.kind == Activity::Kind::kernel;
         out.seen.push_back({r.kind, ours, r.ordinal, r.stream, begin, time(r.end), r.bytes,
-                            launched ? own->second : nullptr, r.correlation, r.kernel, r.of_graph});
+                            launched ? own->second : nullptr, r.correlation, r.kernel, r.node, r.graph});
     }
     std::stable_sort(out.seen.begin(), out.seen.end(),
                      [](const Activity& a, const Activity& b) { return a.begin < b.begin; });

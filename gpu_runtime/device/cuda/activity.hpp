@@ -1,6 +1,8 @@
 // The GPUs' work by CUPTI's activity records, and which of it is ours.
 #pragma once
 
+#include <cuda.h>
+
 #include <atomic>
 #include <string>
 
@@ -29,6 +31,9 @@ private:
     const bool noted_;
     static inline constinit thread_local const Device::Launch* now_ = nullptr;
 };
+
+/// A graph is about to be started: its kernels' records are known by the graph's number.
+void note_replay(const Device::Launch& launch, CUgraphExec graph);
 
 /// The parts of device::Watch. `start_watching` gives why it can't be, or nothing; each success needs a stop.
 std::string start_watching(bool overlapping);

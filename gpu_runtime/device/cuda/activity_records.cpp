@@ -26,6 +26,7 @@ XCUDA_SAME_PLACE(localMemoryPerThread);
 XCUDA_SAME_PLACE(correlationId);
 XCUDA_SAME_PLACE(name);
 XCUDA_SAME_PLACE(graphNodeId);
+XCUDA_SAME_PLACE(graphId);
 #undef XCUDA_SAME_PLACE
 #else
 using KernelRecord = CUpti_ActivityKernel9;
@@ -66,8 +67,16 @@ std::optional<Activity::Kind> way_of(std::uint8_t copy_kind) {
 
 template <class Record>
 RawActivity common(Activity::Kind kind, const Record& r) {
-    return {kind, static_cast<int>(r.deviceId), r.streamId, r.correlationId, r.start, r.end, 0, nullptr,
-            false};
+    return {kind,
+            static_cast<int>(r.deviceId),
+            r.streamId,
+            r.correlationId,
+            r.start,
+            r.end,
+            0,
+            nullptr,
+            r.graphNodeId,
+            r.graphId};
 }
 
 }  // namespace
@@ -98,7 +107,6 @@ std::optional<RawActivity> read_record(const CUpti_Activity& record, KernelNames
         case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
             out = common(Activity::Kind::kernel, kernel_of(record));
             out->kernel = names.of(record);
-            out->of_graph = kernel_of(record).graphNodeId != 0;
             break;
         case CUPTI_ACTIVITY_KIND_MEMCPY: {
             const auto& r = reinterpret_cast<const CopyRecord&>(record);

@@ -20,7 +20,8 @@ struct RawActivity {
     std::uint64_t begin, end;  // ns of CUPTI's clock
     std::int64_t bytes;
     std::shared_ptr<const SeenKernel> kernel;
-    bool of_graph = false;
+    std::uint64_t node = 0;  // of a graph, and the instantiated graph's number
+    std::uint32_t graph = 0;
 };
 
 /// The kernels met so far, one each.

@@ -21,6 +21,9 @@ std::string fill(void* library, const Candidate& candidate, Cupti& to) {
     if (!to.name) return fmt::format("{} has no " #name, candidate.file.string());
     XCUDA_CUPTI_FUNCTIONS(XCUDA_FIND)
 #undef XCUDA_FIND
+#define XCUDA_FIND(name) to.name = reinterpret_cast<decltype(to.name)>(dlsym(library, #name));
+    XCUDA_CUPTI_GRAPH_FUNCTIONS(XCUDA_FIND)
+#undef XCUDA_FIND
 #define XCUDA_FIND(name)                                                  \
     to.name = reinterpret_cast<decltype(to.name)>(dlsym(library, #name)); \
     if (!to.name && to.no_counters.empty())                               \

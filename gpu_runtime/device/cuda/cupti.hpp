@@ -25,6 +25,9 @@ namespace xcuda::device::cuda {
     X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords) \
     X(cuptiGetStreamIdEx)
 
+// From CUPTI 12.2 on.
+#define XCUDA_CUPTI_GRAPH_FUNCTIONS(X) X(cuptiGetGraphExecId)
+
 // From CUPTI 12.6 on.
 #define XCUDA_CUPTI_COUNTER_FUNCTIONS(X) \
     X(cuptiProfilerInitialize) X(cuptiProfilerDeInitialize) X(cuptiDeviceGetChipName) \
@@ -40,6 +43,7 @@ namespace xcuda::device::cuda {
 struct Cupti {
 #define XCUDA_DECLARE(name) decltype(&::name) name = nullptr;
     XCUDA_CUPTI_FUNCTIONS(XCUDA_DECLARE)
+    XCUDA_CUPTI_GRAPH_FUNCTIONS(XCUDA_DECLARE)  // null where it has none
     XCUDA_CUPTI_COUNTER_FUNCTIONS(XCUDA_DECLARE)
 #undef XCUDA_DECLARE
     std::string no_counters;    // empty: it has the functions for hardware counters

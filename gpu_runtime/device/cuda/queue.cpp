@@ -178,9 +178,11 @@ std::shared_ptr<Device::Launch> Queue::replay(std::shared_ptr<CudaGraph> graph) 
     CudaGraph& it = *graph;
     it.begin();
     try {
-        return enqueue({nullptr, nullptr, std::move(graph)}, [&](CUdeviceptr, FaultSlot&, Device::Launch&) {
-            return driver().cuGraphLaunch(it.executable, stream_);
-        });
+        return enqueue({nullptr, nullptr, std::move(graph)},
+                       [&](CUdeviceptr, FaultSlot&, Device::Launch& one) {
+                           if (watching.load(std::memory_order_relaxed)) note_replay(one, it.executable);
+                           return driver().cuGraphLaunch(it.executable, stream_);
+                       });
     } catch (...) {
         Device::Launch none;
         it.settle(none);
