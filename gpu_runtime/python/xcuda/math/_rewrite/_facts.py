@@ -177,9 +177,11 @@ def _times(a, op, b, line):
 
 
 def number_negated(number, line):
-    """-number, of what `scaled_identity` gives; None for an array."""
+    """-number, of an array too."""
     if isinstance(number, Node):
-        return None if number.is_array else Node("operator.neg", (number,), None, None, -number.value, line)
+        if number.is_array:
+            return Node("negative", (number,), None, number.spec, None, line)
+        return Node("operator.neg", (number,), None, None, -number.value, line)
     return -number
 
 
@@ -246,8 +248,8 @@ def _scaled(node, depth):
     left, right = facts(a, depth), facts(b, depth)
     found = set() if _broadcasts(node) else left & right & {"symmetric"}
     if node.op == "multiply":  # zeros of either are the product's
-        for one, other in ((left, b), (right, a)):
-            if isinstance(other, Node) and other.is_array and (other.ndim < 2 or other.spec == node.spec):
+        for one, of in ((left, a), (right, b)):
+            if isinstance(of, Node) and of.is_array and of.spec.shape == node.spec.shape:
                 found |= one & {"lower", "upper", "diagonal"}
     return found
 
@@ -259,9 +261,9 @@ def _of_transpose(node, depth):
 
 def _shifted(node, depth):
     found = facts(node.args[0], depth)
-    if "semidefinite" in found and positive_number(node.args[1]):
+    if "semidefinite" in found and (positive_number(node.args[1]) or _above_zero(node.args[1])):
         found = found | {"positive"}
-    return found - {"diagonal"} if "diagonal" not in found else found
+    return found
 
 
 def _cholesky(node, depth):
@@ -271,6 +273,8 @@ def _cholesky(node, depth):
 _RULES = {
     "xm.gram": lambda node, depth: {"symmetric", "semidefinite"},
     "xm.add_diagonal": _shifted,
+    "xm.scale_rows": lambda node, depth: facts(node.args[1], depth) & {"lower", "upper", "diagonal"},
+    "xm.scale_columns": lambda node, depth: facts(node.args[0], depth) & {"lower", "upper", "diagonal"},
     **dict.fromkeys(_PRODUCTS, _of_product),
     "add": _of_sum,
     "subtract": _of_difference,

@@ -147,8 +147,6 @@ def _diagonal_added(node, scope):
         n, number = found
         if node.op == "subtract":
             number = number_negated(number, node.line)
-            if number is None:
-                continue
         fresh = scope.reads(matrix) == 1 and matrix not in scope.outputs
         where = "into the product itself" if fresh else "into a copy"
         scope.tell(
