@@ -65,10 +65,18 @@ How how_to_read(PyObject* object) {
         how = How::cuda;
     else if (!PyUnicode_Check(object) && nb::hasattr(h, "__array__"))
         how = How::array;
-    if (how == How::refused && is_structured(object)) how = How::structured;
+    const bool flags = PyLong_Check(object) && derives(type, "Flag");
+    if (how == How::refused && !flags && is_structured(object)) how = How::structured;
     Py_INCREF(type);
     known.emplace(type, how);
     return how;
+}
+
+// A member of an IntEnum: fixed, so that it has a name and a value. Flags are numbers: they are too many.
+bool is_number_of_enum(PyObject* object) {
+    PyTypeObject* type = Py_TYPE(object);
+    return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) && (PyLong_Check(object) || PyFloat_Check(object)) &&
+           how_to_read(object) == How::structured;
 }
 
 bool has_fields(PyObject* array) {
@@ -139,6 +147,8 @@ bool Arguments::read(PyObject* object, const std::string& name) {
         return true;
     }
     launch::Argument& value = values_.emplace_back();
+    if (is_number_of_enum(object)) [[unlikely]]
+        return leave();
     if (read_scalar(value, object, name)) return true;
     value.is_array = true;
     switch (how_to_read(object)) {

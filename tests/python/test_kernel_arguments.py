@@ -187,6 +187,64 @@ def test_strings_dtypes_and_enums_are_constants():
         assert o.tolist() == want
 
 
+class Ratio(float, enum.Enum):
+    HALF = 0.5
+    TWICE = 2.0
+
+
+class Rights(enum.IntFlag):
+    READ = 1
+    WRITE = 2
+
+
+def test_members_that_are_numbers_have_a_value_and_a_name():
+    @core.kernel
+    def f(o, level, ratio, a, levels):
+        i = core.grid(1)
+        if i < a.size:
+            o[i] = level * a[i] + level.value * ratio + ratio.value + len(level.name) + levels[1].value
+            if level is Level.HIGH and level.name == "HIGH":
+                o[i] += a[level]
+
+    a = np.arange(8.0)
+    for level, ratio in ((Level.LOW, Ratio.HALF), (Level.HIGH, Ratio.TWICE), (Level.HIGH, Ratio.HALF)):
+        o = np.zeros(8)
+        f[1, 8](o, level, ratio, a, (Level.LOW, Level.HIGH))
+        want = level * a + level * ratio + ratio.value + len(level.name) + 5 + (5 if level == 5 else 0)
+        np.testing.assert_array_equal(o, want)
+
+
+def test_a_member_is_an_int_like_another():
+    @core.kernel
+    def f(o, a, n):
+        n += 1
+        for i in range(n):
+            o[0] += a[i] * n
+
+    for dtype in ("float32", "float64", "int8"):
+        a, o, plain = np.arange(9).astype(dtype), np.zeros(1, dtype), np.zeros(1, dtype)
+        f[1, 1](o, a, Level.HIGH)
+        f[1, 1](plain, a, 5)
+        assert o == plain
+    with pytest.raises(IndexError, match="index 3 is out of range"):
+        f[1, 1](np.zeros(1), np.zeros(3), Level.HIGH)
+    with pytest.raises(KernelSyntaxError, match="a Python int has no 'value'"):
+        core.kernel(make("def f(o, n):\n    o[0] = n.value\n"))[1, 1](np.zeros(1), 5)
+
+
+def test_flags_stay_numbers():
+    @core.kernel
+    def f(o, rights):
+        o[0] = rights & Rights.READ
+        o[1] = (rights & Rights.WRITE) // 2
+
+    for rights in (Rights.READ, Rights.READ | Rights.WRITE, Rights(0)):
+        o = np.zeros(2)
+        f[1, 1](o, rights)
+        assert o.tolist() == [Rights.READ in rights, Rights.WRITE in rights]
+    assert "1 compiled version" in repr(f)
+
+
 def test_functions_as_arguments():
     @core.kernel
     def apply(o, a, f, g=None):

@@ -69,12 +69,17 @@ def is_constant(value: Any) -> bool:
     """Whether an argument is fixed while its kernel is compiled."""
     if value is None or isinstance(value, (str, types.FunctionType, types.BuiltinFunctionType, type)):
         return True
-    if isinstance(value, enum.Enum) and not isinstance(value, (int, float)):
+    if _is_member(value):
         return True
     if scalar_name(value) is not None:
         return True
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(value, (numpy.dtype, numpy.ufunc))
+
+
+def _is_member(value: Any) -> bool:
+    """Whether it is an Enum's member; of flags that are numbers, there are too many."""
+    return isinstance(value, enum.Enum) and not (isinstance(value, enum.Flag) and isinstance(value, int))
 
 
 def comes_apart(value: Any) -> bool:
@@ -86,7 +91,7 @@ def comes_apart(value: Any) -> bool:
 def is_fixed(item: Any) -> bool:
     """Whether an item of a signature is a constant of the version it compiles: texts and dtypes are types there."""
     function = isinstance(item, (types.FunctionType, types.BuiltinFunctionType))
-    return item is None or function or isinstance(item, enum.Enum) and not isinstance(item, (int, float, str))
+    return item is None or function or _is_member(item) and not isinstance(item, str)
 
 
 def _form(name: str, value: Any, leaves: _Leaves, typed: bool = False) -> tuple:

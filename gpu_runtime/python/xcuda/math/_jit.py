@@ -88,6 +88,11 @@ class Jit:
         self._numbers.clear()
 
 
+def _ones(shape):
+    """Which axes have length 1: they broadcast, and what is rewritten for others would not hold."""
+    return 1 in shape and tuple(n == 1 for n in shape)
+
+
 class Call:
     """The arguments of one call: its leaves, where they are, and the program for their signature."""
 
@@ -106,7 +111,7 @@ class Call:
         kind = type(value)
         if kind is numpy.ndarray or kind is ndarray:
             self.arrays.append(value)
-            return value.dtype, value.ndim
+            return value.dtype, value.ndim, _ones(value.shape)
         if kind is float or kind is int or kind is complex:
             self.numbers.append(value)
             return kind
@@ -121,7 +126,7 @@ class Call:
             return kind, getattr(value, "dtype", None)
         if is_array(value):
             self.arrays.append(value)
-            return numpy.dtype(value.dtype), len(value.shape)
+            return numpy.dtype(value.dtype), len(value.shape), _ones(value.shape)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return (kind, *map(self._taken, value))
         if isinstance(value, _STATIC) or callable(value):

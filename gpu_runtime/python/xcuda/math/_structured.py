@@ -32,9 +32,10 @@ def _lies_well(a):
 
 
 def add_diagonal(matrix, number, n, fresh):
-    """matrix + number * eye(n): only the diagonal is written; `fresh`: into the matrix itself."""
+    """matrix + number * eye(n): only the diagonal is written; `fresh`: into the matrix itself. A vector: n is None."""
     from ._functions import eye
 
+    n = number.shape[0] if n is None else n
     if matrix.shape != (n, n):
         return matrix + number * eye(n)  # broadcasts, or is refused as NumPy has it
     dtype = numpy.result_type(matrix.dtype, number if not isinstance(number, ndarray) else number.dtype)
@@ -174,6 +175,26 @@ def solve_diagonal(diagonal, b):
     return b / (diagonal[:, None] if b.ndim > 1 else diagonal)
 
 
+def product_of_diagonal(diagonal, matrix):
+    """The determinant of a triangle."""
+    checked.expect_square(matrix)
+    return diagonal.prod()
+
+
+def structured_inverse(matrix, side):
+    """The inverse of a "diagonal" matrix, or of a "lower" or "upper" triangle."""
+    from ._functions import eye
+
+    checked.expect_square(matrix)
+    n = matrix.shape[0]
+    if side != "diagonal":
+        return solve_triangular(matrix, eye(n, dtype=matrix.dtype), side == "lower")
+    diagonal = numeric.diagonal(matrix)
+    if bool((diagonal == 0).any()):
+        raise LinAlgError("Singular matrix")
+    return eye(n, dtype=matrix.dtype) * (1 / diagonal)
+
+
 def tuned_solve(a, b, positive):
     """LU or Cholesky by measurement, where nvmath.optimization.auto_tune is on; else by what is known of the matrix."""
     from .optimization import _choices
@@ -199,6 +220,8 @@ TABLE = {
     "xm.solve": tuned_solve,
     "xm.solve_triangular": solve_triangular,
     "xm.solve_diagonal": solve_diagonal,
+    "xm.product_of_diagonal": product_of_diagonal,
+    "xm.structured_inverse": structured_inverse,
     "matmul": tuned_product,
     "linalg.solve": functools.partial(tuned_solve, positive=None),
 }

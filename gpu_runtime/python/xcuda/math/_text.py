@@ -19,7 +19,8 @@ _OURS = {
     "xm.chain": ("product_in_best_order", None), "xm.solve_triangular": ("solve_triangular", 2),
     "xm.solve_diagonal": ("solve_diagonal", 2), "xm.scale_rows": ("scale_rows", 2),
     "xm.scale_columns": ("scale_columns", 2), "xm.trace_of_product": ("trace_of_product", 2),
-    "xm.diagonal_of_product": ("diagonal_of_product", 2),
+    "xm.diagonal_of_product": ("diagonal_of_product", 2), "xm.product_of_diagonal": ("det", 1),
+    "xm.structured_inverse": ("inv", 1),
 }  # fmt: skip
 _PREFIX = {"negative": "-", "invert": "~", "operator.neg": "-"}
 

@@ -20,15 +20,16 @@ class Finding:
 
 def rewritten(outputs, names):
     """(the outputs' tree over the rewritten graph, [Finding])."""
-    from . import _rules
+    from . import _rules, _spellings
 
     findings: list[Finding] = []
+    outputs, _ = _pass(outputs, names, findings, _spellings.RULES)
     for _ in range(8):
-        found = len(findings)
-        outputs = _pass(outputs, names, findings, _rules.RULES)
-        if len(findings) == found:
+        outputs, changed = _pass(outputs, names, findings, _rules.RULES)
+        if not changed:
             break
-    outputs = _pass(
+    outputs, _ = _pass(outputs, names, findings, _rules.LAST)
+    outputs, _ = _pass(
         outputs, names, findings, _epilogues.RULES
     )  # last: other rules look for the products themselves
     return outputs, findings
@@ -59,6 +60,7 @@ def _pass(outputs, names, findings, rules):
     nodes = ordered(outputs)
     scope = Scope(nodes, outputs, names, findings)
     made: dict[Node, Node] = {}
+    changed = 0
     for node in nodes:
         args, kwargs = mapped(
             (node.args, node.kwargs), lambda leaf: made.get(leaf, leaf) if isinstance(leaf, Node) else leaf
@@ -75,7 +77,9 @@ def _pass(outputs, names, findings, rules):
                 if new in names and other not in names:
                     names[other] = names[new]
                 new = other
+                changed += 1
                 break
         made[node] = new
         scope.origin.setdefault(new, node)
-    return mapped(outputs, lambda leaf: made.get(leaf, leaf) if isinstance(leaf, Node) else leaf)
+    outputs = mapped(outputs, lambda leaf: made.get(leaf, leaf) if isinstance(leaf, Node) else leaf)
+    return outputs, changed
