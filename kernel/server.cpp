@@ -154,6 +154,7 @@ void server::handle_shell(xeus::xmessage message) {
         std::lock_guard lock(m_sent_mutex);
         m_sent_by = text_of(m_current.header, "session");
         m_sent_at = text_of(m_current.header, "date");
+        m_began = std::chrono::steady_clock::now();
     }
     const std::string type = m_current.header.value("msg_type", "");
     std::string fault = "the kernel could not handle this " + type;
@@ -168,12 +169,14 @@ void server::handle_shell(xeus::xmessage message) {
     m_current.answered = true;
 }
 
-// Whether a client sent a message before the request that is being handled, which it sent too: by its own clock.
+// Whether a client sent a message before the request that is being handled, which it sent too: by its own clock, which is
+// believed while such a message can still be on its way, since a clock that was set back must not forbid interrupts.
 bool server::sent_before_current(const nl::json& header) const {
     const auto digits = [](std::string date) { return date.substr(0, date.find_first_of("Z+")); };
     const std::string session = text_of(header, "session"), date = digits(text_of(header, "date"));
     std::lock_guard lock(m_sent_mutex);
-    return !session.empty() && session == m_sent_by && !date.empty() && date < digits(m_sent_at);
+    return std::chrono::steady_clock::now() - m_began < std::chrono::seconds(2) && !session.empty() &&
+           session == m_sent_by && !date.empty() && date < digits(m_sent_at);
 }
 
 void server::reply_with_fault(const std::string& fault) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <future>
@@ -106,9 +107,10 @@ private:
     current_request m_current;
     int m_execution_count = 1;
 
+    // The current request's session and date and when it began, for the control channel's thread.
     mutable std::mutex m_sent_mutex;
-    std::string m_sent_by,
-        m_sent_at;  // the current request's session and date, for the control channel's thread
+    std::string m_sent_by, m_sent_at;
+    std::chrono::steady_clock::time_point m_began;
 
     std::mutex m_input_mutex;  // two threads may ask at once
     std::mutex m_internal_mutex;
