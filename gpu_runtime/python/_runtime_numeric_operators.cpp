@@ -377,8 +377,11 @@ int set_item(PyObject* self, PyObject* key, PyObject* given) {
             return 0;
         }
         const bool truth = x.value->dtype == DType::b1 && from.value && from.view.size() == 1;
-        if (scalar && from.value && from.view.ndim > 0 && !truth)
+        if (scalar && from.value && from.view.ndim > 0 && !truth) {
+            if (is_complex(x.value->dtype))  // an element is made by complex() there
+                wrong("TypeError", "only 0-dimensional arrays can be converted to Python scalars");
             wrong("ValueError", "setting an array element with a sequence.");
+        }
         // x[...] = f(y): what is pending and has no other name is x's from now on, and need not be copied into it.
         const bool dies = from.value && from.value->pending() && from.value->arrays == 1 &&
                           from.view == from.value->layout && is_temporary(given);
