@@ -405,6 +405,16 @@ int assign_item(PyObject* self, Py_ssize_t i, PyObject* given) {
     return made;
 }
 
+// operator.concat, and what + comes to where neither operand adds: sequences are put together so, arrays are not.
+PyObject* concat(PyObject*, PyObject* other) {
+    PyErr_Format(
+        PyExc_TypeError,
+        "unsupported operand type(s) for +: 'ndarray' and '%.100s'; np.concatenate([a, b]) puts arrays "
+        "one after the other",
+        Py_TYPE(other)->tp_name);
+    return nullptr;
+}
+
 Py_ssize_t length(PyObject* self) {
     const NumericArray& x = *numeric_array(self);
     if (x.view.ndim == 0) {
@@ -485,6 +495,9 @@ bool read_operand(PyObject* object, Operand& to, int& code) {
     }
     return read_numpy_scalar(object, to, code);
 }
+
+// Python classes inherit no such slot: it shares its name, __add__, with another.
+void refuse_concat(PyTypeObject* type) { type->tp_as_sequence->sq_concat = concat; }
 
 std::span<const PyType_Slot> numeric_operator_slots() {
     static const PyType_Slot slots[slot_count] = {

@@ -322,6 +322,10 @@ KINDS = {
         "x = np.zeros(3, bool)\nx[1] = np.ones(1)\nx",
     ],
     "arrays are sequences": [
+        "import operator\noperator.concat(np.ones(2), np.ones(3))",
+        "np.ones(2) + None",
+        "np.ones(2) + [1, 2]",
+        "np.ones(2) + {}",
         "x = np.arange(6).reshape(3, 2)\n[r.tolist() for r in reversed(x)]",
         "import operator\noperator.indexOf(np.arange(5), 3)",
     ],
