@@ -292,7 +292,12 @@ class ndarray(_runtime.NumericBase):
         """The values as another dtype."""
         if dtype is self.dtype and not copy and device is None and order == "K":
             return self
-        if order == "K" and casting == "unsafe" and device is None and isinstance(dtype, (str, type, numpy.dtype)):
+        if (
+            order == "K"
+            and casting == "unsafe"
+            and device is None
+            and isinstance(dtype, (str, type, numpy.dtype))
+        ):
             known = _casts.get((self.dtype, dtype))
             if known is not None:
                 made = _apply("astype", *known, (self,))
