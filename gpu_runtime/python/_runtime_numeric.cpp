@@ -577,6 +577,7 @@ void bind_numeric(nb::module_& module) {
     module.def("set_numeric_class", [](nb::type_object type, nb::object dtype_of) {
         numpy_dtype_of = dtype_of.release().ptr();
         numeric_class = reinterpret_cast<PyTypeObject*>(type.release().ptr());
+        refuse_concat(numeric_class);
         arrays::set_place_of(&place_of);
         set_numeric_reader([](PyObject* object) -> std::optional<DeviceArray> {
             NumericArray* a = numeric_array(object);

@@ -377,8 +377,11 @@ int set_item(PyObject* self, PyObject* key, PyObject* given) {
             return 0;
         }
         const bool truth = x.value->dtype == DType::b1 && from.value && from.view.size() == 1;
-        if (scalar && from.value && from.view.ndim > 0 && !truth)
+        if (scalar && from.value && from.view.ndim > 0 && !truth) {
+            if (is_complex(x.value->dtype))  // an element is made by complex() there
+                wrong("TypeError", "only 0-dimensional arrays can be converted to Python scalars");
             wrong("ValueError", "setting an array element with a sequence.");
+        }
         // x[...] = f(y): what is pending and has no other name is x's from now on, and need not be copied into it.
         const bool dies = from.value && from.value->pending() && from.value->arrays == 1 &&
                           from.view == from.value->layout && is_temporary(given);
@@ -400,6 +403,16 @@ int assign_item(PyObject* self, Py_ssize_t i, PyObject* given) {
     const int made = key ? set_item(self, key, given) : -1;
     Py_XDECREF(key);
     return made;
+}
+
+// operator.concat, and what + comes to where neither operand adds: sequences are put together so, arrays are not.
+PyObject* concat(PyObject*, PyObject* other) {
+    PyErr_Format(
+        PyExc_TypeError,
+        "unsupported operand type(s) for +: 'ndarray' and '%.100s'; np.concatenate([a, b]) puts arrays "
+        "one after the other",
+        Py_TYPE(other)->tp_name);
+    return nullptr;
 }
 
 Py_ssize_t length(PyObject* self) {
@@ -482,6 +495,9 @@ bool read_operand(PyObject* object, Operand& to, int& code) {
     }
     return read_numpy_scalar(object, to, code);
 }
+
+// Python classes inherit no such slot: it shares its name, __add__, with another.
+void refuse_concat(PyTypeObject* type) { type->tp_as_sequence->sq_concat = concat; }
 
 std::span<const PyType_Slot> numeric_operator_slots() {
     static const PyType_Slot slots[slot_count] = {

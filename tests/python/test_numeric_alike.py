@@ -314,7 +314,18 @@ KINDS = {
         "numpy.datetime64('2020-01-01') + np.arange(3)",
         "x = np.zeros(3, bool)\nx[0] = numpy.float64(2)\nx",
     ],
+    "an array as one element": [
+        "z = np.zeros(3, complex)\nz[1] = np.ones(1)",
+        "z = np.zeros(3, 'c8')\nz[1] = np.ones(2, complex)",
+        "z = np.zeros(3, complex)\nz[1] = np.array(2)\nz",
+        "x = np.zeros(3)\nx[1] = np.ones(1)",
+        "x = np.zeros(3, bool)\nx[1] = np.ones(1)\nx",
+    ],
     "arrays are sequences": [
+        "import operator\noperator.concat(np.ones(2), np.ones(3))",
+        "np.ones(2) + None",
+        "np.ones(2) + [1, 2]",
+        "np.ones(2) + {}",
         "x = np.arange(6).reshape(3, 2)\n[r.tolist() for r in reversed(x)]",
         "import operator\noperator.indexOf(np.arange(5), 3)",
     ],

@@ -231,3 +231,38 @@ def test_errors_are_numpy_s(call):
     with pytest.raises(type(theirs.value)) as mine:
         call(np)
     assert str(mine.value) == str(theirs.value)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_products_of_views_of_all_kinds(dtype):
+    """On a GPU those that BLAS can read as they lie go to it at once; the others are copied before."""
+    R = numpy.random.default_rng(5)
+    A, B, L = (
+        R.random((12, 9)).astype(dtype),
+        R.random((9, 12)).astype(dtype),
+        R.random((20, 24)).astype(dtype),
+    )
+    v, w = R.random(9).astype(dtype), R.random(12).astype(dtype)
+    programs = [
+        *(lambda A, B, L, v, w: A @ B, lambda A, B, L, v, w: A.T @ B.T, lambda A, B, L, v, w: A @ v),
+        *(lambda A, B, L, v, w: w @ A, lambda A, B, L, v, w: v @ v, lambda A, B, L, v, w: A.T @ w),
+        *(lambda A, B, L, v, w: A[:, ::2] @ B[::2], lambda A, B, L, v, w: A[2:5] @ B[:, 3:4]),
+        *(
+            lambda A, B, L, v, w: A[:1] @ B,
+            lambda A, B, L, v, w: v[:1] @ v[:1],
+            lambda A, B, L, v, w: L[0, ::2] @ A,
+        ),
+        *(lambda A, B, L, v, w: L[3:12, 2:11] @ v, lambda A, B, L, v, w: A[:, ::-1] @ v),
+        *(
+            lambda A, B, L, v, w: A[:, :1] @ v[:1],
+            lambda A, B, L, v, w: A[:, 2] @ A,
+            lambda A, B, L, v, w: A @ A.T,
+        ),
+        *(lambda A, B, L, v, w: (A + 1) @ (B * 2) + 1, lambda A, B, L, v, w: A @ L[::2, 0][:9]),
+    ]
+    hosts = A, B, L, v, w
+    given = [np.array(x) for x in hosts]
+    for program in programs:
+        expected, found = program(*hosts), program(*given)
+        assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+        numpy.testing.assert_allclose(found.get(), expected, rtol=1e-5)

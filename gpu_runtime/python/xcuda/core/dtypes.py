@@ -57,7 +57,7 @@ def name_of(dtype):
         return dtype
     import numpy
 
-    if type(dtype).__base__ is numpy.dtype and dtype in _known:
+    if isinstance(dtype, numpy.dtype) and dtype in _known:
         return _known[dtype]
 
     from xcuda.core.types import scalar_name
@@ -71,6 +71,6 @@ def name_of(dtype):
         raise TypeError(
             f"{found} has another byte order than the machine; use {found.newbyteorder('=').name}"
         )
-    if type(dtype).__base__ is numpy.dtype and dtype.kind in "biufc":
+    if isinstance(dtype, numpy.dtype) and dtype.kind in "biufc":
         _known[dtype] = found.name  # NumPy makes the name anew each time
     return found.name

@@ -244,8 +244,7 @@ class ndarray(_runtime.NumericBase):
     @property
     def real(self):
         """The real part, sharing memory."""
-        made = _part(self, 0)
-        if made is not None:
+        if (made := _part(self, 0)) is not None:
             return made
         if self.dtype.kind != "c":
             return self
@@ -260,8 +259,7 @@ class ndarray(_runtime.NumericBase):
     @property
     def imag(self):
         """The imaginary part, sharing memory; of real numbers, zeros that are read-only."""
-        made = _part(self, 1)
-        if made is not None:
+        if (made := _part(self, 1)) is not None:
             return made
         if self.dtype.kind != "c":
             zeros = TABLE["zeros_like"].function(self)
@@ -292,7 +290,12 @@ class ndarray(_runtime.NumericBase):
         """The values as another dtype."""
         if dtype is self.dtype and not copy and device is None and order == "K":
             return self
-        if order == "K" and casting == "unsafe" and device is None and isinstance(dtype, (str, type, numpy.dtype)):
+        if (
+            order == "K"
+            and casting == "unsafe"
+            and device is None
+            and isinstance(dtype, (str, type, numpy.dtype))
+        ):
             known = _casts.get((self.dtype, dtype))
             if known is not None:
                 made = _apply("astype", *known, (self,))
@@ -357,8 +360,7 @@ class ndarray(_runtime.NumericBase):
         return seen_as(self, _dtypes.as_dtype(dtype))
 
     def __matmul__(self, other):
-        made = _product(self, other)
-        if made is not None:
+        if (made := _product(self, other)) is not None:
             return made
         return NotImplemented if goes_first(other) else _binary_function("matmul", self, other)
 

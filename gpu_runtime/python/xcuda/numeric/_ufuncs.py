@@ -254,9 +254,11 @@ class ufunc:
             kept = identity if identity == 0 and array.dtype.kind in "fc" else self._identity(array.dtype)
             array = choose(where, array, numpy.dtype(array.dtype).type(kept))
         made = array._fold(name, loop, out.name, list(axes), keepdims, identity)
-        if made is not None and where is True and initial is numpy._NoValue:
-            if dtype is None or isinstance(dtype, numpy.dtype):
-                self._folds[array.dtype, dtype] = loop, out.name, identity
+        plain = (
+            where is True and initial is numpy._NoValue and (dtype is None or isinstance(dtype, numpy.dtype))
+        )
+        if made is not None and plain:
+            self._folds[array.dtype, dtype] = loop, out.name, identity
         if made is None or initial is numpy._NoValue or initial is None:
             return made
         if not hasattr(initial, "__array__") and not isinstance(initial, (bool, int, float, complex)):
