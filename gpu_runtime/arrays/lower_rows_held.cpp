@@ -38,7 +38,7 @@ struct Held : RowLowerer {
     std::vector<VarId> held = std::vector<VarId>(s.slots.size(), -1);  // registers with a slot's elements
     std::vector<VarId> own = std::vector<VarId>(s.steps.size(), -1);   // and with a kept step's
     VarId turn_of = -1, element_of = -1;                               // a loop over vectors, and in it
-    VarId piece = -1;                                                  // where those of a piece of the row begin
+    VarId piece = -1;  // where those of a piece of the row begin
 
     using RowLowerer::RowLowerer;
 
@@ -302,10 +302,9 @@ struct Streamed final : Held {
             // Less 0 where all were -inf: exp(-inf - -inf) would be nan.
             const VarId from = l.local("from", scalar(of(r.top).out));
             const ExprP none = value_once(s.steps[at(r.top)].args[1]);
-            inside.push_back(assign(
-                from, make(Op::select, scalar(of(r.top).out),
-                           {make(Op::eq, scalar(DType::b1), {l.read(top), none}),
-                            constant(0.0, scalar(of(r.top).out)), l.read(top)})));
+            inside.push_back(assign(from, make(Op::select, scalar(of(r.top).out),
+                                               {make(Op::eq, scalar(DType::b1), {l.read(top), none}),
+                                                constant(0.0, scalar(of(r.top).out)), l.read(top)})));
             scale(inside, r, sums[i], power(inside, r, l.read(before[i]), l.read(from)));
             once[at(r.top)] = l.read(from);
             tops.push_back(l.local("top", scalar(of(r.top).out)));

@@ -186,7 +186,8 @@ int neighbours(const Kernel& k, std::int64_t length) {
 
 // A row in pieces of so many elements a thread; several blocks read while another one folds.
 bool stream(Rows& r, const Figures& f) {
-    const std::int64_t values = std::max(held_rows.values > 0 ? held_rows.values : values_of_thread, r.vector);
+    const std::int64_t values =
+        std::max(held_rows.values > 0 ? held_rows.values : values_of_thread, r.vector);
     const auto wanted = std::bit_ceil(static_cast<std::uint64_t>((f.length + values - 1) / values));
     r.threads = static_cast<int>(std::clamp<std::uint64_t>(wanted, warp, streaming_threads));
     r.turns = static_cast<int>(values / r.vector);

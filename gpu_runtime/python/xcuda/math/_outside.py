@@ -331,7 +331,16 @@ def _write(each, function, local, definition):
 
 
 _CLOCKS = frozenset(
-    ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time", "sleep")
+    (
+        "time",
+        "time_ns",
+        "perf_counter",
+        "perf_counter_ns",
+        "monotonic",
+        "monotonic_ns",
+        "process_time",
+        "sleep",
+    )
 )
 
 
@@ -348,7 +357,7 @@ def _of_the_world(call, function, local):
     if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
         root = call.func.value.id
         module = None if root in local else _outer_value(function, root)
-        if getattr(module, "__name__", "") == "time" and call.func.attr in _CLOCKS:
+        if isinstance(module, types.ModuleType) and module.__name__ == "time" and call.func.attr in _CLOCKS:
             return f"{root}.{call.func.attr}() reads or waits for a clock", "pass the time as an argument"
     return None
 

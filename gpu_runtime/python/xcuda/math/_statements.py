@@ -66,4 +66,11 @@ def _test_of(node):
     return None, ""
 
 
-_DECIDING_CALLS = ("max", "min", "any", "all", "bool", "sorted")  # Python's own, which ask for each element's truth
+_DECIDING_CALLS = (
+    "max",
+    "min",
+    "any",
+    "all",
+    "bool",
+    "sorted",
+)  # Python's own, which ask for each element's truth

@@ -20,7 +20,7 @@ def _matmul(x1, x2, /):
 
 
 def _lstsq(a, b, rcond=None):
-    """numpy.linalg.lstsq, of stacks of matrices too: (x, residuals, rank, singular values), each with the stack's axes."""
+    """numpy.linalg.lstsq, of stacks too: (x, residuals, rank, singular values), each with the axes of the stack."""
     return _structured.least_squares(a, b, rcond)
 
 
