@@ -573,18 +573,15 @@ void bind_numeric(nb::module_& module) {
         },
         nb::arg("asked").none(), nb::arg("values") = 0, nb::arg("threads") = 0, nb::arg("streamed") = false);
     // (name, kernel's text, registers or None) of every kernel so far, for a GPU that need not be here.
-    module.def("numeric_compile_for", [](const std::string& architecture) {
+    const auto compile_for = [](const std::string& architecture, bool spills) {
         nb::list out;
-        for (const arrays::Targeted& t : arrays::compile_all_for(architecture))
-            out.append(nb::make_tuple(t.name, t.text, t.registers ? nb::cast(*t.registers) : nb::none()));
+        for (const arrays::Targeted& t : arrays::compile_all_for(architecture)) {
+            const nb::object row = nb::make_tuple(t.name, t.text, t.registers);
+            out.append(spills ? row + nb::make_tuple(t.local_bytes) : row);
+        }
         return out;
-    });
-    module.def("numeric_spills_for", [](const std::string& architecture) {  // bytes of a thread's local memory
-        nb::list out;
-        for (const arrays::Targeted& t : arrays::compile_all_for(architecture))
-            out.append(nb::make_tuple(t.name, t.text, t.registers.value_or(-1), t.local_bytes.value_or(-1)));
-        return out;
-    });
+    };
+    module.def("numeric_compile_for", compile_for, nb::arg("architecture"), nb::arg("spills") = false);
     module.def("set_numeric_class", [](nb::type_object type, nb::object dtype_of) {
         numpy_dtype_of = dtype_of.release().ptr();
         numeric_class = reinterpret_cast<PyTypeObject*>(type.release().ptr());

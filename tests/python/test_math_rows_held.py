@@ -192,7 +192,7 @@ np.flush()
 top = x.max(axis=-1)
 own = np.where(labels[:, None] == np.arange(x.shape[1]), x, 0).sum(axis=-1)
 (np.log(np.exp(x - top[:, None]).sum(axis=-1)) + top - own)._compute()
-print(json.dumps(_runtime.numeric_spills_for(sys.argv[1])))
+print(json.dumps(_runtime.numeric_compile_for(sys.argv[1], spills=True)))
 """
 
 
