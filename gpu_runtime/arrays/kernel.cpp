@@ -186,7 +186,8 @@ std::vector<Targeted> compile_all_for(const std::string& architecture) {
     for (const auto& [key, entry] : entries()) {
         if (!entry.lowered) continue;
         const launch::Targeted made = launch::compile_for(*entry.program, *entry.lowered, architecture, true);
-        out.push_back({entry.program->name(), made.text.kernel, made.image.attributes.registers});
+        out.push_back({entry.program->name(), made.text.kernel, made.image.attributes.registers,
+                       made.image.attributes.local_bytes});
     }
     return out;
 }

@@ -64,6 +64,7 @@ void start(const Kernel& kernel, const Site& site, const Queue& queue);
 struct Targeted {
     std::string name, text;
     std::optional<int> registers;
+    std::optional<std::int64_t> local_bytes;  // spills, and arrays that are not in registers
 };
 XCUDA_API std::vector<Targeted> compile_all_for(const std::string& architecture);
 

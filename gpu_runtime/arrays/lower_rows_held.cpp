@@ -1,5 +1,6 @@
 // Kernels of rows that are read once: a thread's elements of its row stay in registers from pass to pass, come and go as
 // vectors of up to 16 bytes, and are folded by the threads of a warp among themselves, then by way of shared memory.
+#include <algorithm>
 #include <bit>
 
 #include "arrays/row_lowerer.hpp"
@@ -32,11 +33,12 @@ ExprP shuffled(int overload, const ExprP& value, int by) {
     return node;
 }
 
-struct HeldRows final : RowLowerer {
+struct Held : RowLowerer {
     const int vector = rows.vector, turns = rows.turns;
     std::vector<VarId> held = std::vector<VarId>(s.slots.size(), -1);  // registers with a slot's elements
     std::vector<VarId> own = std::vector<VarId>(s.steps.size(), -1);   // and with a kept step's
     VarId turn_of = -1, element_of = -1;                               // a loop over vectors, and in it
+    VarId piece = -1;  // where those of a piece of the row begin
 
     using RowLowerer::RowLowerer;
 
@@ -93,11 +95,10 @@ struct HeldRows final : RowLowerer {
         turn_of = l.local("u", integer());
         const VarId base = l.local("base", integer());
         Body body;
-        body.push_back(assign(
-            base, xcuda::passes::mul(
-                      xcuda::passes::add(xcuda::passes::mul(l.read(turn_of), int_constant(rows.threads)),
-                                         l.read(lane)),
-                      int_constant(vector))));
+        const ExprP first = xcuda::passes::mul(
+            xcuda::passes::add(xcuda::passes::mul(l.read(turn_of), int_constant(rows.threads)), l.read(lane)),
+            int_constant(vector));
+        body.push_back(assign(base, piece < 0 ? first : xcuda::passes::add(l.read(piece), first)));
         Body there = inside(base);
         if (rows.exact)
             for (Stmt& stmt : there) body.push_back(std::move(stmt));
@@ -158,11 +159,17 @@ struct HeldRows final : RowLowerer {
         std::vector<std::pair<int, VarId>> written;  // outputs, and a vector's elements
         for (const int o : pass.outputs)
             written.emplace_back(o, registers("w", s.outputs[at(o)].dtype, vector));
+        body.push_back(over_vectors(pass, common, accumulators, written));
+        meet(body, pass, accumulators);
+    }
+
+    // A pass over the vectors of the row, or of a piece of it.
+    Stmt over_vectors(const PassOver& pass, std::span<const int> common, std::span<const VarId> accumulators,
+                      std::span<const std::pair<int, VarId>> written) {
         std::vector<VarId> parts(pass.folds.size(), -1);  // of a vector, in float32
         for (std::size_t i = 0; i < parts.size(); ++i)
             if (in_singles(pass.folds[i])) parts[i] = l.local("some", scalar(DType::f32));
-
-        body.push_back(each_vector([&](VarId base) {
+        return each_vector([&](VarId base) {
             Body vectors;
             for (const int i : common) vectors.push_back(taken(base, i));
             for (const VarId part : parts)
@@ -192,8 +199,7 @@ struct HeldRows final : RowLowerer {
                         l.put(at(o), l.element(l.read(w), {l.read(element_of)}, s.outputs[at(o)].dtype)));
                 }));
             return vectors;
-        }));
-        meet(body, pass, accumulators);
+        });
     }
 
     void fold(Body& body, int step, VarId accumulator, const ExprP& e) {
@@ -240,11 +246,89 @@ struct HeldRows final : RowLowerer {
     }
 };
 
+// Rows read once, a piece in registers at a time: sums of exp(x - the row's maximum) are of the maximum so far, and are
+// multiplied by exp(what it was - what it is) where it has grown.
+struct Streamed final : Held {
+    std::vector<VarId> sums{}, tops{};  // the second pass's; of each, the thread's own maximum
+
+    using Held::Held;
+
+    std::size_t place_of(const PassOver& pass, int fold) const {
+        return at(static_cast<int>(std::ranges::find(pass.folds, fold) - pass.folds.begin()));
+    }
+
+    const Loop& of(int step) const { return loop_of(s.steps[at(step)].loop); }
+
+    // exp(a - b), by the user's own functions.
+    ExprP power(Body& body, const RescaledSum& r, const ExprP& a, const ExprP& b) {
+        const ExprP less = l.built(body, of(r.minus), {a, b});
+        return l.built(body, of(r.exp), {less});
+    }
+
+    void pass_over(Body& body, const PassOver& pass) override {
+        if (pass.number == 0) return over_pieces(body, pass, passes.all[1]);
+        if (pass.folds.empty()) return;
+        for (std::size_t i = 0; i < sums.size(); ++i) {  // of the thread's own maximum: of the row's now
+            const RescaledSum r = *rescaled_sum(s, pass.folds[i]);
+            const ExprP by = power(body, r, l.read(tops[i]), value_once(r.top));
+            scale(body, r, sums[i], by);
+        }
+        meet(body, pass, sums);
+    }
+
+    void scale(Body& body, const RescaledSum& r, VarId sum, const ExprP& by) {
+        const Type type = scalar(of(r.sum).out);
+        body.push_back(assign(sum, make(Op::mul, type, {l.read(sum), cast(by, type)})));
+    }
+
+    void over_pieces(Body& body, const PassOver& first, const PassOver& second) {
+        const std::vector<VarId> accumulators = accumulators_of(body, first);
+        sums = accumulators_of(body, second);
+        std::vector<RescaledSum> found;
+        for (const int f : second.folds) found.push_back(*rescaled_sum(s, f));
+        piece = l.local("piece", integer());
+        Body inside;
+        const std::vector<int> common = load(inside, first);
+        load(inside, second);
+        std::vector<VarId> before;
+        for (const RescaledSum& r : found) {
+            before.push_back(l.local("before", scalar(of(r.top).out)));
+            inside.push_back(assign(before.back(), l.read(accumulators[place_of(first, r.top)])));
+        }
+        inside.push_back(over_vectors(first, common, accumulators, {}));
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const RescaledSum& r = found[i];
+            const VarId top = accumulators[place_of(first, r.top)];
+            // Less 0 where all were -inf: exp(-inf - -inf) would be nan.
+            const VarId from = l.local("from", scalar(of(r.top).out));
+            const ExprP none = value_once(s.steps[at(r.top)].args[1]);
+            inside.push_back(assign(from, make(Op::select, scalar(of(r.top).out),
+                                               {make(Op::eq, scalar(DType::b1), {l.read(top), none}),
+                                                constant(0.0, scalar(of(r.top).out)), l.read(top)})));
+            scale(inside, r, sums[i], power(inside, r, l.read(before[i]), l.read(from)));
+            once[at(r.top)] = l.read(from);
+            tops.push_back(l.local("top", scalar(of(r.top).out)));
+        }
+        inside.push_back(over_vectors(second, {}, sums, {}));
+        const int length = rows.threads * vector * turns;
+        body.push_back(loop_range(piece, int_constant(0), whole, int_constant(length), std::move(inside)));
+        piece = -1;
+        for (std::size_t i = 0; i < found.size(); ++i)
+            body.push_back(assign(tops[i], l.read(accumulators[place_of(first, found[i].top)])));
+        meet(body, first, accumulators);
+    }
+};
+
 }  // namespace
 
 void lower_held_rows(Lowerer& lowerer) {
-    lowerer.module.most_threads = lowerer.s.rows[0].threads * lowerer.s.rows[0].rows;
-    HeldRows{lowerer}.lower();
+    const Rows& rows = lowerer.s.rows[0];
+    lowerer.module.most_threads = rows.threads * rows.rows;
+    lowerer.module.least_blocks = rows.blocks;
+    if (rows.streamed)
+        Streamed{lowerer}.lower();
+    else
+        Held{lowerer}.lower();
 }
 
 }  // namespace xcuda::arrays

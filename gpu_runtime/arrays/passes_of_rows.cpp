@@ -139,6 +139,39 @@ std::size_t held_bytes(const Structure& s) {
     return most;
 }
 
+std::optional<RescaledSum> rescaled_sum(const Structure& s, int fold) {
+    const auto named = [&](int step, std::string_view name) {
+        return step >= 0 && loop_of(s.steps[at(step)].loop).name == name;
+    };
+    const Step& sum = s.steps[at(fold)];
+    if (!sum.fold || loop_of(sum.loop).name != "add") return std::nullopt;
+    int from = sum.args[0];
+    if (named(from, "astype") && loop_of(s.steps[at(from)].loop).out == loop_of(sum.loop).out)
+        from = s.steps[at(from)].args[0];
+    if (!named(from, "exp")) return std::nullopt;
+    const int minus = s.steps[at(from)].args[0];
+    if (!named(minus, "subtract")) return std::nullopt;
+    const int x = s.steps[at(minus)].args[0], top = s.steps[at(minus)].args[1];
+    const bool maximum = named(top, "maximum") && s.steps[at(top)].fold;
+    const DType dtype = loop_of(s.steps[at(from)].loop).out;
+    if (!maximum || s.steps[at(top)].args[0] != x || loop_of(s.steps[at(top)].loop).out != dtype ||
+        (dtype != DType::f32 && dtype != DType::f64))
+        return std::nullopt;
+    return RescaledSum{fold, from, minus, top};
+}
+
+bool can_stream(const Structure& s) {
+    const Passes passes(s);
+    for (int o = 0; o < static_cast<int>(s.outputs.size()); ++o)
+        if (!passes.of_rows(o)) return false;
+    for (const PassOver& pass : passes.all) {
+        if (!pass.keeps.empty() && pass.number > 1) return false;
+        for (const int f : pass.folds)
+            if (pass.number > 1 || (pass.number == 1 && !rescaled_sum(s, f))) return false;
+    }
+    return passes.all.size() > 1 && !passes.all[1].folds.empty();
+}
+
 std::vector<int> weights_of(const Structure& s, const Passes& passes) {
     std::vector<int> weights;
     for (std::size_t i = 0; i < s.steps.size(); ++i) {

@@ -1,6 +1,7 @@
 // In which pass over its row each step of a kernel of rows is computed, and what each pass folds, writes and keeps.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "arrays/structure.hpp"
@@ -49,6 +50,15 @@ private:
 /// Bytes of what stays in registers for one element of a row, at most: slots of each row from the first pass that reads them
 /// to the last one, and what is kept.
 std::size_t held_bytes(const Structure& structure);
+
+/// sum(exp(x - top)), top being the row's maximum of x: the steps.
+struct RescaledSum {
+    int sum, exp, minus, top;
+};
+/// The sum that a fold is of that kind, if it is.
+std::optional<RescaledSum> rescaled_sum(const Structure& structure, int fold);
+/// Whether all passes over a row can be one: the second has rescaled sums alone, and nothing has a whole row's elements.
+bool can_stream(const Structure& structure);
 
 /// The weight of each step, of what is computed for each element of a row alone.
 std::vector<int> weights_of(const Structure& structure, const Passes& passes);

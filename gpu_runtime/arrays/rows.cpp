@@ -19,13 +19,10 @@ constexpr std::size_t most_steps = 160;
 constexpr std::size_t vector_bytes = 16;
 constexpr int values_of_thread = 16;  // elements, where there may be so many threads
 constexpr std::int64_t warp = 32, most_threads = 1024, most_turns = 32;
+constexpr std::uint64_t streaming_threads = 512;
 constexpr std::int64_t other_registers = 24, most_registers = 168, register_file = 65536;
 
-struct Held {
-    std::optional<bool> on;
-    int values = 0;
-};
-Held held_rows;
+HeldRows held_rows;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -187,6 +184,19 @@ int neighbours(const Kernel& k, std::int64_t length) {
     return side;
 }
 
+// A row in pieces of so many elements a thread; several blocks read while another one folds.
+bool stream(Rows& r, const Figures& f) {
+    const std::int64_t values =
+        std::max(held_rows.values > 0 ? held_rows.values : values_of_thread, r.vector);
+    const auto wanted = std::bit_ceil(static_cast<std::uint64_t>((f.length + values - 1) / values));
+    r.threads = static_cast<int>(std::clamp<std::uint64_t>(wanted, warp, streaming_threads));
+    r.turns = static_cast<int>(values / r.vector);
+    r.exact = f.length % (std::int64_t{r.threads} * r.vector * r.turns) == 0;
+    r.rows = std::max(1, 128 / r.threads);
+    r.blocks = held_rows.threads / (r.threads * r.rows);
+    return r.streamed = true;
+}
+
 // Rows that stay in registers: threads of a row, and how many elements each of them has. False where they are too long.
 bool hold(Kernel& k, const Figures& f, const device::Info& device) {
     Rows& r = k.structure.rows[0];
@@ -194,6 +204,7 @@ bool hold(Kernel& k, const Figures& f, const device::Info& device) {
     if (!held_rows.on.value_or(!cpu) || !f.along || r.axes != 1 || r.threads < 2) return false;
     const auto bytes = static_cast<std::int64_t>(held_bytes(k.structure));
     r.vector = neighbours(k, f.length);
+    if (held_rows.streamed && can_stream(k.structure)) return stream(r, f);
     const std::int64_t wanted = held_rows.values > 0 ? held_rows.values : values_of_thread;
     auto threads = static_cast<std::int64_t>(
         std::bit_ceil(static_cast<std::uint64_t>((f.length + wanted - 1) / wanted)));
@@ -206,6 +217,7 @@ bool hold(Kernel& k, const Figures& f, const device::Info& device) {
         r.turns = static_cast<int>(turns);
         r.exact = turns * once == f.length;
         r.rows = std::max(1, 128 / r.threads);
+        r.blocks = held_rows.threads / (r.threads * r.rows);
         return true;
     }
     r.vector = 0;
@@ -277,7 +289,7 @@ void keep_dear(Kernel& k, const RowGrid& grid, std::vector<ValueP>& extra, const
 
 }  // namespace
 
-void hold_rows(std::optional<bool> asked, int values) { held_rows = {asked, values}; }
+void hold_rows(const HeldRows& asked) { held_rows = asked; }
 
 void share_row(Rows& rows, std::int64_t length) {
     const auto wanted = std::bit_ceil(static_cast<std::uint64_t>(length) / 4);

@@ -20,9 +20,15 @@ struct RowWork {
 std::optional<RowWork> find_rows(std::span<const ValueP> pending, std::span<const ValueP> wanted,
                                  std::span<const ValueP> refused, const device::Info& device);
 
-/// Whether rows stay in registers from pass to pass, and how many elements of each thread; nothing and 0: as the device
-/// has them.
-XCUDA_API void hold_rows(std::optional<bool> asked, int values);
+/// How kernels of rows are planned. on: rows stay in registers from pass to pass; nothing: on GPUs. values: elements of
+/// each thread, 0: as the device has them. threads: that a multiprocessor is to have room for, 0: as registers allow.
+/// streamed: a row whose results are a few numbers is read piece by piece, where its passes can be made one.
+struct HeldRows {
+    std::optional<bool> on;
+    int values = 0, threads = 0;
+    bool streamed = false;
+};
+XCUDA_API void hold_rows(const HeldRows& asked);
 
 /// A GPU's threads for a row of so many elements, and the rows of a block.
 void share_row(Rows& rows, std::int64_t length);

@@ -59,6 +59,11 @@ struct Rows {
     // those of all threads are the row (exact) or more. 0: every pass reads the row again.
     int vector = 0, turns = 0;
     bool exact = false;
+    int blocks =
+        0;  // that a multiprocessor is to have room for: bounds the registers of a thread; 0: as they come
+    // Held, but piece by piece: sums of exp(x - the row's maximum) are taken in the pass that finds the maximum, and are
+    // rescaled where it grows.
+    bool streamed = false;
     // Steps that are kept in an output's memory (-1: in registers), at the same places, until the row's last pass.
     struct Kept {
         int step, output;

@@ -101,11 +101,12 @@ template <class T>
 XC_SPECIAL T xc_s_kl_div(T x, T y) {
     if (x != x || y != y) return xc_s_nan<T>();
     if (x > 0 && y > 0) {
-        const T d = (x - y) / y;  // y ((1 + d) log(1 + d) - d): near 0 by its series
-        if (xc_abs<T>(d) < T(0.4)) {
-            T term = d * d, total = 0;
-            for (i32 k = 2; k < 40; ++k, term *= -d) total += term / (T)(k * (k - 1));
-            return y * total;
+        // log(x / y) is 2 artanh(r): (x + y) (r r + (1 + r) (artanh(r) - r)), where a sum would lose digits.
+        const T both = x + y, r = (x - y) / both, square = r * r;
+        if (square < T(0.25) && both < xc_s_inf<T>()) {
+            T rest = 0;
+            for (i32 k = 27; k >= 0; --k) rest = rest * square + T(1) / (T)(2 * k + 3);
+            return both * (square + (1 + r) * (r * square * rest));
         }
     }
     return x > 0 && y > 0 ? xc_s_rel_entr(x, y) - x + y : x == 0 && y >= 0 ? y : xc_s_inf<T>();

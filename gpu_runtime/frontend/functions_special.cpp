@@ -62,7 +62,7 @@ void add_special(FunctionTable& t) {
             .spellings = {"scipy.special.kl_div"},
             .doc = "x * log(x / y) - x + y.",
             .arguments = 2,
-            .ulp = {10, 10, 10, 10}},
+            .ulp = {6, 10, 6, 10}},
         Row{.name = "sinc",
             .spellings = {"scipy.special.sinc", "numpy.sinc"},
             .doc = "sin(pi x) / (pi x).",

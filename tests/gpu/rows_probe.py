@@ -1,4 +1,5 @@
-"""Plans of fused kernels side by side on a GPU: rows read again or held in registers, elements and threads of each.
+"""Plans of fused kernels side by side on a GPU: rows read again, held in registers or streamed, how many threads a
+multiprocessor has room for, elements and threads of each.
 
     python tests/gpu/rows_probe.py [NAMES] [--seconds 40]    needs a GPU, torch and NumPy; about half a minute
 
@@ -25,11 +26,18 @@ def formulas():
 
 
 def plans(title):
-    """(name, (held, values of a thread), threads of a block, elements of a thread) that fit the function."""
+    """(name, (held, values of a thread, threads of a multiprocessor, streamed), threads of a block, elements of a thread)."""
     if any(title.startswith(name) for name in ROWS):
+        yield "as it is", (None, 0), 0, 0
         yield "rows read again", (False, 0), 0, 0
-        for values in (8, 16, 32, 64):
-            yield f"held, {values} a thread", (True, values), 0, 0
+        for values in (8, 16, 32):
+            for threads in (0, 1536, 2048):
+                room = f", room for {threads} threads" if threads else ""
+                yield f"held, {values} a thread{room}", (True, values, threads), 0, 0
+        if title.startswith("cross-entropy"):  # what has whole rows as a result is not streamed
+            for values, threads in ((8, 2048), (16, 0), (16, 1536), (16, 2048), (32, 1536)):
+                room = f", room for {threads} threads" if threads else ""
+                yield f"streamed, {values} a thread{room}", (True, values, threads, True), 0, 0
         return
     yield "as it is", (None, 0), 0, 0
     if title.startswith("RoPE"):  # its concatenation is launched at once, as the device has it

@@ -77,3 +77,44 @@ def test_a_transform_there_and_back():
             transform.execute("back")
     plain = nvmath.fft.FFT(x.real, prolog=lambda a: a - a.mean())
     np.testing.assert_allclose(plain.execute(), np.fft.fftn(x.real - x.real.mean()), atol=1e-11)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@pytest.mark.parametrize(("m", "n"), [(7, 3), (3, 7), (4, 4)])
+def test_stacks_of_least_squares_are_numpys_one_by_one(dtype, m, n):
+    rng = np.random.default_rng(m)
+    a = rng.normal(size=(5, 2, m, n)).astype(dtype)
+    if a.dtype.kind == "c":
+        a = a + 1j * rng.normal(size=a.shape)
+    a[0, 0, :, 0] = a[0, 0, :, 1]  # of a lower rank
+    near = {"rtol": 1e-3, "atol": 1e-3} if dtype == "float32" else {"rtol": 1e-9, "atol": 1e-9}
+    for b in (rng.normal(size=(5, 2, m, 3)).astype(dtype), rng.normal(size=(5, 2, m)).astype(dtype)):
+        for function in (nvmath.linalg.lstsq, nvmath.jit(lambda a, b: nvmath.linalg.lstsq(a, b))):
+            x, residuals, rank, s = (np.asarray(v.get() if hasattr(v, "get") else v) for v in function(a, b))
+            for i in np.ndindex(5, 2):
+                want = np.linalg.lstsq(a[i], b[i], rcond=None)
+                np.testing.assert_allclose(x[i], want[0], **near)
+                np.testing.assert_allclose(s[i], want[3], **near)
+                assert rank[i] == want[2]
+                if want[1].size:
+                    np.testing.assert_allclose(residuals[i], want[1] if b.ndim == 4 else want[1][0], **near)
+                if rank[i] < n:
+                    assert np.isnan(residuals[i]).all()
+    with pytest.raises(np.linalg.LinAlgError, match="don't meet right sides"):
+        nvmath.linalg.lstsq(a, b[:4])
+    with pytest.raises(ValueError, match="don't meet"):
+        nvmath.jit(lambda a, b: nvmath.linalg.lstsq(a, b)[0])(a, b[:4])
+
+
+def test_operands_are_reset_in_order_and_plans_say_what_is_wrong():
+    a, b = np.ones((3, 3)), np.eye(3)
+    with nvmath.linalg.Matmul(a, b) as plan:
+        plan.execute()
+        plan.reset_operands(b * 2, a)
+        np.testing.assert_array_equal(plan.execute(), 2 * a)
+        with pytest.raises(TypeError, match="4 operands were given; there are a, b, c"):
+            plan.reset_operands(a, a, a, a)
+    with pytest.raises(np.exceptions.AxisError, match="axis 5 is out of bounds"):
+        nvmath.fft.FFT(a, axes=(5,))
+    with pytest.raises(ValueError, match="norm is 'backward'"):
+        nvmath.fft.FFT(a, norm="other")

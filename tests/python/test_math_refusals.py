@@ -1,6 +1,8 @@
 """What nvmath.jit refuses, in which words and at which place; errors name the operands."""
 
 import math
+import time
+from time import sleep
 
 import numpy as np
 import pytest
@@ -83,7 +85,33 @@ def seeded(x):
     return x
 
 
+def asserted(x):
+    assert (x > -1).all(), "negative"
+    return x
+
+
+def greatest(x):
+    return max(x[0], x[1])
+
+
+def least_of_rows(x):
+    return min(a * 2 for a in x)
+
+
+def any_of(x):
+    return any(x > 1)
+
+
+def in_order(x):
+    return sorted(x)
+
+
 REFUSED = [
+    (asserted, "this assert is decided.*outside of the function", "(x > -1).all()"),
+    (greatest, r"this max\(\) is decided.*nvmath.maximum", "max(x[0], x[1])"),
+    (least_of_rows, r"this min\(\) is decided.*nvmath.minimum", "min(a * 2 for a in x)"),
+    (any_of, r"this any\(\) is decided.*nvmath.any", "any(x > 1)"),
+    (in_order, r"this sorted\(\) is decided.*nvmath.sort", "sorted(x)"),
     (by_values, "this if is decided by the values of an array.*nvmath.where", "x.sum() > 0"),
     (by_loop, "this while is decided by the values.*fixed n", "x.max() > 1"),
     (by_chain, "this comparison chain is decided.*[(]a < b[)] & [(]b < c[)]", "0 < x[0] < 1"),
@@ -120,6 +148,54 @@ def test_what_is_refused_is_told_at_its_line(function, words, at):
     assert first <= error.lineno <= first + 6
     shown = error.text[error.offset - 1 : error.end_offset - 1]
     assert at in shown, (shown, error.text)
+
+
+def of_a_file(x):
+    return x * len(open(__file__).read())
+
+
+def of_the_clock(x):
+    return x * time.perf_counter()
+
+
+def waits(x):
+    sleep(0.1)
+    return x
+
+
+def asks(x):
+    return x * float(input())
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (of_a_file, r"open\(\) opens a file: it would happen when the function is captured.*as an argument"),
+        (of_the_clock, r"time.perf_counter\(\) reads or waits for a clock.*pass the time"),
+        (waits, r"sleep\(\) reads or waits for a clock"),
+        (asks, r"input\(\) asks for input"),
+    ],
+)
+def test_what_reads_the_world_is_refused_at_the_decorator(function, words):
+    with pytest.raises(nvmath.CaptureError, match=words) as told:
+        nvmath.jit(function)
+    assert told.value.filename == __file__
+    assert 0 < told.value.lineno - function.__code__.co_firstlineno < 3
+
+
+def test_a_name_of_ones_own_is_no_clock():
+    def open(x):
+        return x + 1
+
+    class time:
+        @staticmethod
+        def sleep(x):
+            return x * 2
+
+    def both(x):
+        return open(x) + time.sleep(x)
+
+    np.testing.assert_array_equal(nvmath.jit(both)(X), X + 1 + X * 2)
 
 
 COUNT = 0

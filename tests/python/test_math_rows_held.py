@@ -89,6 +89,123 @@ def test_what_no_warp_can_exchange_is_folded_all_the_same():
     numpy.testing.assert_allclose((a - a.sum(-1, keepdims=True)).get(), z - z.sum(-1, keepdims=True))
 
 
+# --- rows that are read piece by piece: sums of exp(x - max) in the pass that finds the maximum -----------
+
+
+def log_sum_exp(m, x):
+    top = x.max(-1)
+    return m.log(m.exp(x - top[..., None]).sum(-1)) + top
+
+
+def two_maxima(m, x):
+    """Two sums of that kind, with a third fold of the first pass and one of its results asked for."""
+    y = x * x
+    a, b = x.max(-1, keepdims=True), y.max(-1, keepdims=True)
+    return m.exp(x - a).sum(-1), m.exp(y - b).sum(-1) + x.sum(-1), a[..., 0]
+
+
+STREAMED = [(7, 33), (5, 64), (3, 500), (2, 1024), (3, 8192), (2, 9001), (2, 3, 40), (2, 16000)]
+
+
+@pytest.fixture
+def streamed():
+    _runtime.set_numeric_held_rows(True, 0, 0, True)
+
+
+def in_one_kernel(make):
+    """The results."""
+    before = _runtime.numeric_counts()[0]
+    made = make()
+    made = made if isinstance(made, tuple) else (made,)
+    _runtime.numeric_compute(list(made))
+    assert _runtime.numeric_counts()[0] - before == 1
+    return [m.get() for m in made]
+
+
+@pytest.mark.usefixtures("streamed")
+@pytest.mark.parametrize("values", [0, 40])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("function", [log_sum_exp, two_maxima])
+def test_streamed_rows_are_numpys(function, dtype, values):
+    _runtime.set_numeric_held_rows(True, values, 0, True)
+    for shape in STREAMED:
+        x = 30 * numpy.random.default_rng(7).normal(size=shape).astype(dtype)
+        for view in (x, x[..., ::-1]):
+            a = np.asarray(view.copy())[..., ::-1] if view is not x else np.asarray(x)
+            a._compute()
+            got = in_one_kernel(lambda a=a: function(np, a))
+            want = function(numpy, (x if view is x else view[..., ::-1]).astype("float64"))
+            for one, other in zip(got, want if isinstance(want, tuple) else (want,), strict=True):
+                assert one.dtype == dtype
+                numpy.testing.assert_allclose(one, other, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+
+
+@pytest.mark.usefixtures("streamed")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_streamed_rows_have_numpys_nan_and_infinities(dtype):
+    inf, nan = numpy.inf, numpy.nan
+    x = numpy.random.default_rng(1).normal(size=(12, 20000)).astype(dtype)
+    x[1, 7] = nan
+    x[2, 19999], x[3, 3] = inf, -inf
+    x[4] = -inf
+    x[5] = -inf
+    x[5, 12345] = -1000.0  # alone: other threads and pieces have seen -inf only
+    x[6, :10000] = -inf
+    x[7] -= 5000
+    x[8] = numpy.linspace(-90, 90, 20000)  # grows in every piece
+    x[9] = x[8][::-1]
+    x[10, :4096], x[11, 16384:] = nan, inf
+    with numpy.errstate(all="ignore"):
+        numpy.testing.assert_allclose(
+            in_one_kernel(lambda: log_sum_exp(np, np.asarray(x)))[0],
+            log_sum_exp(numpy, x.astype("float64")),
+            rtol=TOLERANCE[dtype],
+        )
+
+
+@pytest.mark.usefixtures("streamed")
+def test_what_cannot_be_streamed_is_held():
+    x = numpy.random.default_rng(1).normal(size=(5, 3000))
+    for function in (
+        lambda m, x: softmax(m, x, -1),
+        lambda m, x: m.exp(x - x.min(-1, keepdims=True)).sum(-1),
+        lambda m, x: m.exp(x - x.max(-1, keepdims=True)).max(-1),
+        lambda m, x: m.exp(x * 2 - x.max(-1, keepdims=True)).sum(-1),
+        lambda m, x: m.exp(x.max(-1, keepdims=True) - x).sum(-1),
+        lambda m, x: (m.exp(x - x.max(-1, keepdims=True)) ** 2).sum(-1),
+        lambda m, x: (m.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True) + x).max(-1),
+    ):
+        numpy.testing.assert_allclose(function(np, np.asarray(x)).get(), function(numpy, x), rtol=1e-10)
+
+
+STREAMING = """
+import json, sys
+import numpy
+import xcuda.numeric as np
+from xcuda import _runtime
+
+np.config.host_elements = 0
+_runtime.set_numeric_small_limit(0)
+_runtime.set_numeric_held_rows(True, 0, 2048, True)
+x, labels = np.array(numpy.ones((8, 32000), "float32")), np.array(numpy.arange(8))
+np.flush()
+top = x.max(axis=-1)
+own = np.where(labels[:, None] == np.arange(x.shape[1]), x, 0).sum(axis=-1)
+(np.log(np.exp(x - top[:, None]).sum(axis=-1)) + top - own)._compute()
+print(json.dumps(_runtime.numeric_compile_for(sys.argv[1], spills=True)))
+"""
+
+
+def test_a_streamed_cross_entropy_fills_a_multiprocessor_of_an_h200():
+    """2048 threads of at most 32 registers, nothing spilled, 16 values of each under way."""
+    pytest.importorskip("nvidia.cu13", reason="no NVRTC wheel")
+    ((_, text, registers, local),) = compiled(STREAMING, "sm_90")
+    assert registers <= 32
+    assert local == 0
+    assert "__launch_bounds__(512, 4)" in text
+    assert text.count("xc_take<4>") == 1  # one read of the row
+
+
 PROGRAM = """
 import json, sys
 import numpy

@@ -49,6 +49,67 @@ def test_a_function_is_as_accurate_as_stated(name, dtype):
     )
 
 
+def spread(low, high, n, rng):
+    """float32 between two, half of them uniform, half of all exponents."""
+    wide = 2.0 ** rng.uniform(-100, np.log2(max(abs(low), abs(high))), n) * rng.choice([-1, 1], n)
+    return np.concatenate([rng.uniform(low, high, n), wide[(wide >= low) & (wide <= high)]]).astype("float32")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_thousands_of_singles_are_as_accurate_as_stated(name):
+    """SciPy's float64 is the reference: its own error is far below a unit of float32."""
+    rng = np.random.default_rng(11)
+    rows = exact(name, "float32")[0]
+    operands = [spread(float(o.min()), float(o.max()), 8000, rng) for o in rows]
+    count = min(map(len, operands))
+    operands = [rng.permutation(o)[:count] for o in operands]
+    if len(operands) > 1:  # and where both are near each other
+        operands[1][::3] = operands[0][::3] * rng.uniform(0.3, 3, len(operands[0][::3]))
+    got = getattr(nvmath, name)(*map(xnp.asarray, operands)).get().astype(float)
+    with np.errstate(all="ignore"):
+        want = getattr(special, name, np.sinc)(*(o.astype(float) for o in operands))
+    if name == "kl_div":  # SciPy's loses digits where both are near
+        x, y = (np.asarray(o, np.longdouble) for o in operands)
+        r = (x - y) / (x + y)
+        want = np.where(
+            r**2 < 1e-4, (x + y) * (r**2 * (1 + (1 + r) * r * (1 / 3 + r**2 / 5))), x * np.log(x / y) - x + y
+        )
+        want = want.astype(float)
+    size = np.abs(want)
+    if name in AMPLITUDE:
+        size = np.maximum(size, np.minimum(1, np.sqrt(2 / (np.pi * np.abs(operands[0])))))
+    if name == "betaln":
+        size = np.maximum(size, 1)
+    kept = np.isfinite(want) & (size < 3e38) & (size > 1e-37)
+    assert kept.sum() > 4000
+    off = np.abs(got - want)[kept] / np.spacing(size[kept].astype("float32")).astype(float)
+    worst = int(np.argmax(off))
+    limit = nvmath.accuracy()[name][DEVICE]["float32"]
+    assert off[worst] <= limit + 0.5, (name, off[worst], [float(o[kept][worst]) for o in operands])
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="long double is no longer than float64")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_kl_div_of_what_is_near_loses_no_digits(dtype):
+    rng = np.random.default_rng(3)
+    x = rng.uniform(0.001, 5e4, 6000).astype(dtype)
+    near = 1 + 10.0 ** rng.uniform(-7, -0.3, 2000) * rng.choice([-1, 1], 2000)
+    y = (x * np.concatenate([rng.uniform(0.2, 4, 2000), near, 10.0 ** rng.uniform(-6, 6, 2000)])).astype(
+        dtype
+    )
+    wide, other = x.astype(np.longdouble), y.astype(np.longdouble)
+    r = (wide - other) / (wide + other)
+    rest = np.zeros_like(r)
+    for k in range(90, -1, -1):
+        rest = rest * r**2 + 1 / np.longdouble(2 * k + 3)
+    far = wide * np.log(wide / other) - wide + other
+    want = np.where(r**2 < 0.4, (wide + other) * (r**2 + (1 + r) * r**3 * rest), far)
+    off = np.abs(np.asarray(nvmath.kl_div(x, y).get(), np.longdouble) - want) / np.spacing(
+        np.maximum(want, 1e-30).astype(dtype)
+    )
+    assert off.max() <= nvmath.accuracy()["kl_div"][DEVICE][dtype] + 0.5
+
+
 def test_every_function_states_its_accuracy():
     stated = nvmath.accuracy()
     assert set(stated) == set(TABLE)

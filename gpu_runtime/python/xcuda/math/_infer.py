@@ -360,7 +360,18 @@ def _without_stack(made):
 def _lstsq(a, b, rcond=None):
     kind_ = numpy.result_type(a.dtype, b.dtype, numpy.float32)
     real = numpy.zeros(0, kind_).real.dtype
-    m, n = a.shape
+    *stack, m, n = a.shape
+    if stack:
+        lengths = (*stack, m)
+        if b.shape[: len(lengths)] != lengths or len(b.shape) > len(a.shape):
+            raise Mismatch("the stacks' lengths or rows don't meet", 0, 1)
+        columns = b.shape[len(lengths) :]
+        return (
+            Spec((*stack, n, *columns), kind_),
+            Spec((*stack, *columns), real),
+            Spec(tuple(stack), numpy.dtype(int)),
+            Spec((*stack, min(m, n)), real),
+        )
     if b.shape[0] != m:
         raise Mismatch(f"{m} rows don't meet {b.shape[0]}", 0, 1)
     # The residuals and the rank are there or not by the values: they are no arrays of a captured function.

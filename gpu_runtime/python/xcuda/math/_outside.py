@@ -318,6 +318,8 @@ def _write(each, function, local, definition):
             "return the value",
             each,
         )
+    if isinstance(each, ast.Call) and (told := _of_the_world(each, function, local)) is not None:
+        return f"{told[0]}: {once}", told[1], each
     if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _CHANGING:
         root = each.func.value
         if isinstance(root, ast.Name) and root.id not in local:
@@ -325,6 +327,38 @@ def _write(each, function, local, definition):
             if isinstance(held, (list, dict, set, bytearray)) or hasattr(held, "write"):
                 call = f"{root.id}.{each.func.attr}(...)"
                 return f"{call} changes what is not the function's own: {once}", "return the value", each
+    return None
+
+
+_CLOCKS = frozenset(
+    (
+        "time",
+        "time_ns",
+        "perf_counter",
+        "perf_counter_ns",
+        "monotonic",
+        "monotonic_ns",
+        "process_time",
+        "sleep",
+    )
+)
+
+
+def _of_the_world(call, function, local):
+    """(what, what to do) of a call that reads or writes what is outside of the process; None for others."""
+    if isinstance(call.func, ast.Name) and call.func.id not in local:
+        name = call.func.id
+        if name in ("open", "input") and _outer_value(function, name) in (None, open, input):
+            what = "opens a file" if name == "open" else "asks for input"
+            return f"{name}() {what}", "do it outside of the function, and pass what it needs as an argument"
+        held = _outer_value(function, name)
+        if getattr(held, "__module__", None) == "time" and getattr(held, "__name__", "") in _CLOCKS:
+            return f"{name}() reads or waits for a clock", "pass the time as an argument"
+    if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+        root = call.func.value.id
+        module = None if root in local else _outer_value(function, root)
+        if isinstance(module, types.ModuleType) and module.__name__ == "time" and call.func.attr in _CLOCKS:
+            return f"{root}.{call.func.attr}() reads or waits for a clock", "pass the time as an argument"
     return None
 
 

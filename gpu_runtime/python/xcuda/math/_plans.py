@@ -41,9 +41,12 @@ class Plan:
             self.plan()
         return self._jit.explain(*self._arguments())
 
-    def reset_operands(self, **operands):
-        """Other operands, by name; those of the same dtype and number of axes need no other plan."""
+    def reset_operands(self, *given, **operands):
+        """Other operands, in order or by name; those of the same dtype and number of axes need no other plan."""
         self._expect_alive()
+        if len(given) > len(self._operands):
+            raise TypeError(f"{len(given)} operands were given; there are {', '.join(self._operands)}")
+        operands = dict(zip(self._operands, given, strict=False)) | operands
         unknown = set(operands) - set(self._operands)
         if unknown:
             raise TypeError(

@@ -32,7 +32,10 @@ def deciding():
     best, kind = None, "this"
     for node in ast.walk(tree):
         test, what = _test_of(node)
-        if test is None or not (test.lineno, test.col_offset) <= at <= (test.end_lineno, test.end_col_offset):
+        if test is None:
+            continue
+        first = node if isinstance(node, ast.Assert) else test  # Python jumps from where the statement begins
+        if not (first.lineno, first.col_offset) <= at <= (test.end_lineno, test.end_col_offset):
             continue
         size = (test.end_lineno - test.lineno, test.end_col_offset - test.col_offset)
         if best is None or size <= best[0]:
@@ -58,4 +61,16 @@ def _test_of(node):
         return node, "this not"
     if isinstance(node, ast.Compare) and len(node.ops) > 1:
         return node, "this comparison chain"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _DECIDING_CALLS:
+        return node, f"this {node.func.id}()"
     return None, ""
+
+
+_DECIDING_CALLS = (
+    "max",
+    "min",
+    "any",
+    "all",
+    "bool",
+    "sorted",
+)  # Python's own, which ask for each element's truth

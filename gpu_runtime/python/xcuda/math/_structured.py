@@ -9,7 +9,7 @@ import numpy
 
 from xcuda import numeric
 from xcuda._dense import products, solvers, triangular
-from xcuda.numeric._array import ndarray
+from xcuda.numeric._array import asarray, ndarray
 from xcuda.numeric._stacks import as_it_lies, device_array, ours, stack_of, unstacked
 from xcuda.numeric.linalg import _solvers as checked
 
@@ -195,6 +195,31 @@ def structured_inverse(matrix, side):
     return eye(n, dtype=matrix.dtype) * (1 / diagonal)
 
 
+def least_squares(a, b, rcond=None):
+    """numpy.linalg.lstsq; of a stack of matrices, whose residuals are nan where the rank leaves the solution open."""
+    a, b = asarray(a), asarray(b)
+    if a.ndim < 3:
+        return numeric.linalg.lstsq(a, b, rcond)
+    vectors = b.ndim == a.ndim - 1
+    columns = b[..., None] if vectors else b
+    if columns.ndim != a.ndim or columns.shape[:-1] != a.shape[:-1]:
+        raise LinAlgError(f"lstsq: matrices of shape {a.shape} don't meet right sides of shape {b.shape}")
+    m, n = a.shape[-2:]
+    kind = checked.working_dtype(a, columns)
+    a, columns = a.astype(kind), columns.astype(kind)
+    if rcond is None or rcond < 0:
+        rcond = numpy.finfo(kind).eps * (max(m, n) if rcond is None else 0.5)
+    u, s, vh = numeric.linalg.svd(a, full_matrices=False)
+    large = s > rcond * s[..., :1]
+    inverse = numeric.where(large, 1 / numeric.where(large, s, 1), 0)
+    adjoint = lambda z: numeric.swapaxes(numeric.conj(z) if z.dtype.kind == "c" else z, -1, -2)  # noqa: E731
+    x = numeric.matmul(adjoint(vh), inverse[..., None] * numeric.matmul(adjoint(u), columns))
+    rank = large.sum(axis=-1)
+    rest = abs(columns - numeric.matmul(a, x)) ** 2
+    residuals = numeric.where((rank == n)[..., None], rest.sum(axis=-2), numpy.nan)
+    return (x[..., 0] if vectors else x), (residuals[..., 0] if vectors else residuals), rank, s
+
+
 def tuned_solve(a, b, positive):
     """LU or Cholesky by measurement, where nvmath.optimization.auto_tune is on; else by what is known of the matrix."""
     from .optimization import _choices
@@ -223,6 +248,7 @@ TABLE = {
     "xm.product_of_diagonal": product_of_diagonal,
     "xm.structured_inverse": structured_inverse,
     "matmul": tuned_product,
+    "linalg.lstsq": least_squares,
     "linalg.solve": functools.partial(tuned_solve, positive=None),
 }
 LAZY = frozenset(("xm.scale_rows", "xm.scale_columns", "xm.trace_of_product", "xm.diagonal_of_product"))

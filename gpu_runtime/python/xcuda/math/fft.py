@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy
+from numpy.lib.array_utils import normalize_axis_tuple
+
 from ._namespace import Namespace
 from ._plans import Plan
 
@@ -18,7 +21,9 @@ class FFT(Plan):
 
     def __init__(self, a, *, axes=None, norm=None, prolog=None, epilog=None, precision="numpy"):
         super().__init__({"a": a}, precision)
-        axes = None if axes is None else tuple(axes)
+        axes = None if axes is None else normalize_axis_tuple(axes, numpy.ndim(a), "axes")
+        if norm not in (None, "backward", "ortho", "forward"):
+            raise ValueError(f"norm is 'backward', 'ortho' or 'forward', not {norm!r}")
 
         def transform(a, direction):
             from xcuda.math import fft

@@ -19,6 +19,12 @@ def _matmul(x1, x2, /):
     return _structured.tuned_product(x1, x2)
 
 
+def _lstsq(a, b, rcond=None):
+    """numpy.linalg.lstsq, of stacks too: (x, residuals, rank, singular values), each with the axes of the stack."""
+    return _structured.least_squares(a, b, rcond)
+
+
+lstsq = Function("linalg.lstsq", _lstsq)
 solve = Function("linalg.solve", _solve)
 matmul = Function("linalg.matmul", _matmul)
 

@@ -162,7 +162,10 @@ def _filled(vector):
 
 def _times(a, op, b, line):
     """a * b or a / b of numbers, as a number that is computed at each call where one of them may change."""
-    numbers = {"multiply": ("operator.mul", lambda x, y: x * y), "divide": ("operator.truediv", lambda x, y: x / y)}
+    numbers = {
+        "multiply": ("operator.mul", lambda x, y: x * y),
+        "divide": ("operator.truediv", lambda x, y: x / y),
+    }
     name, compute = numbers[op]
     if any(isinstance(n, Node) and n.is_array for n in (a, b)):
         return b if op == "multiply" and not isinstance(a, Node) and a == 1 else None
@@ -215,7 +218,9 @@ def _of_product(node, depth):
 
 def _broadcasts(node):
     """One operand is a number, or stretched: its zeros are none of the result's."""
-    return any(not isinstance(x, Node) or not x.is_array or x.spec.shape != node.spec.shape for x in node.args[:2])
+    return any(
+        not isinstance(x, Node) or not x.is_array or x.spec.shape != node.spec.shape for x in node.args[:2]
+    )
 
 
 def _of_sum(node, depth):
@@ -287,7 +292,9 @@ _RULES = {
     "matrix_transpose": _of_transpose,
     "tril": lambda node, depth: _triangle(node, "lower"),
     "triu": lambda node, depth: _triangle(node, "upper"),
-    "tri": lambda node, depth: {"lower"} if len(node.args) == 1 and node.kwargs.keys() <= {"dtype"} else NOTHING,
+    "tri": lambda node, depth: (
+        {"lower"} if len(node.args) == 1 and node.kwargs.keys() <= {"dtype"} else NOTHING
+    ),
     "linalg.cholesky": _cholesky,
     "diag": lambda node, depth: _of_diagonal(node) if _is_diagonal(node) else NOTHING,
     "linalg.inv": lambda node, depth: facts(node.args[0], depth),

@@ -23,7 +23,10 @@ def _square_float(node):
 
 
 def _without_double_transpose(node, scope):
-    if node.op not in ("transpose", "swapaxes", "moveaxis", "matrix_transpose") or same_values(node) is not node:
+    if (
+        node.op not in ("transpose", "swapaxes", "moveaxis", "matrix_transpose")
+        or same_values(node) is not node
+    ):
         return None
     of = node.args[0]
     if not isinstance(of, Node) or same_values(of) is not of or transposed(node) is not of:

@@ -87,7 +87,12 @@ def _dot(node, scope):
 
 def _einsum(node, scope):
     """Of two operands: sums of a * b where both have the same letters; a @ a.T where it is that. Of one: a diagonal."""
-    if len(node.args) == 2 and not node.kwargs and node.args[0] in ("ii->", "ii->i") and _matrices(node.args[1]):
+    if (
+        len(node.args) == 2
+        and not node.kwargs
+        and node.args[0] in ("ii->", "ii->i")
+        and _matrices(node.args[1])
+    ):
         op = "diagonal" if node.args[0].endswith("i") else "trace"
         return Node(op, node.args[1:], None, node.spec, None, node.line)
     if len(node.args) != 3 or node.kwargs or not isinstance(node.args[0], str) or not _floats(*node.args[1:]):
@@ -96,7 +101,12 @@ def _einsum(node, scope):
     terms, arrow, out = node.args[0].replace(" ", "").partition("->")
     left, _, right = terms.partition(",")
     letters = [left, right, out]
-    if not arrow or "." in terms or any(len(set(t)) != len(t) for t in letters) or a.spec.dtype != b.spec.dtype:
+    if (
+        not arrow
+        or "." in terms
+        or any(len(set(t)) != len(t) for t in letters)
+        or a.spec.dtype != b.spec.dtype
+    ):
         return None
     if (len(left), len(right)) != (a.ndim, b.ndim):
         return None
