@@ -412,7 +412,8 @@ private:
 
     // lower_limits.cpp
     Value call_limits(const Node& node, const std::string& name);
-    std::optional<Value> dtype_attribute(const Value& base, const std::string& attr, const Place& place) const;
+    std::optional<Value> dtype_attribute(const Value& base, const std::string& attr,
+                                         const Place& place) const;
 
     // lower_spread.cpp
     std::vector<Value> spread_items(const std::vector<ast::NodeP>& elements, std::vector<ast::NodeP>& places);
