@@ -230,6 +230,7 @@ Value Lowering::special_call(const std::string& spelling, const Node& node, bool
     if (spelling == "builtins.range") return call_range(node);
     if (spelling == "builtins.enumerate" || spelling == "builtins.zip" || spelling == "builtins.reversed")
         return call_lazy(node, name);
+    if (spelling == "numpy.finfo" || spelling == "numpy.iinfo") return call_limits(node, name);
     if (spelling == "numpy.ndindex" || spelling == "numpy.ndenumerate") return call_indices(node, name);
     if (spelling == "builtins.sum") return call_sum(node);
     if (spelling == "builtins.any" || spelling == "builtins.all") return call_any(node, name == "any");

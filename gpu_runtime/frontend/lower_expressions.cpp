@@ -354,8 +354,7 @@ Value Lowering::attribute(const Node& node) {
     }
     if (base.is_scalar() && (attr == "real" || attr == "imag")) return part(attr, base.expr, node.place);
     if (const auto found = member_attribute(base, attr, node.place)) return *found;
-    if (base.kind == Value::Kind::dtype && attr == "itemsize" && !is_record_dtype(base))
-        return scalar_value(ir::int_constant(static_cast<std::int64_t>(info(base.dtype).size), node.place));
+    if (const auto found = dtype_attribute(base, attr, node.place)) return *found;
     throw refused(node.place, spoken(base) + " has no '" + attr + "' in a kernel",
                   base.is_scalar() && attr == "conjugate" ? "call it: z.conjugate()"
                   : base.is_tuple()                       ? item_of(base)

@@ -266,12 +266,13 @@ void Lowering::each(const Value& v, const Place& place, const std::function<void
 }
 
 // A generator's names live in it alone.
-void Lowering::bind_item(const Node& target, const Value& item, const std::function<void()>& body) {
+void Lowering::bind_item(const Node& target, const Value& given, const std::function<void()>& body) {
     if (target.kind == "Name") {
-        Value kept = item.is_scalar() ? kept_still(item) : item;
+        Value kept = given.is_scalar() ? kept_still(given) : given;
         return with_loop_variable(target.text("id"), kept, body);
     }
     if (target.kind != "Tuple" && target.kind != "List") refuse_node(target);
+    const Value item = taken_apart(given, target);
     const auto& names = target.list("elts");
     if (!item.is_tuple() || item.items.size() != names.size())
         throw refused(target.place, fmt::format("{} names for {}", names.size(), spoken(item)));

@@ -1,9 +1,19 @@
-// *items in a call or a tuple: the items in its place, once each of them was evaluated in Python's order.
+// *items in a call or a tuple: the items in its place, once each of them was evaluated in Python's order; and what several
+// names take of an array.
+#include <fmt/format.h>
+#include <algorithm>
+
 #include "frontend/lowering.hpp"
 
 namespace xcuda::frontend {
 
+using ir::ExprP;
+using ir::Op;
+using Kind = Value::Kind;
+
 namespace {
+
+constexpr std::int64_t most_taken = 64;  // items of an array that names take
 
 bool starred(const ast::NodeP& n) { return n->kind == "Starred"; }
 
@@ -95,6 +105,48 @@ std::optional<Value> Lowering::comprehended(const Node& node) {
 Value Lowering::list_comprehension(const Node& node) {
     if (auto made = comprehended(node)) return *made;
     refuse_node(node);
+}
+
+// What `a, b = v` unpacks, as a tuple: an array's first axis, a record's fields, a short range, a generator. A length that
+// only the run tells is tested. Else v as it is.
+Value Lowering::taken_apart(const Value& v, const Node& target) {
+    const Place& place = target.place;
+    const std::vector<ast::NodeP>& names = target.list("elts");
+    if (v.is_tuple()) return v;
+    if (v.kind == Kind::records && v.ndim == 0) {
+        std::vector<Value> items;
+        for (const std::string& name : v.fields) items.push_back(read_value(field(v, name, place), place));
+        return tuple_value(std::move(items));
+    }
+    if (v.kind == Kind::lazy && v.text == "generator") {
+        const std::optional<Value> made = comprehended(*v.node);
+        return made ? *made : v;
+    }
+    std::optional<std::vector<Value>> known = known_items(v);
+    if (!known) known = known_range(v);
+    if (known) return tuple_value(std::move(*known));
+    const bool viewed = v.kind == Kind::expression && v.expression->alias;
+    if (!v.is_indexed() && v.kind != Kind::records && !viewed) return v;
+    if (rank(v) == 0 || (viewed && rank(v) > 1)) return v;
+    const Sequence all = sequence(v, place);
+    std::optional<std::int64_t> length;
+    if (v.is_array() && !v.expr->type.extents.empty())
+        length = v.expr->type.extents[0];
+    else if (is_constant(*all.count))
+        length = std::get<std::int64_t>(ir::number_of(*all.count));
+    if (std::any_of(names.begin(), names.end(), starred) && !length) return v;
+    const auto count = length ? *length : static_cast<std::int64_t>(names.size());
+    if (count > most_taken) return v;
+    if (!length) {
+        const ExprP wanted = ir::int_constant(count, place);
+        stop_unless(comparison(Op::ge, all.count, wanted, place), "ValueError",
+                    fmt::format("not enough values to unpack (expected {})", count), place);
+        stop_unless(comparison(Op::le, all.count, wanted, place), "ValueError",
+                    fmt::format("too many values to unpack (expected {})", count), place);
+    }
+    std::vector<Value> items;
+    for (std::int64_t i = 0; i < count; ++i) items.push_back(all.at(ir::int_constant(i, place)));
+    return tuple_value(std::move(items));
 }
 
 Value Lowering::given_value(const Node& node) { return given_values.at(&node); }

@@ -98,13 +98,15 @@ Value Lowering::read_before(Value v, const std::vector<const Node*>& targets) {
     return v;
 }
 
-void Lowering::assign_target(const Node& target, const Value& v) {
+void Lowering::assign_target(const Node& target, const Value& given) {
+    const bool several = target.kind == "Tuple" || target.kind == "List";
+    const Value v = several ? taken_apart(given, target) : given;
     if (v.is_tuple()) {  // `a, b = b, a` swaps
         const Value kept = read_before(v, {&target});
-        if (target.kind == "Tuple" || target.kind == "List") return unpack(target, kept);
+        if (several) return unpack(target, kept);
         if (target.kind == "Name") return assign(target.text("id"), kept, target.place);
     }
-    if (target.kind == "Tuple" || target.kind == "List") return unpack(target, v);
+    if (several) return unpack(target, v);
     if (target.kind == "Name") {
         Value named = materialised(v, target.place);
         name_arrays(named, target.text("id"));
@@ -154,9 +156,11 @@ void Lowering::unpack(const Node& target, const Value& v) {
     }
     if (!v.is_tuple()) {
         const bool grid1 = v.is_scalar() && v.expr->op == Op::coord;
-        throw refused(
-            target.place, fmt::format("{} names for {}", elts.size(), spoken(v)),
-            grid1 ? fmt::format("write cuda.grid({})", elts.size()) : "only a tuple can be unpacked");
+        throw refused(target.place, fmt::format("{} names for {}", elts.size(), spoken(v)),
+                      grid1 ? fmt::format("write cuda.grid({})", elts.size())
+                      : star != elts.end() && (v.is_indexed() || v.kind == Value::Kind::records)
+                          ? "* needs a length known when the kernel is compiled: index the array, or slice it"
+                          : "only a tuple or an array can be unpacked");
     }
     if (elts.size() != v.items.size())
         throw refused(target.place, fmt::format("{} names for a tuple of {}", elts.size(), v.items.size()));

@@ -156,10 +156,14 @@ void Lowering::expect_same_rounds(const Flow& before, const Flow& end) const {
     for (const auto& [name, value] : before.fixed) {
         const auto now = end.fixed.find(name);
         if (now == end.fixed.end() || (same_fixed(value, now->second) && !end.torn.count(name))) continue;
-        throw refused(now->second.place,
-                      fmt::format("'{}' names {} before the loop and another thing after a round",
-                                  unmarked(root_of(name)), spoken(value)),
-                      "use two names: what is no number is fixed while the kernel is compiled");
+        throw refused(
+            now->second.place,
+            fmt::format("'{}' names {} before the loop and another thing after a round",
+                        unmarked(root_of(name)), spoken(value)),
+            value.is_indexed() && now->second.is_indexed()
+                ? "use two names; to swap two, put both into one array, as cuda.shared.array((2, n), dtype), "
+                  "and swap an index"
+                : "use two names: what is no number is fixed while the kernel is compiled");
     }
 }
 

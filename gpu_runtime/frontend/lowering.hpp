@@ -64,7 +64,7 @@ private:
     void annotated(const Node& node);
     void augmented(const Node& node);
     Value read_before(Value v, const std::vector<const Node*>& targets);
-    void assign_target(const Node& target, const Value& value);
+    void assign_target(const Node& target, const Value& given);
     void unpack(const Node& target, const Value& value);
     void name_arrays(Value& v, const std::string& name);
     void if_statement(const Node& node);
@@ -112,7 +112,7 @@ private:
     Sequence sequence(const Value& v, const Place& place);
     void each(const Value& v, const Place& place, const std::function<void(const Value&)>& body,
               const ExprP& going = nullptr);
-    void bind_item(const Node& target, const Value& item, const std::function<void()>& body);
+    void bind_item(const Node& target, const Value& given, const std::function<void()>& body);
     void filtered(const std::vector<ast::NodeP>& tests, std::size_t first, const std::function<void()>& body);
     Value generator(const Node& node);
     Value call_lazy(const Node& node, const std::string& name);
@@ -410,12 +410,18 @@ private:
     Value coordinates(const std::string& name, const std::string& axis, const Place& place);
     std::optional<DType> dtype_from(const Value& value) const;
 
+    // lower_limits.cpp
+    Value call_limits(const Node& node, const std::string& name);
+    std::optional<Value> dtype_attribute(const Value& base, const std::string& attr,
+                                         const Place& place) const;
+
     // lower_spread.cpp
     std::vector<Value> spread_items(const std::vector<ast::NodeP>& elements, std::vector<ast::NodeP>& places);
     ast::NodeP spread_call(const Node& call);
     Value given_value(const Node& node);
     std::optional<Value> comprehended(const Node& node);
     Value list_comprehension(const Node& node);
+    Value taken_apart(const Value& v, const Node& target);
     std::map<const Node*, Value> given_values;  // of the nodes that spread_call made
     std::vector<ast::NodeP> given_nodes;        // these nodes: a closure may keep one
 

@@ -55,7 +55,7 @@ How how_to_read(PyObject* object) {
         how = How::structured;
     else if (derives(type, "numpy.generic"))
         how = has_no_format(object) ? How::numpy_bits : How::numpy_scalar;
-    else if (PyObject_CheckBuffer(object) && !PyBytes_Check(object))
+    else if (PyObject_CheckBuffer(object))
         how = How::buffer;
     else if (has_streamed_interface(object))
         how = How::cuda;

@@ -91,6 +91,10 @@ EXPRESSIONS = [
         "b[0] = np.sum(A * A) + A[0].mean() + np.argmax(b) + np.any(b > 1) + A[0] @ A[1]\nb[:] = A.max(axis=0)",
     ),
     ("Conversions", "b[0] = int(b[1]) + float(n) + bool(n) + np.int8(n) + np.float64(1)"),
+    (
+        "What a dtype's numbers are",
+        "b[0] = np.finfo(A.dtype).max if b.dtype.kind == 'f' else np.iinfo(np.int16).min\nb[1] = b.dtype.type(n)",
+    ),
     ("`abs`, `round`, `divmod`, `pow`", "q, r = divmod(n, 3)\nb[0] = abs(q) + round(b[1]) + pow(r, 2)"),
     (
         "`math.frexp`, `math.modf` and their like, which give two numbers",

@@ -168,6 +168,8 @@ MORE = [
     "x = (1.5).view(np.int64)",
     "x = b.view(complex)",
     "x = b.view(n)",
+    "x = np.iinfo(np.float32).max",
+    "x = np.finfo(np.int32).max",
     "x = n.astype(n)",
     "v = b.view(np.int8)\nv[0] = 1",
     "v = b.view(np.int32)\nv[0:2] = 1",

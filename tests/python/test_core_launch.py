@@ -261,6 +261,10 @@ def test_everything_that_looks_like_an_array():
     out = bytearray(3)
     add_one(memoryview(b"abc"), out)
     assert bytes(out) == b"bcd"
+    add_one(b"xyz", out)
+    assert bytes(out) == b"yz{"
+    with pytest.raises(ValueError, match="is read-only"):
+        add_one(out, b"abc")
 
     class HasArray:
         def __array__(self, dtype=None, copy=None):

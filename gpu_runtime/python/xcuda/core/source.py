@@ -432,7 +432,8 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
             return {"kind": "host", "type": type(value).__name__, "text": describe(value)}
         return {"kind": "scalar", "dtype": known[0], **constant_of(known[1])}
     if isinstance(value, type):
-        if value.__name__ in ("ndindex", "ndenumerate") and value.__module__.partition(".")[0] == "numpy":
+        named = value.__name__ in ("ndindex", "ndenumerate", "finfo", "iinfo")
+        if named and value.__module__.partition(".")[0] == "numpy":
             return {"kind": "function", "name": f"numpy.{value.__name__}"}
         builtin = getattr(builtins, value.__name__, None) is value
         if builtin and issubclass(value, BaseException):
@@ -447,8 +448,19 @@ def _simple_meaning(value: Any) -> dict[str, Any] | None:
             if items and all(items):
                 found |= {"fields": [member.name for member in value], "items": items}
         return found
+    limits = _LIMITS.get(type(value).__name__)
+    if limits and type(value).__module__.startswith("numpy"):  # np.finfo(np.float32), made outside
+        items = [_simple_meaning(getattr(value, name)) for name in limits]
+        return {"kind": "tuple", "items": items, "fields": limits}
     spelling = _spelling(value)
     return None if spelling is None else {"kind": "function", "name": spelling}
+
+
+_LIMITS = {  # as frontend/lower_limits.cpp has them
+    "iinfo": ("bits", "dtype", "max", "min"),
+    "finfo": ("bits", "dtype", "eps", "epsneg", "max", "min", "nmant", "precision", "resolution")
+    + ("smallest_normal", "smallest_subnormal", "tiny"),
+}
 
 
 def _member(value: Any) -> dict[str, Any]:
