@@ -92,31 +92,22 @@ std::shared_ptr<const Event> event_of(const Specialisation& kernel, const device
         std::shared_ptr<const Event> event;
         std::vector<std::int64_t> figures;
     };
-    struct Recent {
-        std::array<Entry, 8> entries;
-        std::size_t next = 0;
-    };
-    thread_local Recent of_thread;
-    auto& [entries, next] = of_thread;  // asked for once: each asking is a call in a shared library
-    std::size_t count = 0;
-    for (const Argument& a : arguments) count += a.is_array ? static_cast<std::size_t>(a.ndim) : 1;
-    std::array<std::int64_t, 64> few;
-    std::vector<std::int64_t> many(count > few.size() ? count : 0);
-    const std::span<std::int64_t> figures(many.empty() ? few.data() : many.data(), count);
-    std::int64_t* to = figures.data();
+    thread_local std::array<Entry, 8> entries;
+    thread_local std::size_t next = 0;
+    thread_local std::vector<std::int64_t> figures;
+    figures.clear();
     for (const Argument& a : arguments) {
         if (a.is_array)
-            for (int axis = 0; axis < a.ndim; ++axis) *to++ = a.lengths[static_cast<std::size_t>(axis)];
+            figures.insert(figures.end(), a.lengths.begin(), a.lengths.begin() + a.ndim);
         else
-            *to++ = static_cast<std::int64_t>(a.bits);
+            figures.push_back(static_cast<std::int64_t>(a.bits));
     }
     for (const Entry& e : entries)
         if (e.event && e.event->kernel == kernel.facts && e.event->shape == shape &&
-            e.event->automatic_shape == automatic && std::ranges::equal(e.figures, figures))
+            e.event->automatic_shape == automatic && e.figures == figures)
             return e.event;
     Entry& entry = entries[next++ % entries.size()];
-    entry = {std::make_shared<const Event>(made_event(kernel, shape, automatic, arguments)),
-             {figures.begin(), figures.end()}};
+    entry = {std::make_shared<const Event>(made_event(kernel, shape, automatic, arguments)), figures};
     return entry.event;
 }
 
