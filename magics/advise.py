@@ -2,10 +2,40 @@
 
 from __future__ import annotations
 
+import ast
 import html
 
 from IPython.core.error import UsageError
 from xcuda.magics.source import Text
+
+
+def call_of(line: str) -> tuple[str, list[str]] | None:
+    """("k[4, 2]", ["y", "x[1:]"]) of "k[4, 2](y, x[1:])" and of "k[4, 2] y x[1:]"; None for what has no brackets."""
+    line = line.strip()
+    if not any(bracket in line for bracket in "[(") or line.startswith("-"):
+        return None
+    try:
+        call = ast.parse(line, mode="eval").body
+    except SyntaxError:
+        words = _words(line)
+        return words[0], words[1:]
+    if not isinstance(call, ast.Call):
+        return line, []
+    if call.keywords or any(isinstance(a, ast.Starred) for a in call.args):
+        raise UsageError("%cuda_advise takes a call's arguments one by one, in order and without names")
+    return ast.get_source_segment(line, call.func), [ast.get_source_segment(line, a) for a in call.args]
+
+
+def _words(line: str) -> list[str]:
+    """Parts between blanks that are in no brackets."""
+    words, depth = [""], 0
+    for character in line:
+        depth += (character in "([{") - (character in ")]}")
+        if character.isspace() and depth <= 0:
+            words.append("")
+        else:
+            words[-1] += character
+    return [word for word in words if word]
 
 
 def advise(kernel, name: str, arguments: list) -> Text:

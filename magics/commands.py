@@ -54,19 +54,23 @@ class CudaMagics(Magics):
         return source_of(self._object(options.kernel), options.kernel, form, options.version, options.target)
 
     @magic_arguments()
-    @argument("kernel", help="a @cuda.kernel function, or kernel[grid, block]")
+    @argument("kernel", help="a @cuda.kernel function, kernel[grid, block], or a whole call of one")
     @argument(
-        "arguments", nargs="*", help="names of the arguments of a call; without, the types of the last one"
+        "arguments",
+        nargs="*",
+        default=[],
+        help="names of the arguments of a call; without, the types of the last one",
     )
     @line_magic
     def cuda_advise(self, line):
         """What costs a kernel its time or its correctness, found in a traced run of some of its blocks."""
-        options = parse_argstring(self.cuda_advise, line)
-        from xcuda.magics.advise import advise
+        from xcuda.magics.advise import advise, call_of
 
-        return advise(
-            self._value(options.kernel), options.kernel, [self._value(name) for name in options.arguments]
-        )
+        kernel, arguments = call_of(line) or (None, None)
+        if kernel is None:
+            options = parse_argstring(self.cuda_advise, line)
+            kernel, arguments = options.kernel, options.arguments
+        return advise(self._value(kernel), kernel, [self._value(name) for name in arguments])
 
     @magic_arguments()
     @argument("device", nargs="?", help="cpu, cuda:0, ...: the device for all cells from now on")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 
 import xcuda
 
@@ -72,6 +73,14 @@ def complete_options(shell) -> None:
     """The options of these magics, and the values of an option that has a fixed list of them, on Tab."""
     if getattr(shell, "_xcuda_completes", False) or not hasattr(shell, "set_hook"):
         return
+    try:
+        from IPython.core.completer import context_matcher
+    except ImportError:
+        pass  # before IPython 8.6: Python's names stand among the options
+    else:
+        shell.Completer.custom_matchers.append(context_matcher()(only_options(shell)))
+        shell._xcuda_completes = True
+        return
     for kind, names in NAMES.items():
         prefix = "%" if kind == "line" else "%%"
         for name in names:
@@ -79,6 +88,35 @@ def complete_options(shell) -> None:
             if kind == "line":
                 shell.set_hook("complete_command", offered_options, str_key=name)  # automagic
     shell._xcuda_completes = True
+
+
+def only_options(shell):
+    """IPython's matcher: where a magic of ours takes an option or a value, that and nothing else."""
+    known = {
+        prefix + name
+        for kind, names in NAMES.items()
+        for name in names
+        for prefix in (("%", "") if kind == "line" else ("%%",))
+    }
+
+    def matcher(context):
+        line = context.text_until_cursor
+        offered: list[str] = []
+        word = re.search(r"[^\s,]*\Z", line)[0]
+        magic, blank, _ = line.lstrip().partition(" ")
+        if blank and magic in known:
+            from xcuda.magics.completions import option_completions
+
+            offered = option_completions(shell, line, word)
+        return {
+            "completions": [SimpleCompletion(text=text, type="option") for text in offered],
+            "matched_fragment": word,
+            "suppress": bool(offered),
+        }
+
+    from IPython.core.completer import SimpleCompletion
+
+    return matcher
 
 
 def offered_options(shell, event) -> list[str]:

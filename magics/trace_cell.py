@@ -25,4 +25,6 @@ def trace_cell(shell, cell: str, file: str, quiet: bool) -> None:
     except OSError as error:
         raise UsageError(f"{path} can't be written: {error.strerror}") from None
     count = len(report.document["timeline"]["events"])
-    print(f"{count} events written to {path}; ui.perfetto.dev and chrome://tracing open it")
+    print(
+        f"{count} event{'s' if count != 1 else ''} written to {path}; ui.perfetto.dev and chrome://tracing open it"
+    )

@@ -101,7 +101,7 @@ def test_a_trace_is_written(shell, tmp_path):
     captured = run(shell, f'%%cuda_trace -q "{file}"\n{CALL}')
     trace = json.loads(file.read_text())
     assert "triple" in [e["name"] for e in trace["traceEvents"]]
-    assert f"events written to {file}" in captured.stdout
+    assert f"1 event written to {file}" in captured.stdout
     assert report_of(captured) is None
     assert report_of(run(shell, f"%%cuda_trace {tmp_path / 'b.json'}\n{CALL}"))["kernels"]
 
@@ -160,7 +160,7 @@ def test_occupancy_of_a_named_gpu(shell):
         ("%%cuda_trace\n1", "the following arguments are required: file"),
         ("%%cuda_trace /nowhere/at/all/x.json\n1", "can't be written: there is no folder /nowhere/at/all"),
         ("%%cuda_trace /\n1", "/ is a folder"),
-        ("%cuda_occupancy", "the following arguments are required: kernel"),
+        ("%cuda_occupancy", "the following arguments are required: kernel\n"),
         ("%cuda_occupancy nothing_of_this_name", "there is no 'nothing_of_this_name' here"),
         ("%cuda_occupancy np", "np is no kernel but module"),
         ("%cuda_occupancy triple many", "a block size is a number or as 16x16, not 'many'"),
@@ -210,7 +210,13 @@ def test_tab_offers_options_and_values(shell, line, word, offered):
 def test_tab_asks_us_in_a_real_completion(shell):
     from IPython.core.completer import provisionalcompleter
 
-    with provisionalcompleter():
-        line = "%%cuda_profile --roo"
-        found = [c.text for c in shell.Completer.completions(line, len(line))]
-    assert "--roofline" in found
+    def offered(line):
+        with provisionalcompleter():
+            return [(c.text, c.start) for c in shell.Completer.completions(line, len(line))]
+
+    assert ("--roofline", 15) in offered("%%cuda_profile --roo")
+    # Options alone: -- before each of Python's names would be Python as well.
+    assert all(text.startswith("--") and text[2:3].islower() for text, _ in offered("%%cuda_profile --"))
+    assert not [text for text, _ in offered("%%cuda_profile --") if text in ("--abs", "--all")]
+    assert [text for text, _ in offered("%cuda_report ")] == ["full", "off", "on"]
+    assert offered("%%cuda_profile -m time,occ") == [("occupancy", 23)]

@@ -33,6 +33,13 @@ long, short = np.ones(4096, np.float32), np.ones(1024, np.float32)
     advice = shell.run_line_magic("cuda_advise", "every_fourth short long")
     assert "y[i] = x[4 * i]" in repr(advice)
     assert "neighbouring threads are 4 elements apart" in repr(advice)
+    for line in (
+        "every_fourth(short, long)",
+        "every_fourth[8, 128](short, long[:])",
+        "every_fourth[8, 128] short long",
+        "every_fourth[(8, 1), 128] short long[:]",
+    ):
+        assert "4 elements apart" in repr(shell.run_line_magic("cuda_advise", line)), line
     page = advice._repr_mimebundle_()["text/html"]
     assert "<code>y[i] = x[4 * i]</code>" in page and "<script" not in page
     assert "nothing to change" in repr(shell.run_line_magic("cuda_advise", "triple"))
@@ -149,6 +156,8 @@ def test_source_in_other_forms(shell):
         ),
         ("%cuda_source shell_number", "shell_number is no kernel but int"),
         ("%cuda_source fresh_kernel", "fresh_kernel has not been compiled yet: call it once"),
+        ("%cuda_advise", "the following arguments are required: kernel\n"),
+        ("%cuda_advise triple[1, 32](a=3)", "takes a call's arguments one by one"),
         ("%cuda_advise fresh_kernel", "fresh_kernel has not been called yet"),
         ("%cuda_advise shell_number", "shell_number is no kernel but int"),
         ("%cuda_advise nothing_of_this_name", "nothing_of_this_name"),

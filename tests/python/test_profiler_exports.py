@@ -158,6 +158,12 @@ def test_json_comes_back(tmp_path):
     text = report.to_json(tmp_path / "r.json", indent=1)
     assert (tmp_path / "r.json").read_text() == text
     assert Report.from_json(text).document == report.document
+    for path in (tmp_path / "r.json", str(tmp_path / "r.json")):
+        assert Report.from_json(path).document == report.document
+    with pytest.raises(FileNotFoundError):
+        Report.from_json(tmp_path / "none.json")
+    with pytest.raises(ValueError, match="this is no report: it is no JSON"):
+        Report.from_json("{")
     with pytest.raises(ValueError, match="this JSON is no report: its schema is not xcuda.report/1"):
         Report.from_json("[1]")
 

@@ -10,7 +10,7 @@
 
 namespace xcuda::device::cuda {
 
-class CudaFunction : public Function {
+class CudaFunction final : public Function {
 public:
     /// The context is current.
     CudaFunction(const Image& image, CUcontext context);

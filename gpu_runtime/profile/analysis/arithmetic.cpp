@@ -12,14 +12,45 @@ using namespace ir;
 
 namespace {
 
-std::size_t widest_float(const Module& module) {
-    std::size_t widest = 0;
-    const Function& kernel = module.kernel();
+using What = launch::TraceRecord::What;
+
+struct Widths {
+    std::size_t all = 0, written = 0;  // bytes of the widest floats of arrays, and of arrays that are written
+    std::string widest;                // the array
+};
+
+Widths widths_of(const Subject& subject) {
+    Widths made;
+    const Function& kernel = subject.typed.kernel();
     for (const VarId p : kernel.params) {
-        const Type& t = kernel.vars[static_cast<std::size_t>(p)].type;
-        if (t.is_array() && is_floating(t.dtype)) widest = std::max<std::size_t>(widest, info(t.dtype).size);
+        const Var& v = kernel.vars[static_cast<std::size_t>(p)];
+        if (!v.type.is_array() || !is_floating(v.type.dtype) || info(v.type.dtype).size <= made.all) continue;
+        made.all = info(v.type.dtype).size;
+        made.widest = v.name;
     }
-    return widest;
+    for (const auto& [site, blocks] : places(subject.seen, What::write)) {
+        const Var* array = array_of(subject, site);
+        if (array && array->type.space == Space::global && is_floating(array->type.dtype))
+            made.written = std::max<std::size_t>(made.written, info(array->type.dtype).size);
+    }
+    return made;
+}
+
+/// What the kernel is: of narrower floats than float64, wherever its results go.
+std::string kind_of(const Widths& widths, std::size_t width) {
+    return widths.all < 8 ? fmt::format("a kernel whose arrays are float{}", 8 * width)
+                          : fmt::format("a kernel that writes float{}", 8 * width);
+}
+
+std::string instead_of(const Widths& widths, std::size_t width) {
+    const std::string why = ": float64 runs at half the speed on data-centre GPUs and at a 64th on others";
+    if (widths.all < 8)
+        return fmt::format("write np.float{0}(...) round the operand, so that the line stays float{0}{1}",
+                           8 * width, why);
+    return fmt::format(
+        "give {0} as float{1}, or write np.float{1}(...) round what is read of it, where its last "
+        "digits do not matter{2}",
+        widths.widest, 8 * width, why);
 }
 
 // What made it float64, as far as the operands tell.
@@ -48,8 +79,9 @@ void in_loops(const Body& body, bool inside, const Visit& visit) {
 }  // namespace
 
 void float64_arithmetic(const Subject& subject, std::vector<Finding>& found) {
-    const std::size_t widest = widest_float(subject.typed);
-    if (widest == 0 || widest >= 8) return;
+    const Widths widths = widths_of(subject);
+    const std::size_t width = widths.all < 8 ? widths.all : widths.written;
+    if (width == 0 || width >= 8) return;
     std::set<int> lines;
     for (const Function& f : subject.typed.functions)
         each_stmt(f.body, [&](const Stmt& s) {
@@ -63,12 +95,8 @@ void float64_arithmetic(const Subject& subject, std::vector<Finding>& found) {
                     found.push_back(
                         {{},
                          place,
-                         fmt::format("float64 arithmetic in a kernel whose arrays are float{} ({})",
-                                     8 * widest, cause(e)),
-                         fmt::format("write np.float{0}(...) round the operand, so that the line stays "
-                                     "float{0}: float64 runs at half the speed on data-centre GPUs and at a "
-                                     "64th on others",
-                                     8 * widest),
+                         fmt::format("float64 arithmetic in {} ({})", kind_of(widths, width), cause(e)),
+                         instead_of(widths, width),
                          2.0});
                 });
         });

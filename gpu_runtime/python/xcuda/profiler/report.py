@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import xcuda
@@ -63,9 +64,12 @@ class Report:
         return _kept(json.dumps(self.document, indent=indent), file)
 
     @classmethod
-    def from_json(cls, text: str) -> Report:
-        """The report of which to_json gave `text`. ValueError where it is none."""
-        document = json.loads(text)
+    def from_json(cls, text) -> Report:
+        """The report of which to_json gave `text`, or wrote the file of this path. ValueError where it is none."""
+        try:
+            document = json.loads(_text_of(text))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"this is no report: it is no JSON ({error})") from None
         if not isinstance(document, dict) or document.get("schema") != SCHEMA:
             raise ValueError(f"this JSON is no report: its schema is not {SCHEMA}")
         return cls(document)
@@ -145,6 +149,16 @@ def _line(kernel: dict) -> str:
     shape = f"grid {tuple(kernel['grid'])}, block {tuple(kernel['block'])}"
     calls = _counted(kernel["calls"], "launch", "es")
     return f"  {kernel['name']}: " + ", ".join([calls, f"{time} on {kernel['device']}", *rates, shape])
+
+
+def _text_of(source) -> str:
+    """JSON text as it is; of a path the file's."""
+    if isinstance(source, os.PathLike) or (
+        isinstance(source, str) and not source.lstrip().startswith(("{", "["))
+    ):
+        with open(source, encoding="utf-8") as file:
+            return file.read()
+    return source
 
 
 def _kept(text: str, file) -> str:
