@@ -110,8 +110,14 @@ def plan_of(kernel, m, k, n, dtype="float16"):
 def test_which_tiles_four_warps_get():
     """By the result's size: few tiles are small ones, so that more blocks have work."""
     expect_nvrtc()
-    for shape in ((512, 512, 512), (1024, 1024, 1024), (1024, 16384, 1024)):
-        plan = plan_of(product, *shape)
+    plan = plan_of(product, 512, 512, 512)  # as measured.hpp has it, of float16 alone
+    assert (plan["unit"], plan["threads"], plan["stages"]) == ([64, 256], 128, 5)
+    for shape, dtype in (
+        ((512, 512, 512), bfloat16()),
+        ((1024, 1024, 1024), "float16"),
+        ((1024, 16384, 1024), "float16"),
+    ):
+        plan = plan_of(product, *shape, dtype)
         assert (plan["unit"], plan["threads"], plan["stages"]) == ([64, 128], 128, 8)
     for shape in ((4096, 4096, 4096), (16384, 1024, 1024), (1024, 1024, 16384)):
         plan = plan_of(product, *shape)
