@@ -185,6 +185,18 @@ def test_operands_by_bulk_copies(name):
         assert "xc_tile_flow" not in elsewhere["text"]
 
 
+@pytest.mark.parametrize("stores", ["pairs", "lines"])
+def test_sums_stored_in_lines(stores):
+    """Four lanes exchange their pairs for sixteen bytes of a row each; no GPU has run it, so it is asked for."""
+    A = np.ones((64, 64), np.float16)
+    plan = {"unit": (64, 128), "products": "wgmma", "copies": "bulk", "stores": stores}
+    made = compiles(tiles.tile_kernel(product.py_func, tile_size=(16, 16), plan=plan), (A, A, A), ("sm_90",))
+    assert made["local_bytes"] == 0
+    assert ("xc_tile_quad(" in made["text"]) == ("xc_tile_store<8>(" in made["text"]) == (stores == "lines")
+    code = machine_code(made)
+    assert code is None or ("STG.E.128" in code) == (stores == "lines")
+
+
 def test_warps_that_multiply_meet_by_themselves():
     """In an epilogue that reads other threads' elements, with the warp that fetches elsewhere."""
 
