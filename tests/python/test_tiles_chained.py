@@ -1,5 +1,7 @@
 """Products in a chain, the second of which takes what the first gave from registers: GPU plans, run on the CPU device."""
 
+import re
+
 import numpy as np
 import pytest
 from test_tiles_cuda import machine_code
@@ -150,6 +152,11 @@ def test_groups_of_warps_take_turns(name):
     assert text.count("__syncthreads") == 1, "where the gates are made"
     assert "xc_tile_async<" not in text and "xc_poll" not in text
     assert ("xc_tile_turn_take<" in text) == (threads > 256)
+    given = [int(n) for n in re.findall(r"(?:fewer|more)_registers<(\d+)>", text)]
+    if threads > 256:  # more than the block was launched with would be waited for without end
+        assert 128 * min(given) + (threads - 128) * max(given) <= made["registers"] * threads <= 65536
+    else:
+        assert not given
     code = machine_code(made)
     if code is None:
         return

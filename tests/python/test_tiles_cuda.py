@@ -110,8 +110,14 @@ def plan_of(kernel, m, k, n, dtype="float16"):
 def test_which_tiles_four_warps_get():
     """By the result's size: few tiles are small ones, so that more blocks have work."""
     expect_nvrtc()
-    for shape in ((512, 512, 512), (1024, 1024, 1024), (1024, 16384, 1024)):
-        plan = plan_of(product, *shape)
+    plan = plan_of(product, 512, 512, 512)  # as measured.hpp has it, of float16 alone
+    assert (plan["unit"], plan["threads"], plan["stages"]) == ([64, 256], 128, 5)
+    for shape, dtype in (
+        ((512, 512, 512), bfloat16()),
+        ((1024, 1024, 1024), "float16"),
+        ((1024, 16384, 1024), "float16"),
+    ):
+        plan = plan_of(product, *shape, dtype)
         assert (plan["unit"], plan["threads"], plan["stages"]) == ([64, 128], 128, 8)
     for shape in ((4096, 4096, 4096), (16384, 1024, 1024), (1024, 1024, 16384)):
         plan = plan_of(product, *shape)
@@ -177,6 +183,18 @@ def test_operands_by_bulk_copies(name):
     if name == "int8":
         elsewhere = compiles(kernel, (A, A, C), ("sm_100",))
         assert "xc_tile_flow" not in elsewhere["text"]
+
+
+@pytest.mark.parametrize("stores", ["pairs", "lines"])
+def test_sums_stored_in_lines(stores):
+    """Four lanes exchange their pairs for sixteen bytes of a row each; no GPU has run it, so it is asked for."""
+    A = np.ones((64, 64), np.float16)
+    plan = {"unit": (64, 128), "products": "wgmma", "copies": "bulk", "stores": stores}
+    made = compiles(tiles.tile_kernel(product.py_func, tile_size=(16, 16), plan=plan), (A, A, A), ("sm_90",))
+    assert made["local_bytes"] == 0
+    assert ("xc_tile_quad(" in made["text"]) == ("xc_tile_store<8>(" in made["text"]) == (stores == "lines")
+    code = machine_code(made)
+    assert code is None or ("STG.E.128" in code) == (stores == "lines")
 
 
 def test_warps_that_multiply_meet_by_themselves():
