@@ -132,18 +132,19 @@ def run(coroutine):
         asyncio._set_running_loop(outer)
 
 
-def pump() -> tuple[int, int]:
-    """Run the callbacks that are due. Returns the descriptor to wait for (-1: none) and milliseconds (-1: for ever)."""
+def pump(tell) -> tuple[int, int]:
+    """Run the callbacks that are due; what interrupts them goes to `tell`. Returns the descriptor to wait for
+    (-1: none) and milliseconds (-1: for ever)."""
     loop = _loop
     if loop is None or loop.is_closed():
         return -1, -1
     try:
         ready, scheduled, selector = loop._ready, loop._scheduled, loop._selector
     except AttributeError:  # not one of CPython's loops: look often
-        _run_once(loop)
+        _run_once(loop, tell)
         return -1, 20
     if ready or _milliseconds_left(loop, scheduled) == 0 or selector.select(0):
-        _run_once(loop)
+        _run_once(loop, tell)
     if ready:
         return selector.fileno(), 0
     return selector.fileno(), _milliseconds_left(loop, scheduled)
@@ -156,10 +157,10 @@ def _milliseconds_left(loop, scheduled) -> int:
     return max(0, int(left * 1000 + 0.999)) if left > 0 else 0
 
 
-def _run_once(loop) -> None:
+def _run_once(loop, tell) -> None:
     loop.call_soon(loop.stop)
     try:
-        with _between_steps(loop, lambda raised: None):
+        with _between_steps(loop, tell):
             loop.run_forever()
     except (KeyboardInterrupt, SystemExit):
         print("A task that ran between two cells was stopped:", file=sys.stderr)
