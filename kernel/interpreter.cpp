@@ -109,6 +109,12 @@ idle_work interpreter::pump() {
         interrupt_window window;
         const py::tuple wait = m_python.attr("pump")();
         return {wait[0].cast<int>(), wait[1].cast<long>()};
+    } catch (py::error_already_set& error) {
+        if (error.matches(PyExc_KeyboardInterrupt)) {
+            m_python.attr("stop_kernels")();
+        }
+        m_server->streams().log(std::string("xcuda kernel: between cells: ") + error.what() + "\n");
+        return {-1, 50};
     } catch (const std::exception& error) {
         m_server->streams().log(std::string("xcuda kernel: between cells: ") + error.what() + "\n");
         return {-1, 50};

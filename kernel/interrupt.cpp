@@ -52,6 +52,7 @@ interrupt_window::~interrupt_window() {
     PyErr_Fetch(&type, &value, &trace);  // the destructor may run while an exception is on its way
     if (PyErr_CheckSignals() != 0) {
         PyErr_Clear();
+        came_while_idle = 1;
     }
     PyErr_Restore(type, value, trace);
 }

@@ -9,8 +9,8 @@ namespace xcuda::kernel {
 // thread.
 void ignore_interrupts_while_idle();
 
-// While one lives, SIGINT reaches CPython's handler. Windows nest. Its end swallows an interrupt that came
-// too late to stop anything. Needs the GIL at both ends, and the main thread.
+// While one lives, SIGINT reaches CPython's handler. Windows nest. An interrupt that came too late to
+// stop anything in it counts as one that came while no cell ran. Needs the GIL at both ends, and the main thread.
 class interrupt_window {
 public:
     interrupt_window();

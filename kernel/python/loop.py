@@ -4,6 +4,7 @@ A plain cell may call ``asyncio.create_task`` as with ipykernel: the loop is mar
 on when the cell has ended; they stand still only while a cell computes without awaiting.
 """
 
+import signal
 import sys
 import traceback
 
@@ -72,6 +73,33 @@ class _Interruptible:
                 error = other
 
 
+class _between_steps:
+    """While inside, what SIGINT raises while no task's code runs goes to `tell` instead: raised inside the loop's own
+    code, it could lose a callback that was about to be called, and its task would wait for ever."""
+
+    def __init__(self, loop, tell):
+        self._loop, self._tell = loop, tell
+
+    def _handle(self, number, frame):
+        import asyncio
+
+        if asyncio.current_task(self._loop) is not None:
+            return self._before(number, frame)
+        try:
+            self._before(number, frame)
+        except BaseException as raised:
+            self._loop.call_soon_threadsafe(self._tell, raised)
+
+    def __enter__(self):
+        self._before = signal.getsignal(signal.SIGINT)
+        if callable(self._before):
+            signal.signal(signal.SIGINT, self._handle)
+
+    def __exit__(self, *_):
+        if signal.getsignal(signal.SIGINT) == self._handle:
+            signal.signal(signal.SIGINT, self._before)
+
+
 def run(coroutine):
     """IPython's ``loop_runner``: run a cell that awaits, to its end."""
     import asyncio
@@ -86,30 +114,37 @@ def run(coroutine):
     asyncio._set_running_loop(None)
     try:
         task = loop.create_task(drive())
-        while True:
-            try:
-                return loop.run_until_complete(task)
-            except BaseException as raised:
-                if task.done():
-                    raise
+
+        def interrupt(raised):
+            if not task.done():
                 body.interrupted = raised.with_traceback(None)
                 task.cancel()
+
+        while True:
+            try:
+                with _between_steps(loop, interrupt):
+                    return loop.run_until_complete(task)
+            except BaseException as raised:  # in another task
+                if task.done():
+                    raise
+                interrupt(raised)
     finally:
         asyncio._set_running_loop(outer)
 
 
-def pump() -> tuple[int, int]:
-    """Run the callbacks that are due. Returns the descriptor to wait for (-1: none) and milliseconds (-1: for ever)."""
+def pump(tell) -> tuple[int, int]:
+    """Run the callbacks that are due; what interrupts them goes to `tell`. Returns the descriptor to wait for
+    (-1: none) and milliseconds (-1: for ever)."""
     loop = _loop
     if loop is None or loop.is_closed():
         return -1, -1
     try:
         ready, scheduled, selector = loop._ready, loop._scheduled, loop._selector
     except AttributeError:  # not one of CPython's loops: look often
-        _run_once(loop)
+        _run_once(loop, tell)
         return -1, 20
     if ready or _milliseconds_left(loop, scheduled) == 0 or selector.select(0):
-        _run_once(loop)
+        _run_once(loop, tell)
     if ready:
         return selector.fileno(), 0
     return selector.fileno(), _milliseconds_left(loop, scheduled)
@@ -122,10 +157,11 @@ def _milliseconds_left(loop, scheduled) -> int:
     return max(0, int(left * 1000 + 0.999)) if left > 0 else 0
 
 
-def _run_once(loop) -> None:
+def _run_once(loop, tell) -> None:
     loop.call_soon(loop.stop)
     try:
-        loop.run_forever()
+        with _between_steps(loop, tell):
+            loop.run_forever()
     except (KeyboardInterrupt, SystemExit):
         print("A task that ran between two cells was stopped:", file=sys.stderr)
         traceback.print_exc()

@@ -44,7 +44,7 @@ def start(ipython_shell) -> None:
 
 
 def pump() -> tuple[int, int]:
-    return loop.pump()
+    return loop.pump(lambda raised: stop_kernels())
 
 
 def stop_kernels() -> None:

@@ -90,7 +90,11 @@ class ZMQInteractiveShell(InteractiveShell):
 
     def _get_exc_info(self, exc_tuple=None):
         etype, value, trace = super()._get_exc_info(exc_tuple)
-        return etype, value, without_own(trace, etype is KeyboardInterrupt or etype.__name__ == "TimeLimitError")
+        return (
+            etype,
+            value,
+            without_own(trace, etype is KeyboardInterrupt or etype.__name__ == "TimeLimitError"),
+        )
 
     def showsyntaxerror(self, filename=None, running_compiled_code=False):
         """What a kernel refuses is a SyntaxError of a running cell: without the frames of IPython above the cell."""

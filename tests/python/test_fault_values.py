@@ -70,3 +70,71 @@ def test_a_name_whose_value_does_not_follow_is_left_out():
 
     text = told(summed[1, 4], np.zeros(3), np.ones(5, np.int64))
     assert "i = 1" in text or "i = 2" in text or "i = 3" in text
+
+
+def test_a_divisor_that_comes_from_memory():
+    @cuda.kernel
+    def divided(out, x):
+        i = cuda.grid(1)
+        d = x[i]
+        out[i] = 7 // d
+
+    x = np.ones(8, np.int64)
+    x[5] = 0
+    assert told(divided[1, 8], np.zeros(8, np.int64), x) == "i = 5, d = 0"
+
+
+def put(out, at, n):
+    out[at + n] = 1
+
+
+def test_a_helper_s_names_follow_from_its_one_call():
+    @cuda.kernel
+    def calls(out, n):
+        i = cuda.grid(1)
+        if i == 3:
+            put(out, i * 2, n)
+
+    assert told(calls[1, 8], np.zeros(8), 7) == "at = 6, n = 7"
+
+
+def test_a_raise_tells_of_the_condition_that_it_stands_under():
+    @cuda.kernel
+    def refuses(out):
+        i = cuda.grid(1)
+        half = i // 2
+        if half == 3:
+            raise IndexError("not that one")
+
+    assert told(refuses[1, 7], np.zeros(8)) == "half = 3"
+
+
+def test_a_name_without_a_value_is_told_none():
+    @cuda.kernel
+    def late(out, n):
+        i = cuda.grid(1)
+        if n < 0:
+            t = i
+        out[i] = t
+
+    with pytest.raises(UnboundLocalError) as caught:
+        late[1, 1](np.zeros(1), 3)
+        cuda.synchronize()
+    assert str(caught.value).endswith("where i = 0")
+
+
+def test_a_guard_is_proposed_only_where_the_index_is_the_thread_s_place():
+    @cuda.kernel
+    def own(out):
+        out[cuda.grid(1)] = 1
+
+    @cuda.kernel
+    def shifted(out, n):
+        i = cuda.grid(1)
+        out[i + n] = 1
+
+    for kernel, arguments, guarded in ((own, (), True), (shifted, (64,), False)):
+        with pytest.raises(IndexError) as caught:
+            kernel[4, 32](np.zeros(65), *arguments)
+            cuda.synchronize()
+        assert ("a guard such as" in str(caught.value)) == guarded

@@ -113,3 +113,57 @@ def test_interrupt_request_on_the_control_channel(kernel):
     kernel.client.control_channel.send(kernel.client.session.msg("interrupt_request", {}))
     assert kernel.finish(message_id).reply["ename"] == "KeyboardInterrupt"
     assert kernel.client.get_control_msg(timeout=60)["msg_type"] == "interrupt_reply"
+
+
+SLOW = """
+class Slow:
+    def __dir__(self):
+        while True: pass
+    def __repr__(self):
+        while True: pass
+slow = Slow()
+class Untold(Exception):
+    def __str__(self):
+        while True: pass
+"""
+
+
+@pytest.mark.parametrize(("question", "text"), [("complete", "slow.a"), ("inspect", "slow")])
+def test_a_question_that_never_ends_is_interrupted(kernel, question, text):
+    kernel.run(SLOW)
+    message_id = getattr(kernel.client, question)(text, len(text))
+    time.sleep(0.5)
+    kernel.manager.interrupt_kernel()
+    assert kernel.reply(message_id)["status"] in ("ok", "error")
+    assert kernel.run("6 * 7").result == "42"
+
+
+def test_an_error_that_can_not_be_shown_is_left(kernel):
+    kernel.run(SLOW)
+    message_id = kernel.client.execute("raise Untold()")
+    for _ in range(8):  # each __str__ that is asked is one more
+        time.sleep(0.4)
+        kernel.manager.interrupt_kernel()
+    assert kernel.reply(message_id)["status"] == "error"
+    assert kernel.run("6 * 7").result == "42"
+
+
+def test_a_widget_s_handler_is_interrupted(kernel):
+    kernel.run(
+        "import comm\ndef looper(made, message):\n    @made.on_msg\n    def got(message):\n        while True: pass\n"
+        "comm.get_comm_manager().register_target('looper', looper)"
+    )
+    for kind, content in (("comm_open", {"target_name": "looper"}), ("comm_msg", {})):
+        message = kernel.client.session.msg(kind, {"comm_id": "loops", "data": {}, **content})
+        kernel.client.shell_channel.send(message)
+    time.sleep(0.5)
+    kernel.manager.interrupt_kernel()
+    assert kernel.run("6 * 7").result == "42"
+
+
+def test_a_request_of_before_the_cell_does_not_interrupt_it(kernel):
+    stale = kernel.client.session.msg("interrupt_request", {})
+    message_id = kernel.client.execute("print('begun', flush=True)\nimport time\ntime.sleep(0.7)\n'whole'")
+    kernel.wait_for("stream", message_id)
+    kernel.client.control_channel.send(stale)
+    assert kernel.finish(message_id).result == "'whole'"

@@ -59,6 +59,55 @@ def test_a_kernel_that_never_ends_is_interrupted(cuda):
     assert cuda.run("x[:] = 1; scale(3.0, x); x[0]", timeout=60).result == "np.float32(3.0)"
 
 
+STAYS = {
+    "a wait for a stream": "with s:\n    spin[1, 1](d)\nprint('begun', flush=True)\ns.synchronize()",
+    "an await": "print('begun', flush=True)\nwith s:\n    await spin[1, 1].async_call(d)",
+    "an await of several": (
+        "print('begun', flush=True)\nwith s:\n    await asyncio.gather(*(spin[1, 1].async_call(d) for _ in range(2)))"
+    ),
+    "an await of what ran at once": "print('begun', flush=True)\nawait spin[1, 1].async_call(d)",
+    "another task": (
+        "async def waits():\n    with s:\n        await spin[1, 1].async_call(d)\n"
+        "task = asyncio.create_task(waits())\nprint('begun', flush=True)\nawait asyncio.sleep(100)"
+    ),
+    "Python beside it": "with s:\n    spin[1, 1](d)\nprint('begun', flush=True)\nwhile True: pass",
+}
+
+
+@pytest.mark.parametrize("where", STAYS)
+def test_an_interrupt_stops_the_kernels_of_streams_and_is_told_once(cuda, where):
+    cuda.run("import asyncio\ns, d, e = cuda.stream(), cuda.zeros(1), cuda.to_device(np.ones(8))")
+    assert cuda.interrupt_after(STAYS[where]).reply["ename"] == "KeyboardInterrupt"
+    # Whatever was under way has ended, and nothing tells of it again.
+    after = "cuda.synchronize()\nwith s:\n    scale(2.0, e)\ns.synchronize()\ne.copy_to_host()[0]"
+    assert cuda.run(after, timeout=30).result == "np.float64(2.0)"
+    assert cuda.run("import asyncio\nawait asyncio.sleep(0.01)\n7", timeout=30).result == "7"
+
+
+def test_an_interrupt_of_an_idle_kernel_stops_what_cells_have_left(cuda):
+    assert cuda.run("s, d = cuda.stream(), cuda.zeros(1)\nwith s:\n    spin[1, 1](d)").reply["status"] == "ok"
+    time.sleep(0.2)
+    cuda.manager.interrupt_kernel()
+    assert cuda.run("s.synchronize()\n'over'", timeout=30).result == "'over'"
+
+
+def test_a_time_limit_inside_await_names_the_cells_line(cuda):
+    cuda.run("s, d = cuda.stream(), cuda.zeros(1)\n%cuda_limit time=0.5s")
+    outcome = cuda.run("with s:\n    await spin[1, 1].async_call(d)", timeout=30)
+    cuda.run("%cuda_limit time=none")
+    text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(outcome.of("error")[0]["traceback"]))
+    assert outcome.reply["ename"] == "TimeLimitError"
+    assert "----> 2     await spin" in text and "asyncio" not in text and "xcuda/" not in text
+    assert cuda.run("s.synchronize()\n'over'", timeout=30).result == "'over'"
+
+
+def test_what_was_stopped_is_named(cuda):
+    cuda.run("s, d = cuda.stream(), cuda.zeros(1)")
+    code = "with s:\n    spin[1, 1](d)\nprint('begun', flush=True)\ncuda.synchronize()"
+    text = "\n".join(cuda.interrupt_after(code).of("error")[0]["traceback"])
+    assert re.search(r"spin was stopped, launched at line 2 of <cell \d+>", text), text
+
+
 def test_help_of_a_kernel(cuda):
     [payload] = cuda.run("scale?").reply["payload"]
     assert "scale" in payload["data"]["text/plain"]
