@@ -77,7 +77,12 @@ class CudaChecking(Magics):
 
     @magic_arguments()
     @argument("kernel", help="a @cuda.kernel function, or kernel[grid,block], without blanks")
-    @argument("arguments", nargs="*", help="the arguments of the call: names, or expressions without blanks")
+    @argument(
+        "arguments",
+        nargs="*",
+        default=[],
+        help="the arguments of the call: names, or expressions without blanks",
+    )
     @argument("--block", metavar="X,Y,Z", help="the only block to draw; without it all of a small launch")
     @line_magic
     def cuda_draw(self, line):

@@ -56,7 +56,10 @@ class CudaMagics(Magics):
     @magic_arguments()
     @argument("kernel", help="a @cuda.kernel function, or kernel[grid, block]")
     @argument(
-        "arguments", nargs="*", help="names of the arguments of a call; without, the types of the last one"
+        "arguments",
+        nargs="*",
+        default=[],
+        help="names of the arguments of a call; without, the types of the last one",
     )
     @line_magic
     def cuda_advise(self, line):

@@ -53,7 +53,11 @@ class CudaKeeping(Magics):
 
     @magic_arguments()
     @argument(
-        "names", nargs="*", metavar="name", help="variables to delete, with what Out[] and _ keep of them"
+        "names",
+        nargs="*",
+        default=[],
+        metavar="name",
+        help="variables to delete, with what Out[] and _ keep of them",
     )
     @argument(
         "--unused",
@@ -73,7 +77,7 @@ class CudaKeeping(Magics):
         print(free(self.shell, options.names, options.unused, options.all))
 
     @magic_arguments()
-    @argument("limits", nargs="*", metavar="limit", help="time=5s, memory=8GB; none lifts one")
+    @argument("limits", nargs="*", default=[], metavar="limit", help="time=5s, memory=8GB; none lifts one")
     @line_cell_magic
     def cuda_limit(self, line, cell=None):
         """How long each cell may run and how much device memory arrays may hold; as %%cuda_limit, for this cell."""

@@ -84,7 +84,11 @@ class CudaMeasuring(Magics):
     @magic_arguments()
     @argument("kernel", help="a @cuda.kernel function that has been called or compiled")
     @argument(
-        "blocks", nargs="*", metavar="block", help="threads of a block: 256, 16x16; the usual sizes without"
+        "blocks",
+        nargs="*",
+        default=[],
+        metavar="block",
+        help="threads of a block: 256, 16x16; the usual sizes without",
     )
     @argument("--target", metavar="SM", help="sm_80, sm_90, ...: a GPU that need not be here")
     @argument(
