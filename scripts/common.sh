@@ -107,13 +107,23 @@ install_package() {
     while IFS= read -r gone; do rm -f "$gone"; done
 }
 
+# counted LOG: keeps what ninja says; where somebody looks on, shows how far it has come.
+counted() {
+  if [ ! -t 2 ]; then
+    cat >"$1"
+    return
+  fi
+  tee "$1" | sed -un 's/^\[\([0-9]*\/[0-9]*\)\].*/\1/p' | while read -r done; do printf '\r  %s ' "$done" >&2; done
+  printf '\r' >&2
+}
+
 # Everything up to an importable xcuda and a registered kernel in .venv. Quick when nothing changed.
 build_all() {
   prepare_system
   prepare_venv
   configure
   say "Building in $BUILD (its build.log has the details)"
-  cmake --build "$BUILD" -j "$JOBS" </dev/null >"$BUILD/build.log" 2>&1 || {
+  cmake --build "$BUILD" -j "$JOBS" </dev/null 2>&1 | counted "$BUILD/build.log" || {
     grep -E -A12 'error:|^FAILED|^CMake Error' "$BUILD/build.log" | head -n 60 >&2
     die "The build failed; the log is $BUILD/build.log."
   }

@@ -31,7 +31,7 @@ struct Argument {
 /// Refused for a number of run time where one is needed that is known while compiling. A helper's call is tried again
 /// with the literals among its arguments as such.
 struct NeedsConstant : Error {
-    explicit NeedsConstant(Error error) : Error(std::move(error)) {}
+    explicit NeedsConstant(const Error& error) : Error(error) {}
 };
 
 struct FunctionSource {

@@ -164,6 +164,7 @@ def test_a_long_loop_has_one_line_that_moves(lab):
     lab.run(0)
     lab.run(1, wait=False)
     line = lab.output(1).first
+    expect(line).to_have_attribute("data-mime-type", re.compile("stdout"))  # stderr is shown as errors are
     counted = re.compile(r"solving: +(\d+)%\|.*\| (\d+)/60 \[")
     expect(line).to_have_text(counted)
     lab.prompt(1, r"^\[\*\]:$")  # while the cell runs

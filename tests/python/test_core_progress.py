@@ -109,3 +109,17 @@ def test_clock(seconds, told):
     from xcuda.core.progress_line import _clock
 
     assert _clock(seconds) == told
+
+
+@pytest.mark.parametrize(
+    "module, stream",
+    [("IPython.terminal.interactiveshell", "err"), ("ipykernel.zmqshell", "out"), (None, "err")],
+)
+def test_a_notebook_gets_its_line_where_results_are(module, stream, monkeypatch, capsys):
+    """Front ends show what comes on stderr as an error."""
+    import IPython
+
+    shell = module and type("Shell", (), {"__module__": module})()
+    monkeypatch.setattr(IPython, "get_ipython", lambda: shell)
+    list(cuda.progress(range(3), delay=0, mininterval=0))
+    assert "3/3" in getattr(capsys.readouterr(), stream)

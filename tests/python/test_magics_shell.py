@@ -254,3 +254,13 @@ def test_a_shell_of_the_xcuda_kernel_gets_no_hooks():
 
     theirs = type("Shell", (), {"__module__": "xcuda.kernel.shell"})
     assert shows_reports_itself(theirs()) and not shows_reports_itself(object())
+
+
+def test_what_may_be_left_out_is_not_asked_for():
+    """argparse calls an argument of any number required, unless it has a default."""
+    from xcuda.magics.shell import NAMES, classes
+
+    for name in {*NAMES["line"], *NAMES["cell"]}:
+        method = next(getattr(c, name) for c in classes() if hasattr(c, name))
+        for action in method.parser._actions:
+            assert not (action.nargs == "*" and action.required), (name, action.dest)

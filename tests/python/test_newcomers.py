@@ -239,3 +239,13 @@ def test_packages_that_xcuda_only_stands_in_for_say_so():
     with pytest.raises(AttributeError, match="no package cupy is installed, .* `import cupy.numeric as cp`"):
         cupy.arange
     assert not hasattr(cupy, "__file__")
+
+
+@pytest.mark.parametrize("which", ["cuda", "cuda:0", "gpu", 1, 77])
+def test_where_no_gpu_was_found_the_doctor_is_named(which):
+    if any(device.kind != "cpu" for device in cuda.devices()):
+        pytest.skip("there is a GPU")
+    with pytest.raises(
+        ValueError, match=r"there is no device .* here; there are: .*cpu.*; `xcuda doctor` says why"
+    ):
+        cuda.Device(which)

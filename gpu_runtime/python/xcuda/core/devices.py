@@ -136,9 +136,14 @@ def _label(which):
         return _runtime.current_device_label()
     if isinstance(which, _runtime.DeviceBase):
         return which.label
-    if isinstance(which, str):
-        return "cuda:0" if which == "cuda" else which
     labels = _runtime.device_labels()
+    if isinstance(which, str):
+        label = "cuda:0" if which == "cuda" else which
+        if label not in labels:
+            raise ValueError(
+                f"there is no device {label} here; there are: {', '.join(labels)}{_no_gpu(labels)}"
+            )
+        return label
     if isinstance(which, bool) or not hasattr(which, "__index__"):
         raise TypeError(f"a device is a number or a label ({', '.join(labels)}), not {which!r}")
     number = which.__index__()
@@ -146,8 +151,13 @@ def _label(which):
         raise ValueError(
             f"there is no device {number} here; there are: "
             + ", ".join(f"{i} ({label})" for i, label in enumerate(labels))
+            + _no_gpu(labels)
         )
     return labels[number]
+
+
+def _no_gpu(labels):
+    return "" if any(label != "cpu" for label in labels) else "; `xcuda doctor` says why no GPU was found"
 
 
 def devices():

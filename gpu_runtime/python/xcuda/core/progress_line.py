@@ -30,7 +30,7 @@ class progress:
     ):
         self.iterable, self.desc, self.leave, self.unit = iterable, desc, leave, unit
         self.total = total if total is not None else _length(iterable)
-        self.file = sys.stderr if file is None else file
+        self.file = _usual_file() if file is None else file
         self.mininterval, self.disable = mininterval, disable
         self.n = self.initial = initial
         self.postfix = ""
@@ -121,6 +121,15 @@ class progress:
         self.file.write("\r" + line + " " * (self.width - len(line)))
         self.file.flush()
         self.width = max(len(line), 1)
+
+
+def _usual_file():
+    """tqdm's, stderr; in a notebook stdout, since front ends show stderr as they do errors."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
+    if not shell or any(cls.__module__.startswith("IPython.terminal") for cls in type(shell).__mro__):
+        return sys.stderr
+    return sys.stdout
 
 
 def _length(iterable):
