@@ -20,13 +20,14 @@ volatile sig_atomic_t idle_event = -1;
 void note_idle_interrupt(int) {
     const int kept = errno;
     came_while_idle = 1;
-    signal_event(idle_event);
+    if (idle_event >= 0) signal_event(idle_event);
     errno = kept;
 }
 
 void ignore() {
     struct sigaction action{};
-    action.sa_handler = SIG_IGN;
+    action.sa_handler = note_idle_interrupt;
+    action.sa_flags = SA_RESTART;
     sigaction(SIGINT, &action, &python_action);
 }
 
@@ -52,23 +53,12 @@ interrupt_window::~interrupt_window() {
     PyErr_Fetch(&type, &value, &trace);  // the destructor may run while an exception is on its way
     if (PyErr_CheckSignals() != 0) {
         PyErr_Clear();
-        came_while_idle = 1;
+        note_idle_interrupt(SIGINT);
     }
     PyErr_Restore(type, value, trace);
 }
 
-idle_watch::idle_watch(int event_descriptor) {
-    idle_event = event_descriptor;
-    struct sigaction action{};
-    action.sa_handler = note_idle_interrupt;
-    sigaction(SIGINT, &action, nullptr);
-}
-
-idle_watch::~idle_watch() {
-    struct sigaction action{};
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGINT, &action, nullptr);
-}
+void wake_by(int event_descriptor) { idle_event = event_descriptor; }
 
 bool take_idle_interrupt() { return std::exchange(came_while_idle, 0) != 0; }
 

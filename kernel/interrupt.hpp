@@ -1,11 +1,11 @@
-// SIGINT means "stop this cell" while user code runs, and nothing at any other time.
+// SIGINT means "stop this cell" while user code runs, and "stop what cells have left on a device" at any other time.
 #pragma once
 
 #include <signal.h>
 
 namespace xcuda::kernel {
 
-// Ignores SIGINT from now on, keeping CPython's handler for the windows. Call with the GIL, on the main
+// Only notes SIGINT from now on, keeping CPython's handler for the windows. Call with the GIL, on the main
 // thread.
 void ignore_interrupts_while_idle();
 
@@ -19,15 +19,9 @@ public:
     interrupt_window& operator=(const interrupt_window&) = delete;
 };
 
-// While one lives, which is while the main thread waits for messages, SIGINT is noted and wakes the waiting by the
-// event descriptor: kernels may run on that a cell has left behind.
-class idle_watch {
-public:
-    explicit idle_watch(int event_descriptor);
-    ~idle_watch();
-    idle_watch(const idle_watch&) = delete;
-    idle_watch& operator=(const idle_watch&) = delete;
-};
+// The event that wakes the main thread from its wait for messages where an interrupt comes while no window is open: kernels
+// may run on that a cell has left behind.
+void wake_by(int event_descriptor);
 
 // Whether an interrupt came while there was nothing to stop but those; asked once for each.
 bool take_idle_interrupt();

@@ -26,6 +26,7 @@ void server::start_impl(xeus::xpub_message message) {
 }
 
 void server::serve_shell() {
+    wake_by(m_wake_shell);
     while (!m_stopping) {
         const idle_work idle = m_pump ? m_pump() : idle_work{};
         std::vector<zmq::pollitem_t> items{{m_shell, 0, ZMQ_POLLIN, 0},
@@ -33,11 +34,8 @@ void server::serve_shell() {
         if (idle.descriptor >= 0) {
             items.push_back({nullptr, idle.descriptor, ZMQ_POLLIN, 0});
         }
-        {
-            const idle_watch watch(m_wake_shell);
-            if (!poll_items(items, m_waiting.empty() ? idle.timeout_ms : 0)) {
-                continue;
-            }
+        if (!poll_items(items, m_waiting.empty() ? idle.timeout_ms : 0)) {
+            continue;
         }
         if (readable(items[1])) {
             std::uint64_t ignored_count;
