@@ -55,6 +55,12 @@ void interpreter::configure_impl() {
     m_server->set_execution_count(m_ipython_shell.attr("execution_count").cast<int>());
 }
 
+void interpreter::stop_what_cells_left() {
+    if (take_idle_interrupt()) {
+        m_python.attr("stop_kernels")();
+    }
+}
+
 nl::json interpreter::run_cell(const cell_request& request) {
     py::gil_scoped_acquire gil;
     nl::json reply;
@@ -64,6 +70,7 @@ nl::json interpreter::run_cell(const cell_request& request) {
         for (const char* part : {"run", "show_report"}) {
             try {
                 interrupt_window window;
+                stop_what_cells_left();  // an interrupt that came just before would stand over the whole cell
                 cell.attr(part)();
             } catch (py::error_already_set& error) {
                 tell_escaped(cell, error);
@@ -103,9 +110,7 @@ idle_work interpreter::pump() {
     bury_closed_comms();
     m_server->set_execution_count(m_ipython_shell.attr("execution_count").cast<int>());
     try {
-        if (take_idle_interrupt()) {
-            m_python.attr("stop_kernels")();
-        }
+        stop_what_cells_left();
         interrupt_window window;
         const py::tuple wait = m_python.attr("pump")();
         return {wait[0].cast<int>(), wait[1].cast<long>()};

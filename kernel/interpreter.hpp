@@ -14,6 +14,8 @@ public:
     void attach(server& s) { m_server = &s; }
 
 private:
+    void stop_what_cells_left();  // where an interrupt came while no cell ran
+
     void configure_impl() override;
     void instanciate_ipython_shell() override;
 

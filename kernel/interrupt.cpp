@@ -3,7 +3,8 @@
 #include <pthread.h>
 #include <pybind11/pybind11.h>
 
-#include <utility>
+#include <atomic>
+#include <cerrno>
 
 #include "polling.hpp"
 
@@ -14,12 +15,13 @@ namespace {
 struct sigaction python_action;  // what SIGINT does inside a window; a cell may change it
 pthread_t main_thread;
 int depth = 0;
-volatile sig_atomic_t came_while_idle = 0;
-volatile sig_atomic_t idle_event = -1;
+std::atomic<bool> came_while_idle = false;  // any thread may be the one that gets a signal
+std::atomic<int> idle_event = -1;
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 void note_idle_interrupt(int) {
     const int kept = errno;
-    came_while_idle = 1;
+    came_while_idle = true;
     if (idle_event >= 0) signal_event(idle_event);
     errno = kept;
 }
@@ -60,7 +62,7 @@ interrupt_window::~interrupt_window() {
 
 void wake_by(int event_descriptor) { idle_event = event_descriptor; }
 
-bool take_idle_interrupt() { return std::exchange(came_while_idle, 0) != 0; }
+bool take_idle_interrupt() { return came_while_idle.exchange(false); }
 
 void interrupt_main_thread() { pthread_kill(main_thread, SIGINT); }
 

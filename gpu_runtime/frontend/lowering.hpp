@@ -591,16 +591,10 @@ private:
     std::vector<const Node*> capturing;  // closures whose captured names are being found
 };
 
-/// What the names of parameters begin with that stand for a device array outside the kernel.
-inline std::string captured_name(int number) { return "captured " + std::to_string(number) + " "; }
-bool is_captured(const std::string& parameter);
-
 /// Operands may be read again without harm: small, no effect, no call.
 bool repeatable(const ir::Expr& e);
 bool is_constant(const ir::Expr& e);
 /// NumPy's casting="same_kind": of a ufunc's out, and of an array changed in place.
 bool fits_in_place(DType from, DType into);
-bool is_time_value(const ir::ExprP& e);      // datetime64 or timedelta64
-ir::ExprP time_bits(const ir::ExprP& time);  // its integer
 
 }  // namespace xcuda::frontend

@@ -111,4 +111,11 @@ struct Flow {
 };
 Flow meet(const Flow& a, const Flow& b);
 
+/// What the names of parameters begin with that stand for a device array outside the kernel.
+inline std::string captured_name(int number) { return "captured " + std::to_string(number) + " "; }
+bool is_captured(const std::string& parameter);
+
+bool is_time_value(const ir::ExprP& e);      // datetime64 or timedelta64
+ir::ExprP time_bits(const ir::ExprP& time);  // its integer
+
 }  // namespace xcuda::frontend

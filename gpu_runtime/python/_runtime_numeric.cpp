@@ -563,25 +563,6 @@ void bind_numeric(nb::module_& module) {
         const arrays::Counts c = arrays::counts();
         return nb::make_tuple(c.launches, c.structures, arrays::held_pending().size(), arrays::small_count());
     });
-    module.def("numeric_small_limit", &arrays::small_limit);
-    module.def("set_numeric_small_limit", &arrays::set_small_limit);
-    module.def("set_numeric_fold_by_blocks", &arrays::set_fold_by_blocks, nb::arg("asked").none());
-    module.def(
-        "set_numeric_held_rows",
-        [](std::optional<bool> asked, int values, int threads, bool streamed) {
-            arrays::hold_rows({asked, values, threads, streamed});
-        },
-        nb::arg("asked").none(), nb::arg("values") = 0, nb::arg("threads") = 0, nb::arg("streamed") = false);
-    // (name, kernel's text, registers or None) of every kernel so far, for a GPU that need not be here.
-    const auto compile_for = [](const std::string& architecture, bool spills) {
-        nb::list out;
-        for (const arrays::Targeted& t : arrays::compile_all_for(architecture)) {
-            const nb::object row = nb::make_tuple(t.name, t.text, t.registers);
-            out.append(spills ? row + nb::make_tuple(t.local_bytes) : row);
-        }
-        return out;
-    };
-    module.def("numeric_compile_for", compile_for, nb::arg("architecture"), nb::arg("spills") = false);
     module.def("set_numeric_class", [](nb::type_object type, nb::object dtype_of) {
         numpy_dtype_of = dtype_of.release().ptr();
         numeric_class = reinterpret_cast<PyTypeObject*>(type.release().ptr());
@@ -596,6 +577,7 @@ void bind_numeric(nb::module_& module) {
     bind_numeric_operators(module);
     bind_numeric_capture(module);
     bind_numeric_direct(module);
+    bind_numeric_choices(module);
 }
 
 }  // namespace xcuda::python

@@ -81,6 +81,7 @@ void bind_numeric(nb::module_& module);
 void bind_numeric_operators(nb::module_& module);
 void bind_numeric_capture(nb::module_& module);
 void bind_numeric_direct(nb::module_& module);
+void bind_numeric_choices(nb::module_& module);
 /// Slots of the class: operators and indexing.
 std::span<const PyType_Slot> numeric_operator_slots();
 void refuse_concat(PyTypeObject* type);

@@ -78,12 +78,13 @@ class _between_steps:
     code, it could lose a callback that was about to be called, and its task would wait for ever."""
 
     def __init__(self, loop, tell):
-        self._loop, self._tell = loop, tell
+        self._loop, self._tell, self._inside = loop, tell, True
 
     def _handle(self, number, frame):
         import asyncio
 
-        if asyncio.current_task(self._loop) is not None:
+        # An interrupt may cut __exit__ short: a handler that was left behind must not keep interrupts from cells.
+        if not self._inside or asyncio.current_task(self._loop) is not None:
             return self._before(number, frame)
         try:
             self._before(number, frame)
@@ -92,10 +93,14 @@ class _between_steps:
 
     def __enter__(self):
         self._before = signal.getsignal(signal.SIGINT)
+        left = getattr(self._before, "__self__", None)
+        if isinstance(left, _between_steps) and not left._inside:
+            self._before = left._before
         if callable(self._before):
             signal.signal(signal.SIGINT, self._handle)
 
     def __exit__(self, *_):
+        self._inside = False
         if signal.getsignal(signal.SIGINT) == self._handle:
             signal.signal(signal.SIGINT, self._before)
 
