@@ -250,6 +250,7 @@ def test_another_librarys_stream_is_not_destroyed_and_its_object_kept():
         if gone() is None:
             break
         time.sleep(0.01)
+        cuda.synchronize()
         gc.collect()
     assert driver.get("calls:cuStreamDestroy") == destroyed
     assert gone() is None
