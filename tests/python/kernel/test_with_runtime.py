@@ -34,9 +34,10 @@ def cuda(kernel):
 
 
 def test_a_launch_has_a_report_and_a_plain_cell_has_none(cuda):
-    [report] = cuda.run("scale(2.0, x)", timeout=60).of("display_data")
+    shown = cuda.run("scale(2.0, x)", timeout=60).of("display_data")
+    # On a busy machine the compile may take so long that a progress line stands beside it.
+    [report] = [one for one in shown if "application/vnd.xcuda.report.v1+json" in one["data"]]
     assert "scale" in report["data"]["text/plain"]
-    assert "application/vnd.xcuda.report.v1+json" in report["data"]
     assert cuda.run("x.tolist()").result == str([2.0] * 8)
     assert not cuda.run("1 + 1").of("display_data")
 
