@@ -92,6 +92,8 @@ def complete_options(shell) -> None:
 
 def only_options(shell):
     """IPython's matcher: where a magic of ours takes an option or a value, that and nothing else."""
+    from IPython.core.completer import SimpleCompletion
+
     known = {
         prefix + name
         for kind, names in NAMES.items()
@@ -113,8 +115,6 @@ def only_options(shell):
             "matched_fragment": word,
             "suppress": bool(offered),
         }
-
-    from IPython.core.completer import SimpleCompletion
 
     return matcher
 

@@ -150,9 +150,8 @@ def roots(p):
 
     found = m.linalg.eigvals(asarray(companion))
     if found.dtype.kind == "c" and companion.dtype.kind != "c" and not bool(found.imag.any()):
-        found = (
-            found.real
-        )  # of a real polynomial, whatever NumPy's eigvals gives: since 2.5 always complex numbers
+        # Of a real polynomial, whatever NumPy's eigvals gives: since 2.5 always complex numbers.
+        found = found.real
     made = _f("zeros")(found.size + trailing, found.dtype)
     made[: found.size] = found
     return made
