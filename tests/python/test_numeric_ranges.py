@@ -1,5 +1,9 @@
 """Long ranges, unit matrices and windows on the device; r_ and c_; arrays of other libraries: against NumPy's."""
 
+import itertools
+import re
+import warnings
+
 import numpy
 import pytest
 import xcuda.numeric as np
@@ -112,3 +116,38 @@ def test_places_are_computed_and_not_read():
     finally:
         _runtime.set_numeric_small_limit(limit)
         np.config.host_elements = host
+
+
+NUMBERS = [
+    1,
+    5000.0,
+    numpy.int8(1),
+    numpy.uint16(5000),
+    numpy.float32(5000),
+    numpy.uint64(1),
+    numpy.float16(1),
+    True,
+]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *itertools.product(NUMBERS),
+        *itertools.product(NUMBERS, repeat=2),
+        *itertools.product(NUMBERS, repeat=3),
+    ],
+)
+def test_a_range_has_the_dtype_of_all_that_is_given(given):
+    """Long ranges, and all on a GPU, are computed there: 5000.0 after 0 made int64 of them once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            expected = numpy.arange(*given)
+        except TypeError as e:
+            with pytest.raises(TypeError, match=re.escape(str(e))):
+                np.arange(*given)
+            return
+        found = np.arange(*given)
+    assert found.dtype == expected.dtype
+    numpy.testing.assert_array_equal(found.get(), expected)

@@ -129,17 +129,25 @@ def arange(start=None, stop=None, step=None, dtype=None, *, like=None):
     if given[0] is None and given[1] is None:
         raise TypeError("arange() requires stop to be specified.")
     if given[1] is None:
-        given = [0, given[0], given[2]]
+        given = [None, given[0], given[2]]
     first, last, by = given[0] or 0, given[1], 1 if given[2] is None else given[2]
     if by == 0:
         raise ZeroDivisionError("division by zero")
-    probe = numpy.arange(first, first, by, dtype=dtype).dtype if dtype is None else _dtypes.as_dtype(dtype)
+    if all(isinstance(end, bool | numpy.bool_) for end in (first, last)):
+        return array(numpy.arange(first, last, by, dtype=dtype))  # NumPy's error
+    probe = _type_of_range(*given) if dtype is None else _dtypes.as_dtype(dtype)
     length = (last - first) / by if probe.kind in "iuf" else -1
     length = math.ceil(length) if math.isfinite(length) else -1  # NumPy's error
     few = length < (4096 if _runtime.current_device_label() == "cpu" else 1)  # a GPU is given nothing to copy
     if few or probe.kind not in "iuf" or not _dtypes.held(probe):
         return array(numpy.arange(first, last, by, dtype=dtype))
     return _ramp(max(length, 0), probe, first, by)
+
+
+def _type_of_range(*given):
+    """The dtype that NumPy finds for a range, of all that is given: start, stop and step."""
+    numbers = [int(x) if isinstance(x, bool | numpy.bool_) else x for x in given if x is not None]
+    return numpy.result_type(*(numpy.arange(x, x, 1).dtype for x in numbers))
 
 
 def _ramp(length, dtype, first, step):
