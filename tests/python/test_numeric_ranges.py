@@ -1,7 +1,6 @@
 """Long ranges, unit matrices and windows on the device; r_ and c_; arrays of other libraries: against NumPy's."""
 
 import itertools
-import re
 import warnings
 
 import numpy
@@ -144,8 +143,8 @@ def test_a_range_has_the_dtype_of_all_that_is_given(given):
         warnings.simplefilter("ignore")
         try:
             expected = numpy.arange(*given)
-        except TypeError as e:
-            with pytest.raises(TypeError, match=re.escape(str(e))):
+        except (TypeError, ValueError, MemoryError) as e:  # one before an unsigned one counts to 2^64
+            with pytest.raises(type(e)):
                 np.arange(*given)
             return
         found = np.arange(*given)
