@@ -117,7 +117,7 @@ def test_clock(seconds, told):
 )
 def test_a_notebook_gets_its_line_where_results_are(module, stream, monkeypatch, capsys):
     """Front ends show what comes on stderr as an error."""
-    import IPython
+    IPython = pytest.importorskip("IPython")
 
     shell = module and type("Shell", (), {"__module__": module})()
     monkeypatch.setattr(IPython, "get_ipython", lambda: shell)
