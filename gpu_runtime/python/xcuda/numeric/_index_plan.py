@@ -7,7 +7,7 @@ import numpy
 
 from ._array import array, asarray, ndarray
 from ._fallback import to_host
-from ._gather import ramp
+from ._gather import index_ramp
 from ._nonzero import flat_places, unravelled
 from ._paths import memory_of, stand_in, steps_of
 
@@ -45,9 +45,9 @@ def every_place(places, before, after):
         shape = [1] * made.ndim
         shape[axis] = n
         if n != 1:
-            made = made + (ramp(n) * step).reshape(shape)
+            made = made + (index_ramp(n) * step).reshape(shape)
         elif not n:
-            made = made + ramp(0).reshape(shape)
+            made = made + index_ramp(0).reshape(shape)
     return made
 
 

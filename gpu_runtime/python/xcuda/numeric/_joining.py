@@ -9,7 +9,7 @@ from ._array import asarray, ndarray
 from ._creation import empty
 from ._dtypes import as_dtype
 from ._fallback import to_host
-from ._gather import ramp
+from ._gather import index_ramp
 from ._indexing import taken
 from ._paths import as_numpy_raises, held_array, native_twice
 from ._registry import TABLE
@@ -90,6 +90,11 @@ def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     if any(a.shape != made[0].shape for a in made):
         raise ValueError("all input arrays must have the same shape")
     axis = _axis_of(axis, made[0].ndim + 1)
+    shape = made[0].shape
+    if out is None and axis < len(shape) and made[0].size:
+        # The same elements in the same order, and no view gives a part that nobody names a name.
+        joint = concatenate(made, axis, dtype=dtype, casting=casting)
+        return joint.reshape(*shape[:axis], len(made), *shape[axis:])
     widened = [a[(*(slice(None),) * axis, None)] for a in made]
     return concatenate(widened, axis, out, dtype=dtype, casting=casting)
 
@@ -97,7 +102,10 @@ def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
 @native_twice("vstack", "row_stack", reference=numpy.vstack)
 def vstack(tup, *, dtype=None, casting="same_kind"):
     """Rows one under the other."""
-    made = [TABLE["atleast_2d"].function(a) for a in _arrays(tup)]
+    made = _arrays(tup)
+    if made[0].ndim == 1 and all(a.shape == made[0].shape for a in made):
+        return stack(made, 0, dtype=dtype, casting=casting)
+    made = [TABLE["atleast_2d"].function(a) for a in made]
     return concatenate(made, 0, dtype=dtype, casting=casting)
 
 
@@ -247,7 +255,7 @@ def resize(a, new_shape):
     flat = a.reshape(-1)
     if size <= flat.size:
         return flat[:size].copy().reshape(shape)
-    return flat[ramp(size) % flat.size].reshape(shape)
+    return flat[index_ramp(size) % flat.size].reshape(shape)
 
 
 @native_twice(reference=numpy.tile)
@@ -286,7 +294,7 @@ def repeat(a, repeats, axis=None):
         times = int(repeats)
         if times < 0:
             raise ValueError("negative dimensions are not allowed")
-        return taken(a, ramp(n * times) // max(times, 1), axis)
+        return taken(a, index_ramp(n * times) // max(times, 1), axis)
     times = asarray(repeats) if isinstance(repeats, (ndarray, numpy.ndarray)) else asarray(repeats, "int64")
     if times.dtype.kind not in "biu" or times.dtype == numpy.uint64:
         what = "array data" if times.ndim else "scalar"
@@ -305,5 +313,5 @@ def repeat(a, repeats, axis=None):
         raise ValueError("repeats may not contain negative values.")
     ends = TABLE["cumsum"].function(times)
     total = int(ends[-1]) if n else 0
-    which = TABLE["searchsorted"].function(ends, ramp(total), "right")
+    which = TABLE["searchsorted"].function(ends, index_ramp(total), "right")
     return taken(a, which, axis)

@@ -5,7 +5,7 @@ import numpy
 from ._array import asarray, ndarray
 from ._fallback import to_host
 from ._functions import where as choose_where
-from ._gather import ramp
+from ._gather import index_ramp
 from ._nonzero import flat_places
 from ._paths import ByNumpy, given, held_array, native_twice
 from ._registry import TABLE, native
@@ -111,7 +111,7 @@ def putmask(a, mask, values):
     elif values.size == 1:
         values = values.reshape(())
     else:
-        values = values.reshape(-1)[ramp(a.size) % values.size].reshape(a.shape)
+        values = values.reshape(-1)[index_ramp(a.size) % values.size].reshape(a.shape)
     a._assign(choose_where(mask.reshape(a.shape), values.astype(a.dtype, copy=False), a))
 
 

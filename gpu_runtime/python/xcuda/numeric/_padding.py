@@ -9,7 +9,7 @@ from xcuda.core.own_kernel import own_kernel
 
 from ._array import asarray
 from ._creation import empty, full
-from ._gather import ramp
+from ._gather import index_ramp
 from ._joining import joined
 from ._paths import ByNumpy, as_numpy_raises, held_array, native_twice
 from ._registry import TABLE
@@ -132,7 +132,7 @@ def _slope(edge, k, width, end):
     """From `end` towards the edge, which is not reached."""
     shape = [1] * edge.ndim
     shape[k] = width
-    steps = ramp(width).astype(float).reshape(shape)
+    steps = index_ramp(width).astype(float).reshape(shape)
     whole = edge.dtype.kind in "iu"
     last = edge.astype(float) if whole else edge  # differences of unsigned numbers may be negative
     made = steps * ((last - end) / width if width else last * 0.0) + end

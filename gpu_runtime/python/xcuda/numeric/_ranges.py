@@ -7,7 +7,7 @@ import numpy
 from ._array import array, ndarray
 from ._dtypes import as_dtype
 from ._fallback import to_host, to_ours
-from ._gather import ramp
+from ._gather import index_ramp
 from ._placed import placed
 from ._registry import TABLE, native
 from ._signals import i0
@@ -36,7 +36,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     start, stop = (numpy.asarray(v).astype(kind)[()] for v in (start, stop))
     parts, delta = num - bool(endpoint), stop - start
     step = delta / parts
-    y = ramp(num).astype(kind)
+    y = index_ramp(num).astype(kind)
     y = y * step + start if step != 0 else y / parts * delta + start
     if endpoint:
         y[-1] = stop
@@ -62,7 +62,7 @@ def eye(N, M=None, k=0, dtype=float, order="C", *, like=None):
     rows, columns, k = operator.index(N), operator.index(N if M is None else M), operator.index(k)
     if rows * columns < _SHORT:
         return to_ours(numpy.eye(rows, columns, k, dtype, order))
-    made = (ramp(rows)[:, None] + k == ramp(columns)).astype(dtype)
+    made = (index_ramp(rows)[:, None] + k == index_ramp(columns)).astype(dtype)
     return _f("asfortranarray")(made) if order == "F" else made
 
 
@@ -94,7 +94,7 @@ def _window(name, formula):
     def window(M):
         if M < _SHORT:
             return to_ours(reference(M))
-        return formula(ramp(int(M)) * 2.0 + (1.0 - M), M - 1.0)
+        return formula(index_ramp(int(M)) * 2.0 + (1.0 - M), M - 1.0)
 
     window.__name__, window.__doc__ = name, reference.__doc__
     return native(name)(window)
@@ -112,5 +112,5 @@ def kaiser(M, beta):
     if M < _SHORT:
         return to_ours(numpy.kaiser(M, to_host(beta)))
     half = (M - 1) / 2.0
-    away = (ramp(int(M)) - half) / half
+    away = (index_ramp(int(M)) - half) / half
     return i0(beta * _f("sqrt")(1 - away**2.0)) / float(numpy.i0(beta))

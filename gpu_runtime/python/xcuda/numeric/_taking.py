@@ -6,7 +6,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from ._array import array, asarray, ndarray
 from ._fallback import to_host
 from ._functions import where
-from ._gather import ramp
+from ._gather import index_ramp
 from ._indexing import taken
 from ._nonzero import flat_places, unravelled
 from ._paths import ByNumpy, as_numpy_raises, given, held_array, native_twice, stand_in
@@ -81,7 +81,7 @@ def put(a, ind, v, mode="raise"):
 
     index = _within(index, a.size, mode, refuse)
     if values.size != index.size:
-        values = values[ramp(index.size) % values.size]
+        values = values[index_ramp(index.size) % values.size]
     a[unravelled(index, a.shape)] = values.astype(a.dtype, copy=False)
 
 
@@ -95,7 +95,7 @@ def _along(arr, indices, axis):
     for k, n in enumerate(arr.shape):
         shape = [1] * arr.ndim
         shape[k] = n
-        key.append(indices if k == axis else ramp(n).reshape(shape))
+        key.append(indices if k == axis else index_ramp(n).reshape(shape))
     return tuple(key)
 
 
