@@ -344,8 +344,8 @@ Activities watched_since(double from, double seconds) {
         const bool ours = own != s.ours.end();
         const bool launched = ours && r.kind == Activity::Kind::kernel;
         out.seen.push_back({r.kind, ours, r.ordinal, r.stream, begin, whole ? one->second->end : time(r.end),
-                            r.bytes, launched ? own->second : nullptr, r.correlation, r.kernel, r.node, r.graph,
-                            whole ? one->second : nullptr});
+                            r.bytes, launched ? own->second : nullptr, r.correlation, r.kernel, r.node,
+                            r.graph, whole ? one->second : nullptr});
     }
     std::stable_sort(out.seen.begin(), out.seen.end(),
                      [](const Activity& a, const Activity& b) { return a.begin < b.begin; });
