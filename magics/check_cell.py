@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from IPython.core.error import UsageError
+from xcuda.magics.options import variable
 from xcuda.magics.profile_cell import compiled
 
 
@@ -13,8 +14,7 @@ def check_cell(shell, cell: str, options):
     from IPython.display import display
     from xcuda import check
 
-    if options.output is not None and not options.output.isidentifier():
-        raise UsageError(f"-o takes a variable's name, not {options.output!r}")
+    variable(options.output)
     skipped = [name for part in options.skip or () for name in part.split(",") if name]
     unknown = [name for name in skipped if name not in check.rules()]
     if unknown:

@@ -113,7 +113,8 @@ class CudaMagics(Magics):
         try:
             return self.shell.ev(expression)
         except Exception as error:
-            raise UsageError(f"{expression}: {error}") from None
+            told = error.msg if isinstance(error, SyntaxError) else error  # without IPython's name of a file
+            raise UsageError(f"{expression}: {told}") from None
 
     def _object(self, name: str):
         found = self.shell._ofind(name)

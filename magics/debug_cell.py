@@ -7,6 +7,7 @@ import contextlib
 import sys
 
 from IPython.core.error import UsageError
+from xcuda.magics.options import variable
 from xcuda.magics.profile_cell import compiled
 
 
@@ -17,8 +18,7 @@ def debug_cell(shell, cell: str, options):
     from xcuda.check.debugger import follow
     from xcuda.check.session import _hooked
 
-    if options.output is not None and not options.output.isidentifier():
-        raise UsageError(f"-o takes a variable's name, not {options.output!r}")
+    variable(options.output)
     for name in ("launch", "steps", "rows"):
         if getattr(options, name) < 1:
             raise UsageError(f"--{name} is a whole number from 1, not {getattr(options, name)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
-from xcuda.magics.options import options_and_code
+from xcuda.magics.options import options_and_code, variable
 
 PROFILE_VALUES = {"-o", "--output", "-m", "--metrics", "-n", "--number", "--target"}
 TIME_VALUES = {"-n", "--number", "-t", "--time"}
@@ -62,8 +62,7 @@ class CudaMeasuring(Magics):
         options = parse_argstring(self.cuda_time, line)
         from xcuda.magics.time_cell import time_cell
 
-        if options.output is not None and not options.output.isidentifier():
-            raise UsageError(f"-o takes a variable's name, not {options.output!r}")
+        variable(options.output)
         timed = time_cell(self.shell, cell, options.number, options.time, not options.warm, magic)
         if options.output is None:
             return timed

@@ -102,7 +102,7 @@ def _size(word: str) -> int:
     threads = 1
     for part in word.lower().split("x"):
         if not part.isdecimal() or int(part) == 0:
-            raise UsageError(f"a block size is a number or as 16x16, not {word!r}")
+            raise UsageError(f"a block size is a number from 1 on, or as 16x16, not {word!r}")
         threads *= int(part)
     if threads > MOST_THREADS:
         raise UsageError(f"a block has at most {MOST_THREADS} threads; {word} are {threads}")

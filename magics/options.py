@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import keyword
 import re
+
+from IPython.core.error import UsageError
 
 WORD = re.compile(r"\s*(\S+)")
 
@@ -20,3 +23,9 @@ def options_and_code(line: str, with_value: set[str]) -> tuple[str, str]:
         if word[1] in with_value and (following := WORD.match(line, end)):
             end = following.end()
     return line[:end].strip(), line[end:].strip()
+
+
+def variable(name: str | None) -> None:
+    """UsageError where -o names what can't be assigned to."""
+    if name is not None and (not name.isidentifier() or keyword.iskeyword(name)):
+        raise UsageError(f"-o takes a variable's name, not {name!r}")

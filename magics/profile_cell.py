@@ -6,6 +6,7 @@ import ast
 import sys
 
 from IPython.core.error import UsageError
+from xcuda.magics.options import variable
 
 # What does the same for a cell that awaits.
 AWAITING = {
@@ -40,8 +41,7 @@ def profile_cell(shell, cell: str, options, magic: str = "%%cuda_profile", overl
     from IPython.display import display
     from xcuda import profiler
 
-    if options.output is not None and not options.output.isidentifier():
-        raise UsageError(f"-o takes a variable's name, not {options.output!r}")
+    variable(options.output)
     if options.number < 1:
         raise UsageError(f"-n is how often to run, 1 or more, not {options.number}")
     target = getattr(options, "target", None)

@@ -34,6 +34,8 @@ struct Activity {
     // `launch`, may be another one's then (CUPTI 13.0).
     std::uint64_t node = 0;
     std::uint32_t graph = 0;
+    // Of a graph's kernel that was measured as one with the others: the time of all, which is in `begin` and `end` too.
+    std::shared_ptr<const Device::Launch> whole = nullptr;
 };
 
 struct Activities {
@@ -48,7 +50,7 @@ class XCUDA_API Watch {
 public:
     /// `overlapping`: kernels of different streams may run at once, as without; a kernel of very many, very short blocks
     /// then takes up to a tenth longer. Otherwise kernels run one after the other, and their times are exact. The
-    /// outermost watch decides.
+    /// outermost watch decides. From the first replay of a graph on they may overlap: else a graph is measured as one.
     explicit Watch(bool overlapping);
     ~Watch();
     Watch(const Watch&) = delete;

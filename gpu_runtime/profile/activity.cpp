@@ -43,6 +43,14 @@ std::shared_ptr<const Launch> timed(double begin, double end, const Launch* befo
     return made;
 }
 
+std::shared_ptr<const Launch> untimed(std::shared_ptr<const Launch> whole = nullptr) {
+    auto made = std::make_shared<Launch>();
+    made->whole = std::move(whole);
+    made->timed = false;
+    made->done = true;
+    return made;
+}
+
 void set_time(Event& event, double begin, double end) {
     event.timing = timed(begin, end, event.timing.get());
     event.begin = begin;
@@ -103,7 +111,7 @@ public:
         }
         std::vector<const Activity*> loose;
         for (const Activity& a : all.seen)
-            if (a.kernel && !taken_.contains(&a)) loose.push_back(&a);
+            if (a.kernel && !a.whole && !taken_.contains(&a)) loose.push_back(&a);
         for (const Pair& pair : pair_replays(open, loose, all)) {
             taken_.insert(pair.seen);
             set_time(*pair.event, pair.seen->begin, pair.seen->end);
@@ -174,7 +182,8 @@ void add_activities(launch::Slice& slice, const device::Activities& seen) {
         if (a.kernel) {
             e.kernel = facts.of(*a.kernel);
             e.shape = a.kernel->shape;
-            e.timing = timed(a.begin, a.end);
+            e.replayed = a.whole != nullptr;
+            e.timing = a.whole ? untimed(a.whole) : timed(a.begin, a.end);
             e.flops = e.bytes_read = e.bytes_written = -1;
         }
         slice.events.push_back(std::move(e));
@@ -191,10 +200,7 @@ void add_counters(launch::Slice& slice, const device::Counting& counting) {
         if (e.counters) {
             set_time(e, e.begin, e.begin + e.counters->seconds);
         } else {  // its events' time is that of the tries to count
-            auto untimed = std::make_shared<Launch>();
-            untimed->done = true;
-            untimed->timed = false;
-            e.timing = std::move(untimed);
+            e.timing = untimed();
         }
     }
 }

@@ -149,7 +149,7 @@ Replays replays(const launch::Slice& slice) {
     std::map<const device::Device::Launch*, Singly> of;
     for (const auto& replay : slice.replays) of[replay.get()];
     for (const Event& e : slice.events) {
-        if (e.kind != Event::Kind::launch || !e.timing || !e.timing->whole) continue;
+        if (e.kind != Event::Kind::launch || e.foreign || !e.timing || !e.timing->whole) continue;
         Singly& one = of[e.timing->whole.get()];
         ++(e.timing->has_time() ? one.timed : one.untimed);
         if (e.timing->has_time()) one.seconds += e.timing->end - e.timing->begin;
@@ -164,6 +164,16 @@ Replays replays(const launch::Slice& slice) {
         out.seconds += std::max(0.0, replay->end - replay->begin - one.seconds);
     }
     return out;
+}
+
+/// Of other libraries' graphs that were measured as one.
+double foreign_graphs(const std::vector<Event>& events) {
+    std::set<const device::Device::Launch*> all;
+    double seconds = 0;
+    for (const Event& e : events)
+        if (e.foreign && e.timing && e.timing->whole && all.insert(e.timing->whole.get()).second)
+            seconds += e.timing->whole->end - e.timing->whole->begin;
+    return seconds;
 }
 
 json graph_time(const Replays& graphs) {
@@ -182,7 +192,7 @@ json device_time(const Surroundings& cell, const Replays& graphs, int own, int t
 
 json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, const Surroundings& cell) {
     int running = 0, failed = 0, timed = 0, cached = 0, own = 0, foreign = 0;
-    double foreign_seconds = 0;
+    double foreign_seconds = foreign_graphs(slice.events);
     std::set<std::string> names;
     for (const auto& row : rows) {
         if (row.foreign) {

@@ -35,11 +35,11 @@ def begin(code: str, execution_count: int) -> None:
         call("xcuda.profiler", "cell_begin", code, execution_count)
 
 
-def end(failed: bool) -> None:
+def end(failed: bool, execution_count: int) -> None:
     """After a cell: show its report, if it used a device."""
     if not runtime_loaded():
         return
-    report = call("xcuda.profiler", "cell_end", failed)
+    report = call("xcuda.profiler", "cell_end", failed, execution_count)
     if report is None:
         return
     rendered = call("xcuda.magics", "render_report", report)

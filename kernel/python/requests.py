@@ -58,6 +58,7 @@ class Cell:
 
     def __init__(self, code, silent, store_history, user_expressions, allow_stdin):
         self.code = code
+        self.count = shell.execution_count
         self.silent = silent
         self.store_history = store_history and not silent
         self.expressions = json.loads(user_expressions) or {}
@@ -69,7 +70,7 @@ class Cell:
     def run(self) -> None:
         crash.cell(self.code)
         if not self.silent:
-            report.begin(self.code, shell.execution_count)
+            report.begin(self.code, self.count)
         with loop.marked_running(self.code):
             result = shell.run_cell(self.code, store_history=self.store_history, silent=self.silent)
             error = result.error_before_exec or result.error_in_exec
@@ -103,7 +104,7 @@ class Cell:
         """May wait for what the cell left running on the device, so an interrupt ends this too."""
         streams.restore_after_cell()
         if not self.silent:
-            report.end(self.content["status"] == "error")
+            report.end(self.content["status"] == "error", self.count)
 
     def reply(self) -> str:
         self.content["execution_count"] = shell.execution_count - 1

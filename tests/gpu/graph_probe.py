@@ -5,7 +5,8 @@
 Each session asks CUPTI for one kind of record, launches a graph of two kernels twice with a plain launch in between,
 and prints the driver calls' correlation numbers and every record. The graph is made before CUPTI looks on or meanwhile,
 and the subscription is a new one each time or one for several sessions: CUPTI 13.0 has wrong numbers in sessions after
-the first. The last lines are the rows of xcuda's own profiles.
+the first. Then come the rows of xcuda's own profiles; last, in a process of its own, GRAPH_TRACE, which ended one with a
+segmentation fault on an H200 with CUPTI 13.0 (xcuda never asks for it).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import glob
 import struct
+import subprocess
 import sys
 
 KERNEL, CONCURRENT, GRAPH = 3, 10, 51
@@ -102,12 +104,18 @@ def filled(_context, _stream, buffer, _size, valid):
     buffers.pop(buffer, None)
 
 
-def session(title, cuda, work, kinds, subscriber=None, making=None):
+def session(title, cuda, work, kinds, subscriber=None, making=None, switched=None):
     calls.clear()
     records.clear()
     own = subscriber is None
     if own:
         subscriber = subscribe()
+    if switched is not None:  # as the profiler does at a replay
+        check("enabling KERNEL", cupti.cuptiActivityEnable(KERNEL))
+        switched()
+        cuda.synchronize()
+        check("flushing", cupti.cuptiActivityFlushAll(0))
+        check("disabling KERNEL", cupti.cuptiActivityDisable(KERNEL))
     for kind in kinds:
         check(f"enabling {NAMES[kind]}", cupti.cuptiActivityEnable(kind))
     if making is not None:
@@ -171,8 +179,9 @@ def main():
         session("the graph made before", cuda, before, [kind])
     for kind in (KERNEL, CONCURRENT):
         session("the graph made meanwhile", cuda, None, [kind], making=made)
-    session("the graph made before", cuda, before, [GRAPH])
-    session("the graph made before", cuda, before, [KERNEL, GRAPH])
+    session(
+        "switched from KERNEL before the replays", cuda, before, [CONCURRENT], switched=add_one_of(a, add_one)
+    )
     kept = subscribe()
     for kind in (KERNEL, KERNEL, CONCURRENT):
         session("one subscription for all, the graph made before", cuda, before, [kind], subscriber=kept)
@@ -186,10 +195,66 @@ def main():
             (r["name"], r["grid"][0], r["calls"], bool(r.get("foreign")), r["time"]["total"])
             for r in p.report.kernels
         ]
-        print("overlapping" if overlapping else "exact", p.report.document.get("collection"))
+        print("overlapping" if overlapping else "exact", p.report.document.get("collection"), flush=True)
         for row in rows:
-            print("   ", row)
+            print("   ", row, flush=True)
+    other_librarys(profiler)
+
+
+def other_librarys(profiler):
+    """A graph of torch's: measured as one in the first profile, kernel by kernel in the second."""
+    try:
+        import torch
+    except ImportError:
+        return print("no torch here")
+    x = torch.ones(1 << 20, device="cuda")
+    y = x * 2 + 1
+    torch.cuda.synchronize()
+    g = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(g):
+        y.copy_(x * 2 + 1)
+    for turn in (1, 2):
+        with profiler.profile() as p:
+            g.replay()
+            g.replay()
+            torch.cuda.synchronize()
+        print(f"torch's graph, profile {turn}:", p.report.document["collection"], p.report.document["totals"])
+        for row in p.report.kernels:
+            print("   ", row["name"], row["calls"], row["time"]["total"], flush=True)
+
+
+def add_one_of(a, add_one):
+    return lambda: add_one[512, 256](a)
+
+
+def whole_graphs():
+    """What GRAPH_TRACE tells: run with --whole, for it may end the process."""
+    import faulthandler
+
+    import xcuda.core as cuda
+
+    faulthandler.enable()
+
+    @cuda.kernel
+    def add_one(a):
+        i = cuda.grid(1)
+        if i < a.shape[0]:
+            a[i] = a[i] + 1.0
+
+    a = cuda.zeros(1 << 20, "float32")
+    with cuda.graph() as g:
+        add_one[4096, 256](a)
+        add_one[2048, 256](a)
+    g.launch()
+    cuda.synchronize()
+    for kinds in ([GRAPH], [KERNEL, GRAPH]):
+        session("whole graphs", cuda, g.launch, kinds)
 
 
 if __name__ == "__main__":
-    main()
+    if "--whole" in sys.argv:
+        whole_graphs()
+    else:
+        main()
+        print("\nGRAPH_TRACE in a process of its own", flush=True)
+        print("exit status", subprocess.run([sys.executable, __file__, "--whole"]).returncode)

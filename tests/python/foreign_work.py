@@ -21,6 +21,21 @@ def enter_context():
     _ask("cuCtxSetCurrent", context)
 
 
+def graph(kernels=2, grid=7, block=64):
+    """A function that replays a graph of so many kernels lib::scale<float>, made by capture."""
+    module, function, stream = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    made, ready = ctypes.c_void_p(), ctypes.c_void_p()
+    _ask("cuModuleLoadData", ctypes.byref(module), PTX)
+    _ask("cuModuleGetFunction", ctypes.byref(function), module, NAME)
+    _ask("cuStreamCreate", ctypes.byref(stream), 1)
+    _ask("cuStreamBeginCapture_v2", stream, 1)
+    for _ in range(kernels):
+        _ask("cuLaunchKernel", function, grid, 1, 1, block, 1, 1, 0, stream, None, None)
+    _ask("cuStreamEndCapture", stream, ctypes.byref(made))
+    _ask("cuGraphInstantiateWithFlags", ctypes.byref(ready), made, ctypes.c_uint64(0))
+    return lambda: _ask("cuGraphLaunch", ready, stream)
+
+
 def kernel(times=1, grid=7, block=64, shared=256):
     """Launches lib::scale<float> on the default stream."""
     module, function = ctypes.c_void_p(), ctypes.c_void_p()

@@ -175,3 +175,46 @@ def twin_of(source):
     space = {"cuda": cuda}
     exec(compile(source, file, "exec"), space)
     return cuda.kernel(space["twin"])
+
+
+@on_fake()
+def test_a_replay_lets_kernels_overlap_from_then_on():
+    """One kernel at a time, CUPTI measures a graph as one; a profile without a graph stays exact."""
+    scale, a, first, _second = two_graphs()
+    modes = []
+    for replayed in (False, True, False):
+        with profiler.profile() as p:
+            scale[4, 256](a, 2.0)
+            if replayed:
+                first.launch()
+                first.launch()
+            scale[4, 256](a, 2.0)
+            cuda.synchronize()
+        modes.append(valid(p.report.document)["collection"]["activity"]["overlapping"])
+        assert rows(p.report.document)["scale"] == (6 if replayed else 2, True)
+    assert modes == [False, True, False]
+
+
+@on_fake()
+def test_another_librarys_graph_is_measured_as_one_and_singly_from_the_next_profile_on():
+    _scale, _a, _first, _second = two_graphs()
+    foreign_work.enter_context()
+    replay = foreign_work.graph(kernels=3)
+    told = []
+    for _ in range(2):
+        with profiler.profile() as p:
+            replay()
+            replay()
+            cuda.synchronize()
+        told.append(valid(p.report.document))
+    for report in told:
+        (row,) = report["kernels"]
+        assert row["foreign"] and row["calls"] == report["totals"]["foreign_launches"] == 6
+        assert report["totals"]["foreign_time"]["value"] > 0 and "graph_time" not in report["totals"]
+    as_one, singly = told
+    assert "measured as one" in as_one["kernels"][0]["time"]["total"]["absent"]
+    assert as_one["collection"]["activity"]["overlapping"] is False
+    assert singly["collection"]["activity"]["overlapping"] is True
+    assert singly["kernels"][0]["time"]["total"]["value"] == pytest.approx(
+        singly["totals"]["foreign_time"]["value"]
+    )

@@ -135,3 +135,14 @@ def test_a_pages_code_runs(page, tmp_path):
         [sys.executable, "-W", "error", str(program)], capture_output=True, text=True, timeout=60
     )
     assert ran.returncode == 0, ran.stderr
+
+
+def test_what_shows_that_profiling_works_is_there():
+    """Each test and script that docs/PROFILING_TESTS.md names."""
+    page = (ROOT / "docs" / "PROFILING_TESTS.md").read_text()
+    names = re.findall(r"`([\w/]+\.(?:py|cpp))(?:::(\w+))?`", page)
+    assert len(names) > 70
+    for file, test in names:
+        path = ROOT / file if "/" in file else ROOT / "tests" / "python" / file
+        assert path.is_file(), file
+        assert not test or f"def {test}(" in path.read_text(), f"{file} has no {test}"

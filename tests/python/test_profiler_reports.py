@@ -333,6 +333,17 @@ def test_a_cell_that_loads_the_runtime_has_its_report():
     assert out.startswith("{'absent': 'the runtime was loaded in between'} ['")
 
 
+def test_a_cell_that_was_never_begun_has_its_number_where_that_is_known():
+    """As in the kernel, which does not begin the cell that imports the runtime."""
+    out = in_a_process("""
+        from xcuda import profiler
+        import xcuda.core as cuda
+        cuda.zeros(100)
+        print(profiler.cell_end(False, 3)["scope"]["label"])
+    """)
+    assert out == "In [3]"
+
+
 def test_without_a_profiled_block_the_report_is_of_the_process():
     out = in_a_process("""
         from xcuda import profiler

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -44,7 +45,9 @@ struct State {
     std::mutex mutex;      // of the records; never held while CUPTI is called
     int watches = 0;
     bool paused = false;
-    bool overlapping = false;
+    std::atomic<bool> overlapping = false;
+    // Another library replays graphs: later watches let kernels overlap from the start. Under `mutex`.
+    bool graphs_met = false;
     CUpti_SubscriberHandle subscriber = nullptr;
     Moment begun;
     KernelNames names;
@@ -98,6 +101,7 @@ void take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, 
         while (c->cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
             auto raw = read_record(*record, s.names);
             if (!raw) continue;
+            s.graphs_met |= raw->kernel && raw->node != 0 && !s.overlapping;
             if (s.records.size() < most_records)
                 s.records.push_back(std::move(*raw));
             else
@@ -125,6 +129,11 @@ void disable_kinds(const Cupti& c, const State& s) {
     c.cuptiActivityDisable(s.overlapping ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
                                          : CUPTI_ACTIVITY_KIND_KERNEL);
     for (const CUpti_ActivityKind kind : beside_kernels) c.cuptiActivityDisable(kind);
+}
+
+bool graphs_met(State& s) {
+    const std::lock_guard lock(s.mutex);
+    return s.graphs_met;
 }
 
 void clear(State& s) {
@@ -176,6 +185,29 @@ void wait_for_all(const Driver& d, CUcontext context, double until) {
     d.cuEventDestroy(event);
 }
 
+using Replay = std::pair<std::uint32_t, std::uint32_t>;  // the graph's number, the call's
+
+/// Of graphs' replays that were measured as one, which shows by kernels without a time: the time of all, or null.
+template <class Time>
+std::map<Replay, std::shared_ptr<const Device::Launch>> measured_as_one(
+    const std::vector<RawActivity>& records, Time time) {
+    std::map<Replay, std::shared_ptr<const Device::Launch>> out;
+    for (const RawActivity& r : records)
+        if (r.kernel && r.node != 0 && r.end == 0) out[{r.graph, r.correlation}] = nullptr;
+    if (out.empty()) return out;
+    for (const RawActivity& r : records) {
+        const auto found = out.find({r.graph, r.correlation});
+        if (!r.kernel || r.node == 0 || r.end == 0 || found == out.end()) continue;
+        auto all = std::make_shared<Device::Launch>();
+        const auto& before = found->second;
+        all->begin = before ? std::min(before->begin, time(r.begin)) : time(r.begin);
+        all->end = before ? std::max(before->end, time(r.end)) : time(r.end);
+        all->done = true;
+        found->second = std::move(all);
+    }
+    return out;
+}
+
 }  // namespace
 
 std::string start_watching(bool overlapping) {
@@ -188,7 +220,7 @@ std::string start_watching(bool overlapping) {
         return fmt::format("CUPTI, which sees other libraries' kernels, was not found ({}): {}", why, advice);
     CUptiResult result = c->cuptiSubscribe(&s.subscriber, on_call, nullptr);
     if (result != CUPTI_SUCCESS) return cupti_problem(*c, result, "starting to watch the GPU");
-    s.overlapping = overlapping;
+    s.overlapping = overlapping || graphs_met(s);
     clear(s);
     watching = true;
     result = c->cuptiActivityRegisterCallbacks(want_buffer, take_buffer);
@@ -217,6 +249,26 @@ void stop_watching() noexcept {
     }
     watching = false;
     clear(s);
+}
+
+// One kernel at a time, CUPTI (13.0, H200) measures a graph as one: its first kernel's record has the time of all, the
+// others' have none. So from the first replay on kernels may overlap, and each of a graph's has its own time.
+void let_graphs_be_told() {
+    State& s = state();
+    const std::lock_guard lock(s.switching);
+    if (s.watches == 0 || s.overlapping) return;
+    const Cupti* c = find_cupti();
+    if (!c) return;
+    if (s.paused) {
+        s.overlapping = true;
+        return;
+    }
+    const double until = now() + longest_wait;
+    each_context([&](const Driver& d, int, CUcontext context) { wait_for_all(d, context, until); });
+    c->cuptiActivityFlushAll(0);
+    c->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_KERNEL);
+    s.overlapping = c->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == CUPTI_SUCCESS;
+    if (!s.overlapping) c->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_KERNEL);
 }
 
 void pause_watching(bool paused) {
@@ -281,14 +333,19 @@ Activities watched_since(double from, double seconds) {
     const std::lock_guard lock(s.mutex);
     out.lost = s.lost;
     out.replays = s.replays;
+    const auto wholes = measured_as_one(s.records, time);
     for (const RawActivity& r : s.records) {
-        const double begin = time(r.begin);
+        const auto one = wholes.find({r.graph, r.correlation});
+        const bool whole = r.kernel && r.node != 0 && one != wholes.end();
+        if (r.end == 0 && (!whole || !one->second)) continue;  // nothing is known of its time
+        const double begin = whole ? one->second->begin : time(r.begin);
         if (begin < from) continue;
         const auto own = s.ours.find(r.correlation);
         const bool ours = own != s.ours.end();
         const bool launched = ours && r.kind == Activity::Kind::kernel;
-        out.seen.push_back({r.kind, ours, r.ordinal, r.stream, begin, time(r.end), r.bytes,
-                            launched ? own->second : nullptr, r.correlation, r.kernel, r.node, r.graph});
+        out.seen.push_back({r.kind, ours, r.ordinal, r.stream, begin, whole ? one->second->end : time(r.end),
+                            r.bytes, launched ? own->second : nullptr, r.correlation, r.kernel, r.node,
+                            r.graph, whole ? one->second : nullptr});
     }
     std::stable_sort(out.seen.begin(), out.seen.end(),
                      [](const Activity& a, const Activity& b) { return a.begin < b.begin; });

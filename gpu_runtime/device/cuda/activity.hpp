@@ -32,6 +32,9 @@ private:
     static inline constinit thread_local const Device::Launch* now_ = nullptr;
 };
 
+/// Before a graph is started under a watch, no lock held: that its kernels will have their own times.
+void let_graphs_be_told();
+
 /// A graph is about to be started: its kernels' records are known by the graph's number.
 void note_replay(const Device::Launch& launch, CUgraphExec graph);
 

@@ -130,7 +130,8 @@ std::optional<RawActivity> read_record(const CUpti_Activity& record, KernelNames
         }
         default: return std::nullopt;
     }
-    if (out->end == 0 || out->end < out->begin) return std::nullopt;
+    const bool of_a_graph = out->kernel && out->node != 0;  // measured as one with the others of the graph
+    if (out->end < out->begin || (out->end == 0 && !of_a_graph)) return std::nullopt;
     return out;
 }
 

@@ -33,7 +33,7 @@ private:
     std::unordered_map<std::string, std::vector<std::shared_ptr<const SeenKernel>>> by_name_;
 };
 
-/// Nothing for a record of another kind, or one whose times could not be had.
+/// Nothing for a record of another kind, or one whose times could not be had; a kernel of a graph without a time has 0.
 std::optional<RawActivity> read_record(const CUpti_Activity& record, KernelNames& names);
 
 }  // namespace xcuda::device::cuda

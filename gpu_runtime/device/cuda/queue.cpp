@@ -176,6 +176,7 @@ std::shared_ptr<Device::Launch> Queue::launch(CUfunction function, std::shared_p
 
 std::shared_ptr<Device::Launch> Queue::replay(std::shared_ptr<CudaGraph> graph) {
     CudaGraph& it = *graph;
+    if (watching.load(std::memory_order_relaxed)) let_graphs_be_told();
     it.begin();
     try {
         return enqueue({nullptr, nullptr, std::move(graph)},

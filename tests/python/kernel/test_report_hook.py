@@ -10,8 +10,8 @@ import sys, types
 calls, answer = [], None
 profiler, magics = types.ModuleType("xcuda.profiler"), types.ModuleType("xcuda.magics")
 profiler.cell_begin = lambda code, count: calls.append(("begin", code, count))
-def cell_end(failed):
-    calls.append(("end", failed))
+def cell_end(failed, count):
+    calls.append(("end", failed, count))
     if isinstance(answer, Exception):
         raise answer
     return answer
@@ -32,15 +32,15 @@ def runtime(kernel):
 
 def test_the_cell_that_loads_the_runtime_is_ended(runtime):
     # It was not begun: nobody could be told yet.
-    assert runtime.run("calls[0]").result == "('end', False)"
+    assert runtime.run("calls[0][:2]").result == "('end', False)"
 
 
 def test_each_cell_is_begun_and_ended(runtime):
     runtime.run("calls.clear()")
     count = runtime.run("1").reply["execution_count"]
-    assert runtime.run("calls[1:3]").result == f"[('begin', '1', {count}), ('end', False)]"
-    runtime.run("calls.clear(); 1/0")
-    assert runtime.run("calls[0]").result == "('end', True)"
+    assert runtime.run("calls[1:3]").result == f"[('begin', '1', {count}), ('end', False, {count})]"
+    count = runtime.run("calls.clear(); 1/0").reply["execution_count"]
+    assert runtime.run("calls[0]").result == f"('end', True, {count})"
 
 
 def test_a_report_is_the_last_display_of_its_cell(runtime):
@@ -69,7 +69,7 @@ def test_a_failure_is_logged_once_and_breaks_no_cell(runtime):
 
 def test_a_report_that_waits_can_be_interrupted(runtime):
     runtime.run(
-        "import time\nquick = profiler.cell_end\nprofiler.cell_end = lambda failed: time.sleep(100)",
+        "import time\nquick = profiler.cell_end\nprofiler.cell_end = lambda failed, count: time.sleep(100)",
         silent=True,
     )
     message_id = runtime.client.execute("print('begun')")

@@ -75,7 +75,8 @@ def cell_end(failed: bool = False, execution_count: int | None = None) -> dict |
     if _begun:
         return None
     _begun = True
-    whole = Recording("cell", "this cell", load=False, from_start=True)
+    label = "this cell" if execution_count is None else f"In [{execution_count}]"
+    whole = Recording("cell", label, load=False, from_start=True)
     return _completed(whole.report(failed=failed, timeline=full))
 
 
