@@ -161,8 +161,12 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
     const int arch = architecture(target);
     plan.tf32 = hints.tf32;
     plan.late = hints.late;
-    plan.lines = hints.lines;
+    plan.unrolled = hints.unrolled;
+    plan.blocks = hints.blocks;
     const bool free = module.programs && module.programs->free_unit;
+    // Measured on an H200, float16, 128 x 256 tiles: 651 TFLOP/s against 497 by pairs at 16384x1024 @ 1024x1024, 220 against
+    // 211 at 1024x16384 @ 16384x1024.
+    plan.lines = hints.lines.value_or(arch / 10 == 9 && free);
     const bool four = arch / 10 == 9 && free && facts.products && size > 0 &&
                       (facts.half || facts.small || (facts.in == DType::f32 && plan.tf32));
     if (arch >= 80) plan.products = hints.products.value_or(four ? Instructions::wgmma : Instructions::mma);
@@ -243,6 +247,10 @@ Hints hints_from(const std::string& text) {
             const std::int64_t v = value.is_number_integer() ? value.get<std::int64_t>() : -1;
             if (v < 1 || v > 8) no_plan("stages of " + value.dump(), "give 1 to 8");
             hints.stages = static_cast<int>(v);
+        } else if (key == "blocks") {
+            const std::int64_t v = value.is_number_integer() ? value.get<std::int64_t>() : -1;
+            if (v < 1 || v > 8) no_plan("blocks of " + value.dump(), "give 1 to 8");
+            hints.blocks = static_cast<int>(v);
         } else if (key == "products") {
             for (const auto& [name, which] : instruction_names)
                 if (value == name) hints.products = which;
@@ -259,11 +267,15 @@ Hints hints_from(const std::string& text) {
             if (value != "pairs" && value != "lines")
                 no_plan("stores by " + value.dump(), "give \"pairs\" or \"lines\"");
             hints.lines = value == "lines";
+        } else if (key == "steps") {
+            if (value != "looped" && value != "unrolled")
+                no_plan("steps that are " + value.dump(), "give \"looped\" or \"unrolled\"");
+            hints.unrolled = value == "unrolled";
         } else if (key == "tf32") {
             hints.tf32 = value.get<bool>();
         } else {
             no_plan("'" + key + "'",
-                    "there are unit, depth, threads, stages, products, copies, waits, stores and tf32");
+                    "there are unit, depth, threads, stages, blocks, products, copies, waits, stores, steps and tf32");
         }
     }
     return hints;

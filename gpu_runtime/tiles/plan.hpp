@@ -25,7 +25,9 @@ struct Plan {
         0;              // rows of each product where these are chained: a warp has sixteen, all their columns
     bool tf32 = false;  // products of float32 may round their factors to TF32
     bool late = false;  // of chained products: what is between hides the second (no GPU has run it yet)
-    bool lines = false;  // sums of 16-bit numbers are stored sixteen bytes a lane (no GPU has run it yet)
+    bool lines = false;  // sums of 16-bit numbers are stored sixteen bytes a lane
+    int blocks = 0;  // that a multiprocessor is to have at once: what bounds a thread's registers; 0: the compiler's
+    bool unrolled = false;  // a thread's products of one step stand one after the other, without a loop
     bool operator==(const Plan&) const = default;
 };
 
@@ -33,10 +35,11 @@ struct Plan {
 struct Hints {
     ir::Extents unit;
     std::int64_t depth = 0;
-    int threads = 0, stages = 0;
+    int threads = 0, stages = 0, blocks = 0;
     std::optional<Instructions> products;
     std::optional<bool> bulk;
-    bool tf32 = false, late = false, lines = false;
+    bool tf32 = false, late = false, unrolled = false;
+    std::optional<bool> lines;
     bool measured = true;  // of what is left open, what tiles/measured.hpp has
 };
 

