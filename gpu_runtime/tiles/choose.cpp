@@ -159,11 +159,12 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
     }
     // mma.sync with ldmatrix, cp.async and bfloat16: from sm_80 on.
     const int arch = architecture(target);
+    const bool free = module.programs && module.programs->free_unit;
     plan.tf32 = hints.tf32;
     plan.late = hints.late;
     plan.unrolled = hints.unrolled;
     plan.blocks = hints.blocks;
-    const bool free = module.programs && module.programs->free_unit;
+    if (hints.split && arch >= 90 && facts.products && free) plan.split = hints.split;
     // Measured on an H200, float16, 128 x 256 tiles: 651 TFLOP/s against 497 by pairs at 16384x1024 @ 1024x1024, 220 against
     // 211 at 1024x16384 @ 16384x1024.
     plan.lines = hints.lines.value_or(arch / 10 == 9 && free);
@@ -251,6 +252,8 @@ Hints hints_from(const std::string& text) {
             const std::int64_t v = value.is_number_integer() ? value.get<std::int64_t>() : -1;
             if (v < 1 || v > 8) no_plan("blocks of " + value.dump(), "give 1 to 8");
             hints.blocks = static_cast<int>(v);
+        } else if (key == "split") {
+            hints.split = static_cast<int>(length(value, "a split", 8));
         } else if (key == "products") {
             for (const auto& [name, which] : instruction_names)
                 if (value == name) hints.products = which;
@@ -275,7 +278,8 @@ Hints hints_from(const std::string& text) {
             hints.tf32 = value.get<bool>();
         } else {
             no_plan("'" + key + "'",
-                    "there are unit, depth, threads, stages, blocks, products, copies, waits, stores, steps and tf32");
+                    "there are unit, depth, threads, stages, blocks, split, products, copies, waits, stores, "
+                    "steps and tf32");
         }
     }
     return hints;
@@ -288,6 +292,7 @@ std::string words(const Plan& plan) {
     if (!text.empty()) text += " tiles, ";
     text += plan.threads == 1 ? "a thread a program" : fmt::format("{} threads a program", plan.threads);
     if (plan.stages > 1) text += fmt::format(", {} stages", plan.stages);
+    if (plan.split > 1) text += fmt::format(", {} programs share a tile's inner dimension", plan.split);
     return text;
 }
 

@@ -132,6 +132,10 @@ public:
                 plan = choose(module, key.target, {key.size, key.few}, hints);
                 continue;
             }
+            if (out.module.together > 1) {
+                out.programs.resize(2, ir::int_constant(1));
+                out.programs.push_back(ir::int_constant(out.module.together));
+            }
             out.module.programs.reset();
             const std::int64_t bytes = shared_bytes(out.module.kernel());
             if (!info || bytes <= info->limits.shared_bytes_per_block_optin) {

@@ -26,7 +26,9 @@ struct Plan {
     bool tf32 = false;  // products of float32 may round their factors to TF32
     bool late = false;  // of chained products: what is between hides the second (no GPU has run it yet)
     bool lines = false;  // sums of 16-bit numbers are stored sixteen bytes a lane
-    int blocks = 0;  // that a multiprocessor is to have at once: what bounds a thread's registers; 0: the compiler's
+    int split = 1;       // blocks of a cluster that share a product's inner dimension
+    int blocks =
+        0;  // that a multiprocessor is to have at once: what bounds a thread's registers; 0: the compiler's
     bool unrolled = false;  // a thread's products of one step stand one after the other, without a loop
     bool operator==(const Plan&) const = default;
 };
@@ -35,7 +37,7 @@ struct Plan {
 struct Hints {
     ir::Extents unit;
     std::int64_t depth = 0;
-    int threads = 0, stages = 0, blocks = 0;
+    int threads = 0, stages = 0, blocks = 0, split = 0;
     std::optional<Instructions> products;
     std::optional<bool> bulk;
     bool tf32 = false, late = false, unrolled = false;

@@ -38,6 +38,19 @@ PLANS = {
         "64x128 by 128, depth 16 unrolled": threads(64, 128, 128, 16, 4, blocks=4, **FLAT),
         "64x64 by 64, depth 16 unrolled": threads(64, 64, 64, 16, 4, **FLAT),
     },
+    "float32 split": {
+        "own": {},
+        **{
+            f"{name}, split {n}": {**plan, "split": n}
+            for n in (2, 4)
+            for name, plan in (
+                ("64x64", {}),
+                ("128x128", threads(128, 128, 256, 32, 3)),
+                ("128x128 unrolled", threads(128, 128, 256, 16, 4, blocks=2, **FLAT)),
+                ("64x128 unrolled", threads(64, 128, 128, 16, 4, blocks=4, **FLAT)),
+            )
+        },
+    },
     "float16": {"own": {}, "own, pairs": {"stores": "pairs"}, "own, lines": {"stores": "lines"}},
     "bfloat16": {"own": {}, "own, pairs": {"stores": "pairs"}, "own, lines": {"stores": "lines"}},
 }
@@ -47,6 +60,7 @@ SHAPES = {  # m, k, n
     "float16": [(512, 512, 512), *SQUARE, (8192, 8192, 8192), (16384, 1024, 1024), (1024, 16384, 1024)],
 }
 SHAPES["bfloat16"] = SHAPES["float16"]
+SHAPES["float32 split"] = [SQUARE[0], (1024, 16384, 1024), (512, 32768, 512)]
 RAGGED = [(1000, 777, 1305), (130, 64, 72)]
 SILENCE = 8.0
 
@@ -85,7 +99,7 @@ def child(dtype, names):
 
     def numbers(*shape):
         whole = torch.randint(-2, 3, shape, generator=chance, device="cuda", dtype=torch.int32)
-        return whole.to(getattr(torch, dtype))
+        return whole.to(getattr(torch, dtype.split()[0]))
 
     made = {}
     for name in names:
@@ -113,7 +127,7 @@ def child(dtype, names):
         try:
             tell(
                 plan=name,
-                words=str(kernel.explain(*made[SQUARE[1]][:2], made[SQUARE[1]][2])).splitlines()[:4],
+                words=str(kernel.explain(*made[SQUARE[0]])).splitlines()[:4],
             )
         except Exception as error:
             tell(plan=name, words=[f"not told: {error}"])
