@@ -401,6 +401,7 @@ std::string cuda_kernel(const Module& module, Needs& needs) {
         if (module.most_cluster > 0) bounds += fmt::format(", {}", module.most_cluster);
         bounds += ") ";
     }
+    if (module.together > 1) bounds += fmt::format("__cluster_dims__(1, 1, {}) ", module.together);
     w.out = fmt::format(
         "#define XC_HERE F\nextern \"C\" __global__ {1}void {0}({2}const {0}_arguments xc_args, xc_fault* F) "
         "{{\n",

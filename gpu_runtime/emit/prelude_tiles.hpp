@@ -167,6 +167,57 @@ XC_DEVICE void xc_tile_wait() {
 #endif
 }
 
+// Of S blocks that share a product: each thread's N sums of the first block and, in order, of the others, out of whose
+// shared memory it reads them: ROOM bytes, which hold so many sums of all threads at a time.
+template <int S, int N, int THREADS, int ROOM, class C, class T>
+XC_DEVICE void xc_tile_split_sum(C* acc, T* share, i64 thread) {
+#if __CUDA_ARCH__ >= 900
+    constexpr int words = (int)sizeof(C) / 4, fits = ROOM / (THREADS * (int)sizeof(C)), at_once = fits < N ? fits : N;
+    static_assert(at_once > 0 && (sizeof(C) == 4 || sizeof(C) == 8));
+    u32* const own = (u32*)share + (int)thread;
+    const u32 here = (u32)__cvta_generic_to_shared(own);
+    u32 rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    __syncthreads();
+#pragma unroll
+    for (int from = 0; from < N; from += at_once) {
+        if (rank != 0) {
+#pragma unroll
+            for (int i = 0; i < at_once; ++i)
+                if (from + i < N) {
+                    u32 w[words];
+                    memcpy(w, acc + from + i, sizeof(C));
+#pragma unroll
+                    for (int k = 0; k < words; ++k) own[(i * words + k) * THREADS] = w[k];
+                }
+        }
+        asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+        if (rank == 0) {
+#pragma unroll
+            for (u32 other = 1; other < S; ++other) {
+                u32 there;
+                asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(here), "r"(other));
+#pragma unroll
+                for (int i = 0; i < at_once; ++i)
+                    if (from + i < N) {
+                        u32 w[words];
+#pragma unroll
+                        for (int k = 0; k < words; ++k)
+                            asm volatile("ld.shared::cluster.u32 %0, [%1];"
+                                         : "=r"(w[k])
+                                         : "r"(there + (u32)(i * words + k) * THREADS * 4)
+                                         : "memory");
+                        C x;
+                        memcpy(&x, w, sizeof(C));
+                        acc[from + i] = acc[from + i] + x;
+                    }
+            }
+        }
+        asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+    }
+#endif
+}
+
 // Four matrices of 8 x 8 halves from shared memory, as their rows or their columns.
 template <bool TURNED>
 XC_DEVICE void xc_tile_fetch(u32* r, const void* at) {

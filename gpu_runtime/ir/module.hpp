@@ -126,6 +126,7 @@ struct Module {
     bool narrow_index = false;  // every global array has fewer than 2^31 elements between its ends
     int most_threads = 0, least_blocks = 0,
         most_cluster = 0;                       // the user's launch bounds, 0 where there are none
+    int together = 1;                           // blocks along z that form a cluster
     std::array<int, 3> hardware_axis{0, 1, 2};  // which of x, y, z an axis of cuda.grid is
 
     // After passes/traced: the parameter that holds the sink's address, and what tells it beside the accesses.

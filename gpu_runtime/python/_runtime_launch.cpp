@@ -320,6 +320,7 @@ std::pair<std::shared_ptr<const launch::Specialisation>, device::Shape> speciali
     if (where.shape) {
         shape = *where.shape;
         if (lowered->key) shape.block = lowered->program_block;  // the grid is of programs
+        if (lowered->module.together > 1) shape.grid.z *= lowered->module.together;
     } else {
         shape = launch::shape_for(*lowered, arguments.values(), device->info(), k.name);
         shape.dynamic_shared_bytes = where.dynamic_shared_bytes;

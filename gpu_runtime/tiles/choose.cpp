@@ -83,6 +83,35 @@ std::int64_t chained_rows(const Function& f, const Plan& plan) {
     return fits && chained && rows >= 16 && rows <= 256 && columns <= 320 ? rows : 0;
 }
 
+// Whether a number is another one for another program of the grid.
+bool differs_by_program(const Function& f, const ExprP& e, std::set<VarId>& seen) {
+    bool differs = false;
+    each_expr(e, [&](const Expr& n) {
+        differs |= n.op == Op::coord;
+        if (n.op != Op::var || !seen.insert(var_of(n)).second) return;
+        each_stmt(f.body, [&](const Stmt& s) {
+            if (s.var == var_of(n))
+                for (const ExprP& given : s.exprs) differs |= differs_by_program(f, given, seen);
+        });
+    });
+    return differs;
+}
+
+// Chains as the copy engine was measured to feed best, on an H200: float16, tiles of 128 x 128, a head of 128, the same turns for
+// every program: 550 TFLOP/s, 521 with late waits; by threads 384, late 403. Of causal ones and other heads nothing is known.
+bool flows_best(const Function& f, const Plan& plan) {
+    bool best = plan.tall == 128, even = true;
+    each_stmt(f.body, [&](const Stmt& s) {
+        if (s.kind == Stmt::Kind::tile && s.tile.kind == TileOp::Kind::mma)
+            best &= f.vars[static_cast<std::size_t>(s.var)].type.extents == Extents{128, 128} &&
+                    is_half(s.exprs[0]->type.dtype);
+        std::set<VarId> seen;
+        if (s.kind == Stmt::Kind::loop_range)
+            even &= !differs_by_program(f, s.exprs[0], seen) && !differs_by_program(f, s.exprs[1], seen);
+    });
+    return best && even;
+}
+
 int architecture(const std::string& target) {
     return target.starts_with("sm_") ? std::atoi(target.c_str() + 3) : 0;
 }
@@ -149,9 +178,12 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
     plan.target = target;
     if (target == "cpu") {
         if (facts.products) {
-            // Measured on AVX-512: 0.8 to 0.9 of what a core can multiply, so that no BLAS is called.
-            const std::int64_t n = size == 0 ? 32 : size == 1 && !facts.wide ? 64 : 128;
-            plan.unit = {{n, n}, facts.wide ? 64 : 128};
+            // Measured on AVX-512, 2 cores: 0.9 to 1 of OpenBLAS, so that no BLAS is called. An operand is copied once for each
+            // tile that it is part of, so that larger ones copy less: float64 at 1024^3 13.9 ms by 128 x 128, 13.0 by 256 x
+            // 128; at 2048^3 111, 104 and 100 by 256 x 256, float32 54, 50 and 47.
+            const bool real = facts.in == DType::f32 || facts.in == DType::f64;
+            const std::int64_t n = size == 0 ? 32 : size == 1 && !real && !facts.wide ? 64 : 128;
+            plan.unit = {{real && size >= 2 ? 256 : n, real && size == 3 ? 256 : n}, facts.wide ? 64 : 128};
         } else {
             plan.unit = {{8, 1024}, 0};
         }
@@ -159,10 +191,14 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
     }
     // mma.sync with ldmatrix, cp.async and bfloat16: from sm_80 on.
     const int arch = architecture(target);
-    plan.tf32 = hints.tf32;
-    plan.late = hints.late;
-    plan.lines = hints.lines;
     const bool free = module.programs && module.programs->free_unit;
+    plan.tf32 = hints.tf32;
+    plan.unrolled = hints.unrolled;
+    plan.blocks = hints.blocks;
+    if (hints.split && arch >= 90 && facts.products && free) plan.split = hints.split;
+    // Measured on an H200, float16, 128 x 256 tiles: 651 TFLOP/s against 497 by pairs at 16384x1024 @ 1024x1024, 220 against
+    // 211 at 1024x16384 @ 16384x1024.
+    plan.lines = hints.lines.value_or(arch / 10 == 9 && free);
     const bool four = arch / 10 == 9 && free && facts.products && size > 0 &&
                       (facts.half || facts.small || (facts.in == DType::f32 && plan.tf32));
     if (arch >= 80) plan.products = hints.products.value_or(four ? Instructions::wgmma : Instructions::mma);
@@ -188,7 +224,10 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
     if (plan.tall) {
         plan.threads = static_cast<int>(plan.tall) * 2;
         if (arch / 10 == 9 && plan.tall % 64 == 0 && !hints.products) plan.products = Instructions::wgmma;
-        plan.bulk = plan.products == Instructions::wgmma && plan.tall % 64 == 0 && hints.bulk.value_or(false);
+        const bool best =
+            plan.products == Instructions::wgmma && arch / 10 == 9 && flows_best(module.kernel(), plan);
+        plan.bulk = plan.products == Instructions::wgmma && plan.tall % 64 == 0 && hints.bulk.value_or(best);
+        plan.late = hints.late.value_or(best && !plan.bulk);
     } else if (!free) {
         plan.threads = static_cast<int>(std::clamp<std::int64_t>(facts.elements / 8, 32, 256));
         // A thread of 1024 has 64 registers in all, one of 512 has 128.
@@ -243,6 +282,12 @@ Hints hints_from(const std::string& text) {
             const std::int64_t v = value.is_number_integer() ? value.get<std::int64_t>() : -1;
             if (v < 1 || v > 8) no_plan("stages of " + value.dump(), "give 1 to 8");
             hints.stages = static_cast<int>(v);
+        } else if (key == "blocks") {
+            const std::int64_t v = value.is_number_integer() ? value.get<std::int64_t>() : -1;
+            if (v < 1 || v > 8) no_plan("blocks of " + value.dump(), "give 1 to 8");
+            hints.blocks = static_cast<int>(v);
+        } else if (key == "split") {
+            hints.split = static_cast<int>(length(value, "a split", 8));
         } else if (key == "products") {
             for (const auto& [name, which] : instruction_names)
                 if (value == name) hints.products = which;
@@ -259,11 +304,16 @@ Hints hints_from(const std::string& text) {
             if (value != "pairs" && value != "lines")
                 no_plan("stores by " + value.dump(), "give \"pairs\" or \"lines\"");
             hints.lines = value == "lines";
+        } else if (key == "steps") {
+            if (value != "looped" && value != "unrolled")
+                no_plan("steps that are " + value.dump(), "give \"looped\" or \"unrolled\"");
+            hints.unrolled = value == "unrolled";
         } else if (key == "tf32") {
             hints.tf32 = value.get<bool>();
         } else {
             no_plan("'" + key + "'",
-                    "there are unit, depth, threads, stages, products, copies, waits, stores and tf32");
+                    "there are unit, depth, threads, stages, blocks, split, products, copies, waits, stores, "
+                    "steps and tf32");
         }
     }
     return hints;
@@ -276,6 +326,7 @@ std::string words(const Plan& plan) {
     if (!text.empty()) text += " tiles, ";
     text += plan.threads == 1 ? "a thread a program" : fmt::format("{} threads a program", plan.threads);
     if (plan.stages > 1) text += fmt::format(", {} stages", plan.stages);
+    if (plan.split > 1) text += fmt::format(", {} programs share a tile's inner dimension", plan.split);
     return text;
 }
 

@@ -132,15 +132,19 @@ public:
                 plan = choose(module, key.target, {key.size, key.few}, hints);
                 continue;
             }
+            if (out.module.together > 1) {
+                out.programs.resize(2, ir::int_constant(1));
+                out.programs.push_back(ir::int_constant(out.module.together));
+            }
             out.module.programs.reset();
             const std::int64_t bytes = shared_bytes(out.module.kernel());
             if (!info || bytes <= info->limits.shared_bytes_per_block_optin) {
                 out.block = {plan.threads + (!flows || plan.acted ? 0 : plan.tall ? 128 : 32), 1, 1};
                 out.persistent = flows && !plan.acted && !plan.tall;
                 // Of 512 threads and more, each has fewer registers than a compiler takes that is not told.
-                if (flows || (out.block.x > 256 && !plan.acted)) {
+                if (flows || ((out.block.x > 256 || plan.blocks > 0) && !plan.acted)) {
                     out.module.most_threads = static_cast<int>(out.block.x);
-                    out.module.least_blocks = 1;
+                    out.module.least_blocks = flows || !plan.blocks ? 1 : plan.blocks;
                 }
                 out.plan = words(plan);
                 const std::string instructions = instructions_of(module.kernel(), out.module.kernel(), plan);

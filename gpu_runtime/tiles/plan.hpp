@@ -24,8 +24,12 @@ struct Plan {
     std::int64_t tall =
         0;              // rows of each product where these are chained: a warp has sixteen, all their columns
     bool tf32 = false;  // products of float32 may round their factors to TF32
-    bool late = false;  // of chained products: what is between hides the second (no GPU has run it yet)
-    bool lines = false;  // sums of 16-bit numbers are stored sixteen bytes a lane (no GPU has run it yet)
+    bool late = false;  // of chained products: what is between hides the second
+    bool lines = false;  // sums of 16-bit numbers are stored sixteen bytes a lane
+    int split = 1;       // blocks of a cluster that share a product's inner dimension
+    int blocks =
+        0;  // that a multiprocessor is to have at once: what bounds a thread's registers; 0: the compiler's
+    bool unrolled = false;  // a thread's products of one step stand one after the other, without a loop
     bool operator==(const Plan&) const = default;
 };
 
@@ -33,10 +37,11 @@ struct Plan {
 struct Hints {
     ir::Extents unit;
     std::int64_t depth = 0;
-    int threads = 0, stages = 0;
+    int threads = 0, stages = 0, blocks = 0, split = 0;
     std::optional<Instructions> products;
     std::optional<bool> bulk;
-    bool tf32 = false, late = false, lines = false;
+    bool tf32 = false, unrolled = false;
+    std::optional<bool> late, lines;
     bool measured = true;  // of what is left open, what tiles/measured.hpp has
 };
 

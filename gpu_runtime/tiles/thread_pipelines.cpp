@@ -254,7 +254,7 @@ std::optional<Body> Threads::pipelined(const Stmt& loop) {
             rest.push_back(s);
         }
     }
-    if (const auto start = integer_of(loop.exprs[0])) multiples[first] = std::gcd(*start, *step);
+    if (const auto start = multiple_of(loop.exprs[0])) multiples[first] = std::gcd(*start, *step);
     const auto chain = chain_of(rest);
     if (chain && plan.bulk)
         if (auto made = flowing_chain(loop, *chain, fed, stage)) return made;
@@ -285,6 +285,7 @@ std::optional<Body> Threads::pipelined(const Stmt& loop) {
     };
     if (!chain) {
         Stmt turn = loop_range(loop.var, read(first), read(stop), loop.exprs[2], {}, loop.place);
+        turn.hint = loop.hint;
         begun(turn.body);
         append(turn.body, lower(rest));
         ended(turn.body);

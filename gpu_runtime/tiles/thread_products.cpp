@@ -271,7 +271,9 @@ Body Threads::product(const Stmt& s) {
             }));
             return step;
         }));
-        out.push_back(loop_range(k, c(0), c(depth), c(deep), std::move(turn)));
+        Stmt turns = loop_range(k, c(0), c(depth), c(deep), std::move(turn));
+        if (plan.unrolled) turns.hint = Stmt::Hint::unroll;
+        out.push_back(std::move(turns));
         return out;
     }
     // Few elements, or a stack of matrices: each thread the dot products of its own.

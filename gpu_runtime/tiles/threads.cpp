@@ -231,11 +231,17 @@ Body Threads::store_tile(const Stmt& s) {
     return out;
 }
 
+std::optional<std::int64_t> Threads::multiple_of(const ExprP& e) const {
+    if (e->op != Op::var) return integer_of(e);
+    const auto known = multiples.find(var_of(*e));
+    return known == multiples.end() ? std::nullopt : std::optional(known->second);
+}
+
 Body Threads::lower(const Stmt& s) {
     if (s.kind == Stmt::Kind::assign && type_of(s.var).is_tile()) return map(s.var, s.exprs[0], s.place);
     if (s.kind != Stmt::Kind::tile) {
         if (s.kind == Stmt::Kind::loop_range) {
-            const auto start = integer_of(s.exprs[0]), step = integer_of(s.exprs[2]);
+            const auto start = multiple_of(s.exprs[0]), step = integer_of(s.exprs[2]);
             if (start && step) multiples[s.var] = std::gcd(*start, *step);
             if (auto made = pipelined(s)) return std::move(*made);
         }
@@ -330,6 +336,7 @@ void Threads::run(Module& module) {
     this->module = &module;
     auto flowing = flow(module);
     if (!flowing) flowing = chained();
+    if (!flowing) flowing = split(module);
     Body body = flowing ? std::move(*flowing) : lower(f.body);
     body.insert(body.begin(), assign(thread, coord(Coord::Kind::thread, 0)));
     f.body = std::move(body);

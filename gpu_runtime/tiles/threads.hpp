@@ -28,7 +28,8 @@ struct Threads {
         swizzled{};  // operands of matrix instructions alone: 16-byte pieces of rows change places
 
     ir::Module* module = nullptr;
-    std::set<ir::VarId> early{};     // of a flowing chain: numbers that all warps know before
+    std::set<ir::VarId> early{};  // of a flowing chain: numbers that all warps know before
+    std::optional<std::int64_t> multiple_of(const ir::ExprP& e) const;  // what divides a loop's start
     ir::Body giver{}, gates_made{};  // what the warp that asks for boxes does; before, by all
 
     Threads(ir::Function& function, const Plan& p) : f(function), plan(p) {}
@@ -109,6 +110,9 @@ struct Threads {
 
     // thread_flows.cpp
     std::optional<ir::Body> flow(ir::Module& module);
+
+    // thread_splits.cpp
+    std::optional<ir::Body> split(ir::Module& module);
 
     // thread_products.cpp
     ir::Body product(const ir::Stmt& s);

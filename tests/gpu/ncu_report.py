@@ -61,11 +61,20 @@ def ncu_file():
     return found
 
 
-def profiled(ncu, name, script, folder):
-    """ncu's rows of what a Python script's arguments launch, in order. A try that gives none is told, and made with less."""
+def profiled(ncu, name, script, folder, more=()):
+    """ncu's rows of what a Python script's arguments launch, in order. A try that gives none is told, and made with less.
+    more: further options of ncu."""
     report = folder / f"{name}.ncu-rep"
     child = [sys.executable, "-X", "faulthandler", *map(str, script)]
-    common = ["--clock-control", "none", "--target-processes", "application-only", "--import-source", "no"]
+    common = [
+        "--clock-control",
+        "none",
+        "--target-processes",
+        "application-only",
+        "--import-source",
+        "no",
+        *more,
+    ]
     what = [word for section in SECTIONS for word in ("--section", section)]
     tries = [[*what, "--metrics", ",".join([*METRICS, SAMPLES])], what]
     for number, asked in enumerate(tries):
@@ -147,3 +156,16 @@ def table(name, rows):
                 "|",
             )
     print("| stalls, cycles an instruction |", " | ".join(map(stalls, rows.values())), "|", flush=True)
+
+
+PIPE = re.compile(r"sm__(?:inst_executed_)?(pipe_\w+?)\.avg\.pct_of_peak_sustained_active")
+
+
+def pipes(rows):
+    """Rows of a table: what each pipe did of what it could while the multiprocessor worked, those above 2 %."""
+    names = dict.fromkeys(n for row in rows.values() for n in row if PIPE.fullmatch(n or ""))
+    for name in names:
+        cells = [number(row, [name]) for row in rows.values()]
+        if max(c or 0 for c in cells) > 2:
+            print(f"| {PIPE.fullmatch(name)[1]}, % |", " | ".join(f"{c or 0:.1f}" for c in cells), "|")
+    print(flush=True)

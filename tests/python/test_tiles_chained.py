@@ -170,6 +170,30 @@ def test_groups_of_warps_take_turns(name):
         assert turn.index("MUFU.EX2") < turn.index("WARPGROUP.DEPBAR.LE gsb0, 0x0")
 
 
+# (tm, tn, head size), causal, what is asked, whether the copy engine brings the operands: where an H200 was faster by it.
+CHOICES = {
+    "a head of 128": ((128, 128, 128), False, {}, True),
+    "by threads, as asked": ((128, 128, 128), False, {"copies": "threads"}, False),
+    "causal": ((128, 128, 128), True, {}, False),
+    "a head of 64": ((128, 128, 64), False, {}, False),
+    "narrow tiles": ((128, 64, 128), False, {}, False),
+    "one group": ((64, 128, 128), False, {}, False),
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_copies_are_chosen_as_measured(name):
+    (tm, tn, d), causal, asked, engine = CHOICES[name]
+    Q = np.ones((2, 512, d), "f2")
+    kernel = tiles.tile_kernel(attention, plan=asked)
+    made = compiles(kernel, (Q, Q, Q, np.ones((2, 512, d), "f"), 1.0, d, tm, tn, causal), ("sm_90",))
+    assert ("xc_tile_chain_give<" in made["text"]) == engine
+    # Where threads copy a head of 128, later waits were faster; the engine's are early.
+    assert ("xc_tile_settle_after<" in made["text"]) == (asked != {})
+    elsewhere = compiles(kernel, (Q, Q, Q, np.ones((2, 512, d), "f"), 1.0, d, tm, tn, causal), ("sm_80",))
+    assert "xc_tile_chain_give<" not in elsewhere["text"]
+
+
 def test_blocks_of_many_threads_have_registers_for_all():
     """A scale of float64 makes tiles of it, and blocks of 512 threads, of which each has 128 registers at most."""
     d, tm, tn = 128, 128, 128

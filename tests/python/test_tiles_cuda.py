@@ -187,14 +187,79 @@ def test_operands_by_bulk_copies(name):
 
 @pytest.mark.parametrize("stores", ["pairs", "lines"])
 def test_sums_stored_in_lines(stores):
-    """Four lanes exchange their pairs for sixteen bytes of a row each; no GPU has run it, so it is asked for."""
+    """Four lanes exchange their pairs for sixteen bytes of a row each: faster on an H200, so it is sm_90's own choice."""
     A = np.ones((64, 64), np.float16)
-    plan = {"unit": (64, 128), "products": "wgmma", "copies": "bulk", "stores": stores}
+    plan = {"unit": (64, 128), "products": "wgmma", "copies": "bulk"}
+    plan |= {"stores": "pairs"} if stores == "pairs" else {}
     made = compiles(tiles.tile_kernel(product.py_func, tile_size=(16, 16), plan=plan), (A, A, A), ("sm_90",))
     assert made["local_bytes"] == 0
     assert ("xc_tile_quad(" in made["text"]) == ("xc_tile_store<8>(" in made["text"]) == (stores == "lines")
     code = machine_code(made)
     assert code is None or ("STG.E.128" in code) == (stores == "lines")
+
+
+def test_steps_without_a_loop_and_blocks_that_have_room():
+    """float32: each thread's products of a step stand one after the other, in as many registers as two blocks leave."""
+    A, unit = np.ones((64, 64), np.float32), {"unit": (128, 128), "threads": 256, "depth": 16, "stages": 3}
+    flat, many = {"steps": "unrolled"}, {"blocks": 2}
+    counts = []
+    for more in ({}, flat, flat | many):
+        kernel = tiles.tile_kernel(product.py_func, tile_size=(16, 16), plan=unit | more)
+        made = compiles(kernel, (A, A, A), ("sm_90",))
+        assert ("__launch_bounds__(256, 2)" in made["text"]) == ("blocks" in more)
+        assert "blocks" not in more or (made["registers"] <= 128 and made["local_bytes"] == 0)
+        code = machine_code(made)
+        counts.append(code and code.count("FFMA"))
+    assert counts[0] is None or counts[0] * 2 <= counts[1] and abs(counts[1] - counts[2]) <= 64
+
+
+SPLIT = {
+    "float32": ("float32", "f4", {"split": 4}),
+    "float32 unrolled": (
+        "float32",
+        "f4",
+        {"split": 2, "unit": (128, 128), "steps": "unrolled", "threads": 256},
+    ),
+    "float64": ("float64", "f8", {"split": 2}),
+    "int32": ("int32", "i4", {"split": 8}),
+    "float16 by a warp": ("float16", "f4", {"split": 4, "products": "mma", "unit": (64, 64), "threads": 128}),
+}
+
+
+@pytest.mark.parametrize("name", SPLIT)
+def test_blocks_of_a_cluster_share_the_inner_dimension(name):
+    """Each sums its steps, the first adds the others' sums out of their shared memory and alone stores."""
+    dtype, into, plan = SPLIT[name]
+    A, C = np.ones((64, 64), dtype), np.ones((64, 64), into)
+    made = compiles(tiles.tile_kernel(product.py_func, tile_size=(16, 16), plan=plan), (A, A, C), ("sm_90",))
+    text, n = made["text"], plan["split"]
+    assert made["local_bytes"] == 0 and f"__cluster_dims__(1, 1, {n})" in text
+    assert text.count(f"xc_tile_split_sum<{n}, ") == 1
+    summed, stored = text.index("xc_tile_split_sum<"), text.rindex("C[")
+    alone = text.index("if (((i32)blockIdx.z == 0)) {", summed)
+    assert summed < alone < stored and "C[" not in text[:alone].split("product_kernel(")[-1]
+    code = machine_code(made)
+    assert code is None or ("UCGABAR_ARV" in code and "UCGABAR_WAIT" in code)
+    elsewhere = compiles(
+        tiles.tile_kernel(product.py_func, tile_size=(16, 16), plan=plan), (A, A, C), ("sm_80",)
+    )
+    assert "cluster" not in elsewhere["text"]
+
+
+def test_what_blocks_cannot_share_is_computed_by_one():
+    """Two products in one kernel: each block would need both sums."""
+
+    def two(A, B, C):
+        tiles.store(
+            C,
+            tiles.compute(
+                tiles.load_shared(A) @ tiles.load_shared(B) + tiles.load_shared(B) @ tiles.load_shared(A)
+            ),
+        )
+
+    A = np.ones((64, 64), np.float32)
+    made = compiles(tiles.tile_kernel(two, tile_size=(16, 16), plan={"split": 4}), (A, A, A), ("sm_90",))
+    assert "cluster" not in made["text"]
 
 
 def test_warps_that_multiply_meet_by_themselves():

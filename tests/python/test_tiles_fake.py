@@ -48,3 +48,22 @@ def test_a_map_is_made_anew_for_another_array():
     kernel(np.ones((256, 256), np.float16), B, C)
     cuda.synchronize()
     assert driver.get("calls:cuTensorMapEncodeTiled") == 3
+
+
+@on_fake()
+def test_blocks_that_share_an_inner_dimension_are_launched_together():
+    need_nvrtc()
+
+    def product(A, B, C):
+        tiles.store(C, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B)))
+
+    kernel = tiles.tile_kernel(
+        product, tile_size=(16, 16), plan={"unit": (64, 64), "threads": 128, "split": 4}
+    )
+    A, B, C = (cuda.zeros(s, "float32") for s in ((100, 4096), (4096, 200), (100, 200)))
+    kernel(A, B, C)
+    cuda.synchronize()
+    assert [tuple(each) for each in driver.launches()[-1][1:3]] == [(4, 2, 4), (128, 1, 1)]
+    tiles.launch(None, (4, 2), kernel, (A, B, C))
+    cuda.synchronize()
+    assert tuple(driver.launches()[-1][1]) == (4, 2, 4), "the grid that a user gives is of programs"

@@ -33,6 +33,10 @@ PLANS = {
     "wide bulk": ("sm_90", {"products": "wgmma", "copies": "bulk"}),
     "the compiler's": ("sm_90", {"unit": (64, 128)}),
     "no matrix": ("sm_80", {"unit": (32, 64), "depth": 16, "threads": 64, "products": "fma"}),
+    "no loop": (
+        "sm_80",
+        {"unit": (32, 64), "depth": 16, "threads": 64, "products": "fma", "steps": "unrolled", "blocks": 2},
+    ),
 }
 
 
@@ -199,10 +203,13 @@ def test_one_shape_for_two_types_of_product():
         ({"depth": 2048}, r"a depth of 2048; give a power of two up to 1024"),
         (
             {"warps": 4},
-            r"'warps'; there are unit, depth, threads, stages, products, copies, waits, stores and tf32",
+            r"'warps'; there are unit, depth, threads, stages, blocks, split, products, copies, waits, stores, steps and tf32",
         ),
         ({"waits": "never"}, r'waits that are "never"; give "early" or "late"'),
         ({"stores": 4}, r'stores by 4; give "pairs" or "lines"'),
+        ({"steps": "all"}, r'steps that are "all"; give "looped" or "unrolled"'),
+        ({"split": 3}, "a split of 3; give a power of two up to 8"),
+        ({"blocks": 9}, r"blocks of 9; give 1 to 8"),
         ({"copies": "tma"}, r'copies by "tma"; give "threads" or "bulk"'),
     ],
 )

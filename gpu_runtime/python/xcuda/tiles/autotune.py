@@ -7,7 +7,7 @@ import json
 import time
 
 ROUNDS = 3  # timed runs of each configuration, after one that compiles
-PLAN = ("unit", "depth", "threads", "stages", "products", "copies", "waits", "stores")
+PLAN = ("unit", "depth", "threads", "stages", "products", "copies", "waits", "stores", "steps", "blocks", "split")
 
 
 def autotune(configs=None, *, rounds=ROUNDS, **ranges):
@@ -16,7 +16,7 @@ def autotune(configs=None, *, rounds=ROUNDS, **ranges):
     `@tiles.autotune(tm=(32, 64), tn=(32, 64, 128))` over `@tiles.tile_kernel` tries each combination;
     `@tiles.autotune([{"tm": 32, "tn": 64}, ...])` those that are listed. What is tried: parameters annotated
     tiles.Constant, which a call then leaves out, and of the compiler's plan: unit, depth, threads, stages, products,
-    copies, waits, stores.
+    copies, waits, stores, steps, blocks, split.
 
     A kind of call: its dtypes, its arrays' lengths up to the next power of two, the device. The first one runs every
     configuration on copies of its arrays, so that what the kernel writes is written once; the choice is remembered in
