@@ -98,7 +98,8 @@ def quiet_line(document: dict) -> str:
             parts.append(f"{totals['launches']} launches")
         where = ", ".join(d["device"] for d in document["devices"])
         if "value" in totals["device_time"]:
-            parts.append(f"{figures.text(totals['device_time'])} on {where}")
+            some = f" for {totals['timed']} of them" if "timed" in totals else ""
+            parts.append(f"{figures.text(totals['device_time'])}{some} on {where}")
         if totals["running"]:
             parts.append(f"{totals['running']} still running")
         if totals["failed"]:

@@ -37,10 +37,18 @@ def kernel_figures(kernel: dict) -> list[Row]:
     mean = figures.text(time["mean"])
     if calls > 1 and "value" in time["min"]:
         mean += f" (from {figures.text(time['min'])} to {figures.text(time['max'])})"
-    label = "time" if calls == 1 else f"time of a call, {calls} calls"
+    some = f", {kernel['timed']} of them timed" if "timed" in kernel else ""
+    label = "time" if calls == 1 else f"time of a call, {calls} calls{some}"
     rows = [Row("time", label, mean, figures.origin(time["mean"]))]
     if calls > 1:
-        rows.append(Row("time", "time in all", figures.text(time["total"]), figures.origin(time["total"])))
+        rows.append(
+            Row(
+                "time",
+                "time of those" if some else "time in all",
+                figures.text(time["total"]),
+                figures.origin(time["total"]),
+            )
+        )
     chosen = "chosen by xcuda" if kernel["automatic_shape"] else "as given"
     chosen = "another library's" if kernel.get("foreign") else chosen
     rows.append(

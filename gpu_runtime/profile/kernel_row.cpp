@@ -213,6 +213,7 @@ json to_json(const KernelRow& row) {
         {"warnings", std::move(warnings)},
     };
     if (row.foreign) out["foreign"] = true;
+    if (row.timed > 0 && row.timed < row.calls) out["timed"] = row.timed;
     if (row.counted) out["counters"] = counters_json(row);
     return out;
 }

@@ -191,7 +191,7 @@ json device_time(const Surroundings& cell, const Replays& graphs, int own, int t
 }
 
 json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, const Surroundings& cell) {
-    int running = 0, failed = 0, timed = 0, cached = 0, own = 0, foreign = 0;
+    int running = 0, failed = 0, timed = 0, untimed = 0, cached = 0, own = 0, foreign = 0;
     double foreign_seconds = foreign_graphs(slice.events);
     std::set<std::string> names;
     for (const auto& row : rows) {
@@ -201,6 +201,7 @@ json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, cons
         }
         ++own;
         running += row.running, failed += row.failed, timed += row.timed;
+        if (row.replayed == 0) untimed += row.calls - row.timed - row.running - row.failed;
         names.insert(row.kernel->name);
     }
     for (const auto& e : slice.events)
@@ -218,6 +219,7 @@ json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, cons
              {"copy_time", figure(cell.copy_seconds, "s", From::measured)},
              {"memory_efficiency", efficiency(rows, false)},
              {"compute_efficiency", efficiency(rows, true)}};
+    if (timed > 0 && untimed > 0) out["timed"] = timed;
     if (graphs.all > 0) out["graph_time"] = graph_time(graphs);
     if (foreign) {
         out["foreign_launches"] = foreign;

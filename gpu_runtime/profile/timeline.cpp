@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,21 +82,32 @@ json timeline(const launch::Slice& slice, double origin, std::size_t most) {
 LaunchTimes launch_times(const launch::Slice& slice) {
     LaunchTimes all;
     std::vector<std::pair<double, double>> spans;
+    std::set<const device::Device::Launch*> replays;  // with launches that have no time of their own
+    bool replays_known = true;
+    for (const auto& replay : slice.replays) {
+        replays.insert(replay.get());
+        replays_known &= replay->has_time();
+    }
     for (const Event& e : slice.events) {
         if (e.kind == Event::Kind::copy_in || e.kind == Event::Kind::copy_out) all.copied += e.bytes;
         if (e.kind != Event::Kind::launch || !e.timing) continue;
         ++all.launches;
         if (std::string_view(state_of(e)) == "done")
             spans.emplace_back(e.begin, e.end);
+        else if (e.timing->whole && e.timing->whole->has_time())
+            replays.insert(e.timing->whole.get());
         else
             ++all.unknown;
     }
     all.unknown += static_cast<int>(slice.lost);
     for (const auto& sum : slice.sums) {
         all.launches += sum.calls;
-        all.unknown += sum.calls - sum.timed;
+        if (!sum.what->replayed || sum.timed > 0 || slice.replays.empty() || !replays_known)
+            all.unknown += sum.calls - sum.timed;
         all.busy += sum.total;  // of one stream, one after the other
     }
+    for (const auto* replay : replays)
+        if (replay->has_time()) spans.emplace_back(replay->begin, replay->end);
     std::sort(spans.begin(), spans.end());
     double until = spans.empty() ? 0 : spans.front().first;
     for (const auto& [begin, end] : spans) {

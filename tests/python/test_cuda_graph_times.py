@@ -10,6 +10,7 @@ from fake_cuda import driver, need_nvrtc, on_fake
 from report_documents import valid
 from xcuda import core as cuda
 from xcuda import profiler
+from xcuda.magics.render import render_report
 
 
 def kernels():
@@ -218,3 +219,28 @@ def test_another_librarys_graph_is_measured_as_one_and_singly_from_the_next_prof
     assert singly["kernels"][0]["time"]["total"]["value"] == pytest.approx(
         singly["totals"]["foreign_time"]["value"]
     )
+
+
+@on_fake()
+def test_a_benchmark_of_a_graph_has_its_device_time_by_the_replays():
+    _scale, _a, first, _second = two_graphs()
+    warm = profiler.benchmark(first.launch, calls=5, cold=False).warm
+    assert not warm.why_no_device and len(warm.device.samples) == 5
+    assert all(device > 0 for device in warm.device.samples)
+
+
+@on_fake()
+def test_a_time_of_some_of_many_launches_says_of_how_many_it_is():
+    """In a long row only some launches are timed."""
+    scale, a, _first, _second = two_graphs()
+    profiler.cell_begin("...", 1)
+    for _ in range(3000):
+        scale[4, 256](a, 1.0)
+    cuda.synchronize()
+    report = valid(profiler.cell_end())
+    (row,) = report["kernels"]
+    timed = row["timed"]
+    assert 0 < timed < row["calls"] == 3000 and report["totals"]["timed"] == timed
+    text = render_report(report)[0]["text/plain"]
+    assert f"3000 calls, {timed} of them timed" in text and "time of those" in text
+    assert f" for {timed} of them on cuda:0" in text.splitlines()[0]

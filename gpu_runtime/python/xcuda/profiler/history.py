@@ -31,7 +31,8 @@ def remember(document: dict) -> None:
     _runs.move_to_end(names)
     while len(_runs) > GROUPS:
         _runs.popitem(last=False)
-    runs.append({"label": document["scope"]["label"], "time": time, "launches": totals["launches"]})
+    launches = totals.get("timed", totals["launches"])
+    runs.append({"label": document["scope"]["label"], "time": time, "launches": launches})
     if len(runs) > 1:
         document["history"] = list(runs)
 

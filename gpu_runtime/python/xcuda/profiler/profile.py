@@ -33,7 +33,7 @@ class profile:
     read from the GPU's hardware counters, which runs the first launches of each kernel several times over.
     counters: read all of COUNTERS.
     overlapping: kernels of different streams may run at once, as without a profiler; otherwise they run one after the
-    other, for exact times.
+    other, for exact times, until one replays a graph, which would be measured as one.
     label: what the report is said to be of.
     The report is `p.report` after the block, and generate_report()'s.
     """
