@@ -114,7 +114,9 @@ def test_runs_and_shows_reports(tutorial, execute, tmp_path):
 def check_first_kernel(notebook):
     said_first = re.search(r"(\d+) modules, (\d+) words; most like statistics: (.*)", said(notebook))
     modules, words = int(said_first[1]), int(said_first[2])
-    assert modules > 100 and words == 500 and {"fractions", "random", "_pydecimal"} & set(said_first[3].split())
+    assert (
+        modules > 100 and words == 500 and {"fractions", "random", "_pydecimal"} & set(said_first[3].split())
+    )
     products = rows(notebook, "matrix_multiply")
     assert sorted(row["calls"] for row in products) == [1, 1, 10]
     for row in products:
