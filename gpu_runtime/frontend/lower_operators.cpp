@@ -90,13 +90,14 @@ void expect_no_loss(const ExprP& value, DType to) {
 // from float64 to float16.
 ir::ExprP recast(ExprP value, const Type& type) {
     const DType from = value->type.dtype, to = type.dtype;
+    const bool weak = value->type.weak;
     if (is_complex(to) && !is_complex(from) && from != part_of(to))
-        value = recast(std::move(value), ir::scalar(part_of(to), value->type.weak));
+        value = recast(std::move(value), ir::scalar(part_of(to), weak));
     const bool at_once =
         from == DType::f64 && (to == DType::f16 || is_float8(to));  // bfloat16: rounded twice
     const bool to_half = is_half(to) && from != DType::f32 && from != to && !at_once;
     const bool from_half = is_half(from) && to != DType::f32 && to != from;
-    if (to_half || from_half) value = ir::cast(std::move(value), ir::scalar(DType::f32, value->type.weak));
+    if (to_half || from_half) value = ir::cast(std::move(value), ir::scalar(DType::f32, weak));
     const Place place = value->place;
     return ir::make(Op::cast, type, {std::move(value)}, place);
 }
@@ -134,8 +135,8 @@ ExprP Lowering::truth(ExprP value) {
     if (is_constant(*value))
         return ir::constant(truthy(ir::number_of(*value)), ir::scalar(DType::b1, true), value->place);
     const Place place = value->place;
-    if (is_half(value->type.dtype))
-        value = convert(std::move(value), ir::scalar(DType::f32, value->type.weak));
+    if (const bool weak = value->type.weak; is_half(value->type.dtype))
+        value = convert(std::move(value), ir::scalar(DType::f32, weak));
     ExprP zero = ir::constant(to_dtype(std::int64_t{0}, value->type.dtype), value->type, place);
     return ir::make(Op::ne, ir::scalar(DType::b1, true), {std::move(value), std::move(zero)}, place);
 }

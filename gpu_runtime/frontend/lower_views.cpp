@@ -264,9 +264,7 @@ void Lowering::fix_axis(Value& view, const ViewAxis& axis, ExprP at, const ExprP
 // Axes that reshape made share one of the array: their indices add up.
 void Lowering::fix_index(Value& view, int base, ExprP at) const {
     ExprP& slot = view.indices[static_cast<std::size_t>(base)];
-    if (!slot || slot->type.is_none())
-        slot = std::move(at);
-    else if (at->type.is_none())
+    if (!slot || slot->type.is_none() || at->type.is_none())
         slot = std::move(at);
     else
         slot = ir::make(Op::add, weak_int, {slot, std::move(at)}, slot->place);

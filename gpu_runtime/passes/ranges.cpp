@@ -42,7 +42,7 @@ std::vector<Whole> thresholds_of(const Function& f) {
 
 Ranges::Ranges(const Function& function, RangeOptions options)
     : f_(function),
-      options_(std::move(options)),
+      options_(options),
       thresholds_(thresholds_of(function)),
       ever_(function.vars.size()) {}
 

@@ -110,6 +110,17 @@ async def run_notebook(file: Path) -> dict:
         if error is not None and needs_cpu_device(error, unset):
             unset.update(re.findall(r"\w+", text(cell)))
             done["passed over"] += 1
+            if text(cell).startswith(
+                "%%cuda_check"
+            ):  # its work without the check: later cells use what it writes
+                with contextlib.redirect_stdout(said):
+                    error = await run_cell(shell, text(cell).partition("\n")[2])
+                if error is not None:
+                    done["failed"] = (
+                        f"cell {number}, unchecked: {type(error).__name__}: {error}".splitlines()[0]
+                    )
+                    done["trace"] = "".join(traceback.format_exception(error))
+                    break
         elif error is not None:
             done["failed"] = f"cell {number}: {type(error).__name__}: {error}".splitlines()[0]
             done["trace"] = "".join(traceback.format_exception(error))
