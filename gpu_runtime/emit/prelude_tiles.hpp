@@ -16,9 +16,10 @@ struct xc_tile_is_number {
     static constexpr bool value = __is_arithmetic(T);
 };
 
-// acc[ROWS][COLUMNS * LANES] += a[ROWS][K] * b[K][...], all of it in registers; LDB: elements from a row of b to the next.
-template <class T, int LANES, int ROWS, int COLUMNS, int N, int K, int LDB, class A, class B>
-XC_DEVICE void xc_tile_block(T* acc, const A* a, const B* b) {
+// acc[ROWS][COLUMNS * LANES] += a[ROWS][K] * b[K][...] along the first `depth` of K, all of it in registers; LDB: elements from a
+// row of b to the next.
+template <class T, int LANES, int ROWS, int COLUMNS, int N, int K, int LDB, bool ALL, class A, class B>
+XC_DEVICE void xc_tile_block(T* acc, const A* a, const B* b, int depth) {
     typedef typename xc_tile_vector<T, LANES>::type V;
     typedef typename xc_tile_vector<B, LANES>::type W;
     V sum[ROWS][COLUMNS];
@@ -26,7 +27,7 @@ XC_DEVICE void xc_tile_block(T* acc, const A* a, const B* b) {
     for (int i = 0; i < ROWS; ++i)
 #pragma clang loop unroll(full)
         for (int j = 0; j < COLUMNS; ++j) sum[i][j] = xc_vload<V>(acc + i * N + j * LANES);
-    for (int k = 0; k < K; ++k) {
+    for (int k = 0; k < (ALL ? K : depth); ++k) {
         V row[COLUMNS];
 #pragma clang loop unroll(full)
         for (int j = 0; j < COLUMNS; ++j)
@@ -62,8 +63,8 @@ XC_DEVICE void xc_tile_dots(T* acc, const A* a, const B* b) {
 }
 
 // acc (M, N) += a (M, K) @ b (K, N), each contiguous, its lengths powers of two.
-template <class T, int M, int N, int K, class A, class B>
-XC_DEVICE void xc_tile_product(T* acc, const A* a, const B* b) {
+template <class T, int M, int N, int K, bool ALL = true, class A, class B>
+XC_DEVICE void xc_tile_product(T* acc, const A* a, const B* b, int m = M, int n = N, int depth = K) {
     constexpr int most_lanes = XC_TILE_BYTES / sizeof(T), lanes = N < most_lanes ? N : most_lanes;
     if constexpr (xc_tile_is_number<T>::value) {
         if constexpr (N == 1 && K > 1) {
@@ -74,16 +75,17 @@ XC_DEVICE void xc_tile_product(T* acc, const A* a, const B* b) {
             // Rows far apart lie in few sets of the cache: columns that are read many times are brought together.
             constexpr bool packed = N > width && K * width * sizeof(B) <= 32768 && M >= 4 * rows;
             alignas(XC_TILE_BYTES) B panel[packed ? K * width : 1];
-            for (int j = 0; j < N; j += width) {
+            for (int j = 0; j < (ALL ? N : n); j += width) {
                 if constexpr (packed)
-                    for (int k = 0; k < K; ++k)
+                    for (int k = 0; k < (ALL ? K : depth); ++k)
                         __builtin_memcpy(panel + k * width, b + k * N + j, width * sizeof(B));
-                for (int i = 0; i < M; i += rows)
+                for (int i = 0; i < (ALL ? M : m); i += rows)
                     if constexpr (packed)
-                        xc_tile_block<T, lanes, rows, columns, N, K, width>(acc + i * N + j, a + i * K,
-                                                                            panel);
+                        xc_tile_block<T, lanes, rows, columns, N, K, width, ALL>(acc + i * N + j, a + i * K,
+                                                                                 panel, depth);
                     else
-                        xc_tile_block<T, lanes, rows, columns, N, K, N>(acc + i * N + j, a + i * K, b + j);
+                        xc_tile_block<T, lanes, rows, columns, N, K, N, ALL>(acc + i * N + j, a + i * K,
+                                                                             b + j, depth);
             }
         }
     } else {
@@ -93,6 +95,15 @@ XC_DEVICE void xc_tile_product(T* acc, const A* a, const B* b) {
                 for (int j = 0; j < N; ++j) acc[i * N + j] = acc[i * N + j] + x * (T)b[k * N + j];
             }
     }
+}
+
+// The same where both are zero beyond row m, column n and the first `depth` along K.
+template <class T, int M, int N, int K, class A, class B>
+XC_DEVICE void xc_tile_product_to(T* acc, const A* a, const B* b, i64 m, i64 n, i64 depth) {
+    if (m >= M && n >= N && depth >= K)
+        xc_tile_product<T, M, N, K>(acc, a, b);
+    else
+        xc_tile_product<T, M, N, K, false>(acc, a, b, (int)m, (int)n, (int)depth);
 }
 #endif
 
@@ -172,7 +183,8 @@ XC_DEVICE void xc_tile_wait() {
 template <int S, int N, int THREADS, int ROOM, class C, class T>
 XC_DEVICE void xc_tile_split_sum(C* acc, T* share, i64 thread) {
 #if __CUDA_ARCH__ >= 900
-    constexpr int words = (int)sizeof(C) / 4, fits = ROOM / (THREADS * (int)sizeof(C)), at_once = fits < N ? fits : N;
+    constexpr int words = (int)sizeof(C) / 4, fits = ROOM / (THREADS * (int)sizeof(C)),
+                  at_once = fits < N ? fits : N;
     static_assert(at_once > 0 && (sizeof(C) == 4 || sizeof(C) == 8));
     u32* const own = (u32*)share + (int)thread;
     const u32 here = (u32)__cvta_generic_to_shared(own);

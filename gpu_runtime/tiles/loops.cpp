@@ -9,6 +9,7 @@
 #include "tiles/fold.hpp"
 #include "tiles/frame.hpp"
 #include "tiles/lower.hpp"
+#include "tiles/threads.hpp"
 
 namespace xcuda::tiles {
 
@@ -20,7 +21,10 @@ namespace {
 
 struct Loops {
     Function& f;
+    bool whole = false;  // the kernel stores what the compiler's tiles have inside the result, no more
     std::map<VarId, VarId> arrays{};  // tile variable -> its local array
+    std::map<VarId, std::optional<std::vector<ExprP>>>
+        ends{};  // of tiles that are zero beyond; none where written twice
 
     VarId hidden(const Type& type, const char* name = "i") {
         return f.add({name, type, type.is_array() ? Var::Role::local_array : Var::Role::hidden, {}});
@@ -111,6 +115,12 @@ struct Loops {
             if (const auto all = holds_everywhere(parts->inside, extents)) {
                 const std::vector<VarId> before = tiles_read(parts->value);
                 const auto box = box_of(parts->inside, extents);
+                const auto known = ends.find(tile);
+                if (known != ends.end())
+                    known->second.reset();
+                else if (box && whole && parts->outside->op == Op::constant &&
+                         real_of(number_of(*parts->outside)) == 0.0)
+                    ends.emplace(tile, box->high);
                 if (!box || std::find(before.begin(), before.end(), tile) != before.end())
                     return Body{branch(*all, filled(parts->value), filled(e))};
                 // No test of each element: a masked vector takes two to three times as long.
@@ -334,6 +344,21 @@ struct Loops {
         return std::make_shared<const Expr>(std::move(e));
     }
 
+    // Rows, columns and depth beyond which both operands of a product are zero.
+    std::optional<std::vector<ExprP>> edges_of(const Stmt& s, const Extents& x, const Extents& y) const {
+        if (x.size() != 2 || y.size() != 2) return std::nullopt;
+        const auto end_of = [&](const ExprP& e, std::size_t axis) -> ExprP {
+            if (e->op != Op::element || (e->args.size() != 1 && !is_turned(*e))) return nullptr;
+            const auto known = ends.find(var_of(*e->args[0]));
+            if (known == ends.end() || !known->second || known->second->size() != 2) return nullptr;
+            return (*known->second)[e->args.size() == 1 ? axis : 1 - axis];
+        };
+        const ExprP rows = end_of(s.exprs[0], 0), columns = end_of(s.exprs[1], 1),
+                    one = end_of(s.exprs[0], 1), two = end_of(s.exprs[1], 0);
+        if (!rows || !columns || !one || !two) return std::nullopt;
+        return std::vector<ExprP>{rows, columns, passes::maximum(one, two)};
+    }
+
     Body product(const Stmt& s) {
         const Extents x = extents_of(*s.exprs[0]), y = extents_of(*s.exprs[1]), to = type_of(s.var).extents;
         const std::size_t r = to.size();
@@ -349,6 +374,7 @@ struct Loops {
         const std::int64_t m = to[r - 2], n = to[r - 1], k = x[r - 1];
         Stmt call = simple(Stmt::Kind::machine, s.place);
         call.text = fmt::format("xc_tile_product<{}, {}, {}, {}>", info(type_of(c).dtype).cpp, m, n, k);
+        const auto edges = edges_of(s, x, y);
         const Extents batch(to.begin(), to.end() - 2);
         append(out, nest(batch, [&](const Frame& frame) {
                    const auto part = [&](VarId array, const Extents& extents) {
@@ -358,6 +384,10 @@ struct Loops {
                                       mul(linear_index(aligned(frame, own).at, own), int_constant(each)));
                    };
                    call.exprs = {part(c, to), part(a, x), part(b, y)};
+                   if (edges) {
+                       call.text.replace(0, call.text.find('<'), "xc_tile_product_to");
+                       call.exprs.insert(call.exprs.end(), edges->begin(), edges->end());
+                   }
                    return Body{call};
                }));
         return out;
@@ -398,7 +428,7 @@ struct Loops {
 
 Module lower_to_loops(Module module) {
     Function& f = module.kernel();
-    f.body = Loops{f}.lower(f.body);
+    f.body = Loops{f, module.programs && module.programs->free_unit}.lower(f.body);
     return module;
 }
 

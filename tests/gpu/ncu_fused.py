@@ -70,7 +70,7 @@ def attention():
     h, n, d = 16, 4096, 128
     Q, K, V = tiles.arrays("float16", *[(h, n, d)] * 3)
     out = torch.empty_like(Q)
-    ours.launch(None, (n // 64, h), tiles.attention, (Q, K, V, out, d**-0.5, d, 64, 64))
+    ours.launch(None, (n // 128, h), tiles.attention, (Q, K, V, out, d**-0.5 * tiles.LOG2_E, d, 128, 128))
     tiles.wait()
     torch.nn.functional.scaled_dot_product_attention(Q[None], K[None], V[None])
     torch.cuda.synchronize()

@@ -47,3 +47,42 @@ def test_long_loops_are_polled_nests_of_short_ones_are_not():
     short = polls(100, 100)
     assert polls(3000, 1000) > short
     assert polls(1000, 200) == short
+
+
+def plain(A, B, C):
+    tiles.store(C, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B)))
+
+
+def both_turned(A, B, C):
+    tiles.store(C, tiles.compute(tiles.load_shared(A).T @ tiles.load_shared(B).T))
+
+
+def written_out(A, B, C):
+    acc = tiles.zeros((64, 64), tiles.float64)
+    for k in range(tiles.num_tiles(A, 1, (64, 64))):
+        acc = tiles.mma(tiles.load(A, (0, k), (64, 64)), tiles.load(B, (k, 0), (64, 64)), acc)
+    tiles.store(C, (0, 0), acc)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "float16"])
+@pytest.mark.parametrize("kernel", [plain, both_turned])
+@pytest.mark.parametrize("shape", [(300, 77, 257), (1, 300, 130), (257, 1, 9), (1100, 130, 1025)], ids=str)
+def test_tiles_at_the_edges_are_multiplied_as_far_as_there_is_something(kernel, shape, dtype):
+    m, k, n = shape
+    random = np.random.default_rng(9)
+    A, B = (random.integers(-2, 3, s).astype(dtype) for s in ((m, k), (k, n)))
+    C = np.full((m, n), 77, "f4" if dtype == "float16" else dtype)
+    made = tiles.tile_kernel(kernel, tile_size=(16, 16))
+    args = (A, B) if kernel is plain else (A.T.copy(), B.T.copy())
+    made(*args, C)
+    assert np.array_equal(C, A.astype("d") @ B)
+    assert "xc_tile_product_to<" in made.inspect_source()
+
+
+def test_what_a_program_pads_is_multiplied_as_written():
+    """Zeros beyond the edge times an infinity are no numbers, which the program could look at."""
+    A, B, C = np.ones((3, 70)), np.full((70, 64), np.inf), np.zeros((64, 64))
+    made = tiles.tile_kernel(written_out)
+    tiles.launch(None, 1, made, (A, B, C))
+    assert np.isinf(C[:3]).sum() + np.isnan(C[:3]).sum() == 3 * 64 and np.isnan(C[3:]).all()
+    assert "xc_tile_product_to<" not in made.inspect_source()

@@ -38,6 +38,18 @@ def test_the_articles_kernel_is_a_matrix_product(shape):
     close(C, A.astype("f").astype("d") @ B.astype("f"), 1e-6 * max(k, 1))
 
 
+@pytest.mark.parametrize("n", [1000, 4096])
+def test_large_products_of_whole_numbers_are_exact(n):
+    """Against NumPy in float64, rows and columns of each edge and of the middle; each element has its own sum."""
+    A, B = (RANDOM.integers(-4, 5, (n, n)).astype("f") for _ in range(2))
+    C = np.full((n, n), 77, "f")
+    tile_kernel(matmul, tile_size=(16, 16))(A, B, C)
+    some = np.r_[0:20, n // 2 : n // 2 + 20, n - 20 : n]
+    assert np.array_equal(C[some], A[some].astype("d") @ B)
+    assert np.array_equal(C[:, some], A.astype("d") @ B[:, some])
+    assert np.array_equal(C.sum(axis=0, dtype="d"), A.sum(axis=0, dtype="d") @ B)
+
+
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("size", [(16, 16), (8, 32), (3, 5), (64,)], ids=str)
 def test_the_tile_size_written_changes_nothing(plan, size):
