@@ -144,7 +144,7 @@ def test_a_range_has_the_dtype_of_all_that_is_given(given):
         try:
             expected = numpy.arange(*given)
         except (TypeError, ValueError, MemoryError) as e:  # one before an unsigned one counts to 2^64
-            with pytest.raises(type(e)):
+            with pytest.raises((type(e), MemoryError)):  # a GPU's memory has its own
                 np.arange(*given)
             return
         found = np.arange(*given)
