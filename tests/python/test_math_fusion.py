@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import xcuda.math as nvmath
-from xcuda import _runtime
-from xcuda import numeric
+from xcuda import _runtime, numeric
 
 RNG = np.random.default_rng(0)
 M, N = 24, 40
