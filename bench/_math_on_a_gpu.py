@@ -26,7 +26,7 @@ class Contest:
 
 
 def contests(torch, written, times=1):
-    """Made one after the other: each holds gigabytes. `written` is bench/math.py with the formulas; `times` the rows."""
+    """Made one after the other: each holds gigabytes. `written`: bench/math.py with the formulas; `times` the rows."""
     f = torch.nn.functional
 
     def normal(*shape, dtype=torch.float32):
