@@ -25,8 +25,8 @@ class Contest:
         self.moved, self.tolerance, self.compiled = moved, tolerance, compiled
 
 
-def contests(torch, written):
-    """Made one after the other: each holds gigabytes. `written` is bench/math.py with the formulas."""
+def contests(torch, written, times=1):
+    """Made one after the other: each holds gigabytes. `written`: bench/math.py with the formulas; `times` the rows."""
     f = torch.nn.functional
 
     def normal(*shape, dtype=torch.float32):
@@ -35,17 +35,17 @@ def contests(torch, written):
     def uniform(*shape, dtype=torch.float32):
         return torch.rand(shape, device="cuda", dtype=dtype)
 
-    rows, columns = 16384, 8192
+    rows, columns = 16384 * times, 8192
     full = 4 * rows * columns
-    yield Contest("softmax, 16384x8192", written.softmax, lambda x: torch.softmax(x, -1),
+    yield Contest(f"softmax, {rows}x{columns}", written.softmax, lambda x: torch.softmax(x, -1),
                   lambda: (normal(rows, columns),), 2 * full)  # fmt: skip
-    yield Contest("layer norm, 16384x8192", written.layer_norm,
+    yield Contest(f"layer norm, {rows}x{columns}", written.layer_norm,
                   lambda x, w, b: f.layer_norm(x, (columns,), w, b, 1e-5),
                   lambda: (normal(rows, columns), normal(columns), normal(columns)), 2 * full)  # fmt: skip
-    yield Contest("RMS norm, 16384x8192", written.rms_norm,
+    yield Contest(f"RMS norm, {rows}x{columns}", written.rms_norm,
                   lambda x, w: x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6) * w,
                   lambda: (normal(rows, columns), normal(columns)), 2 * full)  # fmt: skip
-    yield Contest("GELU of x + bias, residual, 16384x8192", written.gelu,
+    yield Contest(f"GELU of x + bias, residual, {rows}x{columns}", written.gelu,
                   lambda x, b, r: f.gelu(x + b, approximate="tanh") + r,
                   lambda: (normal(rows, columns), normal(columns), normal(rows, columns)), 3 * full)  # fmt: skip
     yield Contest("the article's expression, 2^26", written.pipeline,
@@ -56,13 +56,13 @@ def contests(torch, written):
                   lambda: tuple(uniform(1 << 26, dtype=torch.float64) for _ in range(3)), 4 * 8 << 26)  # fmt: skip
     yield Contest("AdamW step, 2^26", written.adamw, lambda p, g, a, b: written.adamw(torch, p, g, a, b),
                   lambda: tuple(uniform(1 << 26) for _ in range(4)), 7 * 4 << 26)  # fmt: skip
-    words = 32000
-    yield Contest("cross-entropy, 8192x32000", written.cross_entropy,
+    words, labels = 32000, 8192 * times
+    yield Contest(f"cross-entropy, {labels}x{words}", written.cross_entropy,
                   lambda x, y: f.cross_entropy(x, y, reduction="none"),
-                  lambda: (normal(8192, words), torch.randint(words, (8192,), device="cuda")), 4 * 8192 * words,
+                  lambda: (normal(labels, words), torch.randint(words, (labels,), device="cuda")), 4 * labels * words,
                   tolerance=1e-3)  # fmt: skip
     half = columns // 2
-    yield Contest("RoPE, 16384x8192", written.rope,
+    yield Contest(f"RoPE, {rows}x{columns}", written.rope,
                   lambda x, c, s: torch.cat([x[:, :half] * c - x[:, half:] * s, x[:, :half] * s + x[:, half:] * c], -1),
                   lambda: (normal(rows, columns), normal(rows, half), normal(rows, half)), 3 * full)  # fmt: skip
     n = 4096

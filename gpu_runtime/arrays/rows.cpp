@@ -20,6 +20,8 @@ constexpr std::size_t vector_bytes = 16;
 constexpr int values_of_thread = 16;  // elements, where there may be so many threads
 constexpr std::int64_t warp = 32, most_threads = 1024, most_turns = 32;
 constexpr std::uint64_t streaming_threads = 512;
+constexpr int streaming_room =
+    1536;  // threads of a multiprocessor: most loads under way without spills (H200)
 constexpr std::int64_t other_registers = 24, most_registers = 168, register_file = 65536;
 
 HeldRows held_rows;
@@ -193,18 +195,13 @@ bool stream(Rows& r, const Figures& f) {
     r.turns = static_cast<int>(values / r.vector);
     r.exact = f.length % (std::int64_t{r.threads} * r.vector * r.turns) == 0;
     r.rows = std::max(1, 128 / r.threads);
-    r.blocks = held_rows.threads / (r.threads * r.rows);
+    r.blocks = held_rows.threads.value_or(streaming_room) / (r.threads * r.rows);
     return r.streamed = true;
 }
 
-// Rows that stay in registers: threads of a row, and how many elements each of them has. False where they are too long.
-bool hold(Kernel& k, const Figures& f, const device::Info& device) {
-    Rows& r = k.structure.rows[0];
-    const bool cpu = device.kind == "cpu";
-    if (!held_rows.on.value_or(!cpu) || !f.along || r.axes != 1 || r.threads < 2) return false;
-    const auto bytes = static_cast<std::int64_t>(held_bytes(k.structure));
-    r.vector = neighbours(k, f.length);
-    if (held_rows.streamed && can_stream(k.structure)) return stream(r, f);
+// Threads of a row that stays in registers and how many elements each has; what its block takes of a multiprocessor's
+// registers. Nothing where the row is too long.
+std::optional<std::int64_t> held(Rows& r, const Figures& f, std::int64_t bytes) {
     const std::int64_t wanted = held_rows.values > 0 ? held_rows.values : values_of_thread;
     auto threads = static_cast<std::int64_t>(
         std::bit_ceil(static_cast<std::uint64_t>((f.length + wanted - 1) / wanted)));
@@ -217,11 +214,27 @@ bool hold(Kernel& k, const Figures& f, const device::Info& device) {
         r.turns = static_cast<int>(turns);
         r.exact = turns * once == f.length;
         r.rows = std::max(1, 128 / r.threads);
-        r.blocks = held_rows.threads / (r.threads * r.rows);
-        return true;
+        r.blocks = held_rows.threads.value_or(0) / (r.threads * r.rows);
+        return registers * threads;
     }
-    r.vector = 0;
-    return false;
+    return std::nullopt;
+}
+
+// Rows that are read once. Those of which a multiprocessor holds one at a time are streamed where they can be: nothing
+// would be read while that one is folded. False where they are too long for either.
+bool hold(Kernel& k, const Figures& f, const device::Info& device) {
+    Rows& r = k.structure.rows[0];
+    const bool cpu = device.kind == "cpu";
+    if (!held_rows.on.value_or(!cpu) || !f.along || r.axes != 1 || r.threads < 2) return false;
+    r.vector = neighbours(k, f.length);
+    const Rows before = r;
+    const auto registers = held(r, f, static_cast<std::int64_t>(held_bytes(k.structure)));
+    if (held_rows.streamed.value_or(!registers || *registers > register_file / 2) && can_stream(k.structure)) {
+        r = before;
+        return stream(r, f);
+    }
+    if (!registers) r.vector = 0;
+    return registers.has_value();
 }
 
 // Threads of a row, and rows of a block; 0 threads: not in one kernel.

@@ -79,6 +79,7 @@ def attention():
 CASES = {
     "softmax": fused("softmax"),
     "layer_norm": fused("layer norm"),
+    "rms_norm": fused("RMS norm"),
     "rope": fused("RoPE"),
     "cross_entropy": fused("cross-entropy"),
     "article": fused("the article"),

@@ -3,17 +3,20 @@ multiprocessor has room for, elements and threads of each.
 
     python tests/gpu/rows_probe.py [NAMES] [--seconds 40]    needs a GPU, torch and NumPy; about half a minute
 
-Functions and sizes are those of bench/math.py (NAMES: what their titles begin with); every plan's result is compared with
-torch's. A line a plan: its milliseconds, and its share of what a copy of the same bytes takes.
+Functions are those of bench/math.py with TIMES the rows, so that the host's part of a call lies hidden behind the GPU's
+(NAMES: what their titles begin with); every plan's result is compared with torch's. A line a plan: its milliseconds, its
+share of what a copy of the same bytes takes, and what the host has to do for a call, waiting left out.
 """
 
 import argparse
 import importlib.util
+import statistics
 import sys
 import time
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent.parent.parent / "bench"
+TIMES = 4
 ROWS = {"softmax", "layer norm", "RMS norm", "cross-entropy"}
 
 
@@ -28,23 +31,23 @@ def formulas():
 def plans(title):
     """(name, (held, values of a thread, threads of a multiprocessor, streamed), threads of a block, elements of a thread)."""
     if any(title.startswith(name) for name in ROWS):
-        yield "as it is", (None, 0), 0, 0
-        yield "rows read again", (False, 0), 0, 0
+        yield "as it is", (None,), 0, 0
+        yield "rows read again", (False,), 0, 0
         for values in (8, 16, 32):
             for threads in (0, 1536, 2048):
                 room = f", room for {threads} threads" if threads else ""
-                yield f"held, {values} a thread{room}", (True, values, threads), 0, 0
+                yield f"held, {values} a thread{room}", (True, values, threads, False), 0, 0
         if title.startswith("cross-entropy"):  # what has whole rows as a result is not streamed
             for values, threads in ((8, 2048), (16, 0), (16, 1536), (16, 2048), (32, 1536)):
                 room = f", room for {threads} threads" if threads else ""
                 yield f"streamed, {values} a thread{room}", (True, values, threads, True), 0, 0
         return
-    yield "as it is", (None, 0), 0, 0
+    yield "as it is", (None,), 0, 0
     if title.startswith("RoPE"):  # its concatenation is launched at once, as the device has it
         return
-    yield "one element a thread", (None, 0), 0, 1
+    yield "one element a thread", (None,), 0, 1
     for threads in (128, 512):
-        yield f"{threads} threads a block", (None, 0), threads, 0
+        yield f"{threads} threads a block", (None,), threads, 0
 
 
 def call_of(contest, ours, plan, xnp, runtime):
@@ -60,6 +63,18 @@ def call_of(contest, ours, plan, xnp, runtime):
         return tuple(made) if len(made) > 1 else made[0]
 
     return call
+
+
+def host_time(call, wait, calls=8):
+    """Median microseconds until a call is back, the GPU idle before it."""
+    times = []
+    for _ in range(calls):
+        wait()
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+    wait()
+    return statistics.median(times) * 1e6
 
 
 def probe(contest, gpu, torch, copy):
@@ -78,15 +93,16 @@ def probe(contest, gpu, torch, copy):
         except Exception as error:  # the other plans are wanted all the same
             problem = f"{type(error).__name__}: {str(error)[:120]}"
         if problem:
-            print(f"| {contest.title} | {plan[0]} | {problem} | | |", flush=True)
+            print(f"| {contest.title} | {plan[0]} | {problem} | | | |", flush=True)
         else:
             calls[plan[0]] = call
     del wanted
     for name, took in gpu.in_turns(calls, torch.cuda.synchronize).items():
         rate = contest.moved / took / 1e9
+        share = rate / copy if copy else 0
+        host = host_time(calls[name], torch.cuda.synchronize)
         print(
-            f"| {contest.title} | {name} | {took:.3f} | {rate:.2f} | {rate / copy if copy else 0:.2f} |",
-            flush=True,
+            f"| {contest.title} | {name} | {took:.3f} | {rate:.2f} | {share:.2f} | {host:.0f} |", flush=True
         )
 
 
@@ -103,14 +119,17 @@ def main():
 
     copy = gpu.copy_rate(torch, torch.cuda.synchronize)
     print(f"{torch.cuda.get_device_name()}; a copy of 2^27 float32 moves {copy:.2f} TB/s\n")
-    print("| what | plan | ms | TB/s | of a copy |\n| --- | --- | ---: | ---: | ---: |", flush=True)
-    for contest in gpu.contests(torch, formulas()):
+    print(
+        "| what | plan | ms | TB/s | of a copy | host, us |\n| --- | --- | ---: | ---: | ---: | ---: |",
+        flush=True,
+    )
+    for contest in gpu.contests(torch, formulas(), TIMES):
         if not contest.moved or (
             options.names and not any(contest.title.startswith(n) for n in options.names)
         ):
             continue
         if time.perf_counter() - begin > options.seconds * 0.85:
-            print(f"| {contest.title} | left out: the time is over | | | |", flush=True)
+            print(f"| {contest.title} | left out: the time is over | | | | |", flush=True)
             continue
         probe(contest, gpu, torch, copy)
     print(f"\n{time.perf_counter() - begin:.0f} s in all", flush=True)

@@ -1,5 +1,7 @@
 """Rows that stay in a block's registers, as a GPU has them: the same values, here on whatever device there is."""
 
+import re
+
 import numpy
 import pytest
 import xcuda.math as nvmath
@@ -155,6 +157,9 @@ def test_streamed_rows_have_numpys_nan_and_infinities(dtype):
     x[8] = numpy.linspace(-90, 90, 20000)  # grows in every piece
     x[9] = x[8][::-1]
     x[10, :4096], x[11, 16384:] = nan, inf
+    x = numpy.tile(
+        x, (16, 1)
+    )  # fewer long rows than a GPU has multiprocessors are shared by several blocks each
     with numpy.errstate(all="ignore"):
         numpy.testing.assert_allclose(
             in_one_kernel(lambda: log_sum_exp(np, np.asarray(x)))[0],
@@ -186,8 +191,8 @@ from xcuda import _runtime
 
 np.config.host_elements = 0
 _runtime.set_numeric_small_limit(0)
-_runtime.set_numeric_held_rows(True, 0, 2048, True)
-x, labels = np.array(numpy.ones((8, 32000), "float32")), np.array(numpy.arange(8))
+_runtime.set_numeric_held_rows(True)
+x, labels = np.array(numpy.ones((ROWS, COLUMNS), "float32")), np.array(numpy.arange(ROWS))
 np.flush()
 top = x.max(axis=-1)
 own = np.where(labels[:, None] == np.arange(x.shape[1]), x, 0).sum(axis=-1)
@@ -196,13 +201,36 @@ print(json.dumps(_runtime.numeric_compile_for(sys.argv[1], spills=True)))
 """
 
 
-def test_a_streamed_cross_entropy_fills_a_multiprocessor_of_an_h200():
-    """2048 threads of at most 32 registers, nothing spilled, 16 values of each under way."""
+@pytest.fixture(scope="module")
+def cross_entropies():
+    """{columns: (text, registers, bytes spilled)} on an H200."""
     pytest.importorskip("nvidia.cu13", reason="no NVRTC wheel")
-    ((_, text, registers, local),) = compiled(STREAMING, "sm_90")
-    assert registers <= 32
+    found = {}
+    for columns in (1024, 4096, 8192, 16384, 32000, 65536):
+        program = STREAMING.replace("ROWS", "256").replace("COLUMNS", str(columns))
+        ((_, *found[columns]),) = compiled(program, "sm_90")
+    return found
+
+
+@pytest.mark.parametrize("columns", [1024, 4096, 8192])
+def test_rows_of_which_several_fit_stay_in_registers(cross_entropies, columns):
+    """Two rows or more a multiprocessor: one is read while another is folded."""
+    text, registers, local = cross_entropies[columns]
+    threads = int(re.search(r"__launch_bounds__\((\d+)", text)[1])
+    assert "piece" not in text
     assert local == 0
-    assert "__launch_bounds__(512, 4)" in text
+    assert 65536 // (registers * threads) >= 2
+
+
+@pytest.mark.parametrize("columns", [16384, 32000, 65536])
+def test_rows_that_fill_a_multiprocessor_are_streamed(cross_entropies, columns):
+    """1536 threads of a multiprocessor, nothing spilled, 16 values of each under way."""
+    text, registers, local = cross_entropies[columns]
+    assert "piece" in text
+    assert registers <= 42
+    assert local == 0
+    assert "__launch_bounds__(512, 3)" in text
+    assert "held[16]" in text
     assert text.count("xc_take<4>") == 1  # one read of the row
 
 

@@ -7,7 +7,19 @@ import json
 import time
 
 ROUNDS = 3  # timed runs of each configuration, after one that compiles
-PLAN = ("unit", "depth", "threads", "stages", "products", "copies", "waits", "stores", "steps", "blocks", "split")
+PLAN = (
+    "unit",
+    "depth",
+    "threads",
+    "stages",
+    "products",
+    "copies",
+    "waits",
+    "stores",
+    "steps",
+    "blocks",
+    "split",
+)
 
 
 def autotune(configs=None, *, rounds=ROUNDS, **ranges):
