@@ -65,6 +65,7 @@ nl::json interpreter::run_cell(const cell_request& request) {
     py::gil_scoped_acquire gil;
     nl::json reply;
     try {
+        stop_what_cells_left();
         py::object cell = m_python.attr("Cell")(request.code, request.silent, request.store_history,
                                                 to_text(request.user_expressions), request.allow_stdin);
         for (const char* part : {"run", "show_report"}) {
@@ -107,9 +108,9 @@ nl::json interpreter::internal_request_impl(const nl::json& content) {
 
 idle_work interpreter::pump() {
     py::gil_scoped_acquire gil;
-    bury_closed_comms();
-    m_server->set_execution_count(m_ipython_shell.attr("execution_count").cast<int>());
-    try {
+    try {  // of any Python too: a thread of the user's may ask for an interrupt
+        bury_closed_comms();
+        m_server->set_execution_count(m_ipython_shell.attr("execution_count").cast<int>());
         stop_what_cells_left();
         interrupt_window window;
         const py::tuple wait = m_python.attr("pump")();

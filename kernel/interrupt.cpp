@@ -33,6 +33,8 @@ void ignore() {
     sigaction(SIGINT, &action, &python_action);
 }
 
+bool on_main_thread() { return pthread_equal(pthread_self(), main_thread) != 0; }
+
 }  // namespace
 
 void ignore_interrupts_while_idle() {
@@ -41,13 +43,13 @@ void ignore_interrupts_while_idle() {
 }
 
 interrupt_window::interrupt_window() {
-    if (depth++ == 0) {
+    if (on_main_thread() && depth++ == 0) {
         sigaction(SIGINT, &python_action, nullptr);
     }
 }
 
 interrupt_window::~interrupt_window() {
-    if (--depth > 0) {
+    if (!on_main_thread() || --depth > 0) {
         return;
     }
     ignore();
@@ -62,7 +64,14 @@ interrupt_window::~interrupt_window() {
 
 void wake_by(int event_descriptor) { idle_event = event_descriptor; }
 
-bool take_idle_interrupt() { return came_while_idle.exchange(false); }
+bool take_idle_interrupt() {
+    // _thread.interrupt_main() goes round the system's signal; in a window it is for what runs there.
+    if (depth == 0 && PyErr_CheckSignals() != 0) {
+        PyErr_Clear();
+        came_while_idle = true;
+    }
+    return came_while_idle.exchange(false);
+}
 
 void interrupt_main_thread() { pthread_kill(main_thread, SIGINT); }
 

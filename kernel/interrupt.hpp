@@ -10,7 +10,9 @@ namespace xcuda::kernel {
 void ignore_interrupts_while_idle();
 
 // While one lives, SIGINT reaches CPython's handler. Windows nest. An interrupt that came too late to
-// stop anything in it counts as one that came while no cell ran. Needs the GIL at both ends, and the main thread.
+// stop anything in it counts as one that came while no cell ran. Needs the GIL at both ends. On another thread, where a
+// request on the control channel is answered, it does nothing: CPython's handler would interrupt the main thread, wherever
+// that is.
 class interrupt_window {
 public:
     interrupt_window();
@@ -23,7 +25,7 @@ public:
 // may run on that a cell has left behind.
 void wake_by(int event_descriptor);
 
-// Whether an interrupt came while there was nothing to stop but those; asked once for each.
+// Whether an interrupt came while there was nothing to stop but those; asked once for each, with the GIL.
 bool take_idle_interrupt();
 
 // From any thread: as if the user had pressed "interrupt". Does nothing while no window is open.

@@ -115,6 +115,33 @@ def test_interrupt_request_on_the_control_channel(kernel):
     assert kernel.client.get_control_msg(timeout=60)["msg_type"] == "interrupt_reply"
 
 
+def test_interrupts_between_questions_on_the_control_channel_harm_nobody(kernel):
+    """Those are answered by another thread; what an interrupt does then is the main thread's to say."""
+    kernel.run(
+        "import time\nclass Some:\n    def __dir__(self):\n        time.sleep(0.002); return ['a']\nsome = Some()"
+    )
+    session, channel = kernel.client.session, kernel.client.control_channel
+    for _ in range(60):
+        channel.send(session.msg("complete_request", {"code": "some.", "cursor_pos": 5}))
+        channel.send(session.msg("interrupt_request", {}))
+        kernel.manager.interrupt_kernel()
+    asked = session.msg("kernel_info_request", {})
+    channel.send(asked)
+    while kernel.client.get_control_msg(timeout=60)["parent_header"]["msg_id"] != asked["header"]["msg_id"]:
+        pass
+    assert kernel.run("6 * 7").result == "42"
+
+
+def test_an_interrupt_that_a_thread_asks_for_between_cells_is_survived(kernel):
+    kernel.run(
+        "import _thread, threading, time\n"
+        "def often():\n    for _ in range(50):\n        time.sleep(0.005)\n        _thread.interrupt_main()\n"
+        "threading.Thread(target=often).start()"
+    )
+    time.sleep(1)
+    assert kernel.run("6 * 7").result == "42"
+
+
 SLOW = """
 class Slow:
     def __dir__(self):
