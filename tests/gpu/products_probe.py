@@ -8,12 +8,11 @@ on behind that plan. Needs torch with CUDA. Ends with 1 where a plan was wrong o
 """
 
 import argparse
-import json
-import os
-import select
-import subprocess
 import sys
 import time
+
+import watched_child
+from watched_child import OVER, SILENT, seconds_of, tell
 
 
 def threads(rows, columns, many, depth, stages, **more):
@@ -63,27 +62,7 @@ SHAPES["bfloat16"] = SHAPES["float16"]
 SHAPES["float32 split"] = [SQUARE[0], (1024, 16384, 1024), (512, 32768, 512)]
 RAGGED = [(1000, 777, 1305), (130, 64, 72)]
 SILENCE = 8.0
-
-
-def tell(**row):
-    print(json.dumps(row), flush=True)
-
-
-def seconds_of(call, wait):
-    call()
-    wait()
-    begin = time.perf_counter()
-    call()
-    wait()
-    repeats = max(1, min(100, int(0.01 / max(time.perf_counter() - begin, 1e-6))))
-    rounds = []
-    for _ in range(5):
-        begin = time.perf_counter()
-        for _ in range(repeats):
-            call()
-        wait()
-        rounds.append((time.perf_counter() - begin) / repeats)
-    return sorted(rounds)[2]
+WHY = {OVER: "the time is over", SILENT: "HUNG"}
 
 
 def child(dtype, names):
@@ -138,22 +117,8 @@ def child(dtype, names):
 def rows_of(dtype, names, end):
     """What a process told of these plans, and why it is not whole."""
     command = [sys.executable, __file__, "--child", dtype, *names]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    text, heard, why = b"", time.monotonic() + 10, ""
-    while True:
-        left = min(heard + SILENCE, end) - time.monotonic()
-        if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
-            why = "the time is over" if time.monotonic() >= end else "HUNG"
-            process.kill()
-            break
-        more = os.read(process.stdout.fileno(), 1 << 16)
-        if not more:
-            break
-        text, heard = text + more, time.monotonic()
-    said = process.stderr.read().decode(errors="replace").strip().splitlines()
-    if process.wait() != 0 and not why:
-        why = "ended early: " + (said or ["no words"])[-1]
-    return [json.loads(line) for line in text.decode().splitlines() if line.endswith("}")], why
+    rows, why, words = watched_child.rows_of(command, SILENCE, end, grace=10)
+    return rows, WHY.get(why) or (words and f"ended early: {words}")
 
 
 def shown(dtype, rows):

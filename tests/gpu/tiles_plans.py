@@ -12,14 +12,13 @@ planner reads them. Needs torch with CUDA. Ends with 1 where a plan gave a wrong
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import re
-import select
-import subprocess
 import sys
 import time
 from pathlib import Path
+
+import watched_child
+from watched_child import OVER, SILENT, seconds_of
 
 
 # name: what is asked of the plan. "own": what the compiler takes without being asked.
@@ -85,7 +84,7 @@ def child(dtype, names):
             one_plan(dtype, name)
         except Exception as error:
             words = f"{type(error).__name__}: {(str(error).splitlines() or ['no words'])[0]}"
-            print(json.dumps({"dtype": dtype, "plan": name, "failed": words}), flush=True)
+            watched_child.tell(dtype=dtype, plan=name, failed=words)
             if "CUDA_ERROR" in words:  # the context is lost
                 return 1
     return 0
@@ -123,7 +122,7 @@ def one_plan(dtype, name):
         return whole.to(torch.float32).to(real)
 
     def tell(**row):
-        print(json.dumps({"dtype": dtype, "plan": name, **row}), flush=True)
+        watched_child.tell(dtype=dtype, plan=name, **row)
 
     def off(found, wanted):
         scale = max(1.0, float(wanted.abs().max()))
@@ -194,62 +193,27 @@ def library_product(torch, dtype, A, B):
     return lambda: A @ B
 
 
-def seconds_of(call, wait):
-    """The median of five rounds of as many calls as take some milliseconds."""
-    call()
-    wait()
-    begin = time.perf_counter()
-    call()
-    wait()
-    repeats = max(1, min(200, int(0.008 / max(time.perf_counter() - begin, 1e-6))))
-    rounds = []
-    for _ in range(5):
-        begin = time.perf_counter()
-        for _ in range(repeats):
-            call()
-        wait()
-        rounds.append((time.perf_counter() - begin) / repeats)
-    return sorted(rounds)[2]
+# Seconds without a word after which a process is taken to hang; its start, imports too, takes less.
+SILENCE = 10.0
 
 
-SILENCE = (
-    10.0  # seconds without a word after which a process is taken to hang; its start, imports too, takes less
-)
+WHY = {OVER: "the time was over", SILENT: f"silent for {SILENCE:.0f} s"}
 
 
 def rows_of(dtype, names, end):
     """{plan: (what was told of it, why it is not whole)} of one process, of the plans that it began."""
-    process = subprocess.Popen(
-        [sys.executable, __file__, "--child", dtype, *names],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "CUDA_MODULE_LOADING": "LAZY"},
-    )
-    text, heard, why = b"", time.monotonic(), ""
-    while True:
-        left = min(heard + SILENCE, end) - time.monotonic()
-        if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
-            why = "the time was over" if time.monotonic() >= end else f"silent for {SILENCE:.0f} s"
-            process.kill()
-            break
-        more = os.read(process.stdout.fileno(), 1 << 16)
-        if not more:
-            break
-        text, heard = text + more, time.monotonic()
-    errors = "" if why else process.stderr.read().decode(errors="replace").strip()
-    process.wait()
+    command = [sys.executable, __file__, "--child", dtype, *names]
+    told, why, words = watched_child.rows_of(command, SILENCE, end, env={"CUDA_MODULE_LOADING": "LAZY"})
     found = {}
-    for line in text.decode().splitlines():
-        if line.startswith("{") and line.endswith("}"):
-            row = json.loads(line)
-            found.setdefault(row["plan"], []).append(row)
+    for row in told:
+        found.setdefault(row["plan"], []).append(row)
     if not found:
         found[names[0]] = []
     results = {}
     for name, rows in found.items():
         failed = next((r["failed"] for r in rows if "failed" in r), "")
         tried = next((r["trying"] for r in reversed(rows) if "trying" in r), "its start")
-        last = why or f"ended early: {(errors.splitlines() or ['no words'])[-1]}"
+        last = WHY.get(why) or f"ended early: {words or 'no words'}"
         whole = any("ended" in r for r in rows)
         results[name] = (rows, failed or ("" if whole else f"{last}, at {tried}"))
     return results
