@@ -20,8 +20,8 @@ constexpr std::size_t vector_bytes = 16;
 constexpr int values_of_thread = 16;  // elements, where there may be so many threads
 constexpr std::int64_t warp = 32, most_threads = 1024, most_turns = 32;
 constexpr std::uint64_t streaming_threads = 512;
-constexpr int streaming_room =
-    1536;  // threads of a multiprocessor: most loads under way without spills (H200)
+// Threads of a multiprocessor: most loads under way without spills (H200).
+constexpr int streaming_room = 1536;
 constexpr std::int64_t other_registers = 24, most_registers = 168, register_file = 65536;
 
 HeldRows held_rows;
@@ -227,13 +227,14 @@ bool hold(Kernel& k, const Figures& f, const device::Info& device) {
     const bool cpu = device.kind == "cpu";
     if (!held_rows.on.value_or(!cpu) || !f.along || r.axes != 1 || r.threads < 2) return false;
     r.vector = neighbours(k, f.length);
-    const Rows before = r;
-    const auto registers = held(r, f, static_cast<std::int64_t>(held_bytes(k.structure)));
-    if (held_rows.streamed.value_or(!registers || *registers > register_file / 2) && can_stream(k.structure)) {
-        r = before;
+    Rows kept = r;
+    const auto registers = held(kept, f, static_cast<std::int64_t>(held_bytes(k.structure)));
+    if (held_rows.streamed.value_or(!registers || *registers > register_file / 2) && can_stream(k.structure))
         return stream(r, f);
-    }
-    if (!registers) r.vector = 0;
+    if (registers)
+        r = kept;
+    else
+        r.vector = 0;
     return registers.has_value();
 }
 

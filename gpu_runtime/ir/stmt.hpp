@@ -64,6 +64,11 @@ struct Stmt {
     bool narrow = false;  // loop_range, after passes/narrow: counts in 32 bits
 };
 
+/// A product of tiles.
+inline bool is_product(const Stmt& s) {
+    return s.kind == Stmt::Kind::tile && s.tile.kind == TileOp::Kind::mma;
+}
+
 XCUDA_API Stmt assign(VarId var, ExprP value, const Place& place = {});
 XCUDA_API Stmt store(ExprP array, std::vector<ExprP> indices, ExprP value, Access access,
                      const Place& place = {});

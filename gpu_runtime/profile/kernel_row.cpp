@@ -53,9 +53,8 @@ std::string why_untimed(const KernelRow& row) {
     if (row.running) return "still running when the report was made";
     if (row.failed) return "stopped by an error";
     if (row.replayed && row.timed == 0 && row.foreign)
-        return "not timed singly: the graph was measured as one, and its time is among the totals; run the "
-               "cell "
-               "again, which times its kernels";
+        return "not timed singly: the graph was measured as one, and its time is among the totals; "
+               "run the cell again, which times its kernels";
     if (row.replayed && row.timed == 0)
         return row.watched
                    ? "not timed singly: the GPU's profiling library does not tell which of its records are "

@@ -39,7 +39,7 @@ Facts facts_of(const Module& module) {
                 facts.bytes, elements(v.type.extents) * static_cast<std::int64_t>(info(v.type.dtype).size));
         }
     each_stmt(module.kernel().body, [&](const Stmt& s) {
-        if (s.kind != Stmt::Kind::tile || s.tile.kind != TileOp::Kind::mma) return;
+        if (!is_product(s)) return;
         facts.products = true;
         facts.in = s.exprs[0]->type.dtype;
         facts.half |= is_half(s.exprs[0]->type.dtype);
@@ -63,7 +63,7 @@ std::int64_t chained_rows(const Function& f, const Plan& plan) {
     for (int turn = 0; turn < 2; ++turn)
         each_stmt(f.body, [&](const Stmt& s) {
             if (s.kind == Stmt::Kind::tile && s.tile.atomic) fits = false;
-            const bool mma = s.kind == Stmt::Kind::tile && s.tile.kind == TileOp::Kind::mma;
+            const bool mma = is_product(s);
             if (s.var < 0 || !f.vars[static_cast<std::size_t>(s.var)].type.is_tile()) return;
             const bool takes = std::any_of(s.exprs.begin(), s.exprs.end(), of_products);
             if (mma) {
@@ -98,11 +98,12 @@ bool differs_by_program(const Function& f, const ExprP& e, std::set<VarId>& seen
 }
 
 // Chains as the copy engine was measured to feed best, on an H200: float16, tiles of 128 x 128, a head of 128, the same turns for
-// every program: 550 TFLOP/s, 521 with late waits; by threads 384, late 403. Of causal ones and other heads nothing is known.
+// every program: 550 TFLOP/s, 521 with late waits; by threads 384, late 403. Causal
+// ones and heads of 64 were faster too when they were measured later (bench/RESULTS.md); they are not taken yet.
 bool flows_best(const Function& f, const Plan& plan) {
     bool best = plan.tall == 128, even = true;
     each_stmt(f.body, [&](const Stmt& s) {
-        if (s.kind == Stmt::Kind::tile && s.tile.kind == TileOp::Kind::mma)
+        if (is_product(s))
             best &= f.vars[static_cast<std::size_t>(s.var)].type.extents == Extents{128, 128} &&
                     is_half(s.exprs[0]->type.dtype);
         std::set<VarId> seen;
@@ -268,6 +269,11 @@ Hints hints_from(const std::string& text) {
                     fmt::format("give a power of two up to {}", most));
         return v;
     };
+    const auto one_to_eight = [](const nlohmann::json& n, const char* what) {
+        const std::int64_t v = n.is_number_integer() ? n.get<std::int64_t>() : -1;
+        if (v < 1 || v > 8) no_plan(fmt::format("{} of {}", what, n.dump()), "give 1 to 8");
+        return static_cast<int>(v);
+    };
     for (const auto& [key, value] : given.items()) {
         if (key == "unit") {
             if (!value.is_array() || value.empty() || value.size() > 3)
@@ -279,13 +285,9 @@ Hints hints_from(const std::string& text) {
             hints.threads = static_cast<int>(length(value, "a number of threads", 1024));
             if (hints.threads < 32) no_plan("fewer than 32 threads", "give 32, 64, 128, 256, 512 or 1024");
         } else if (key == "stages") {
-            const std::int64_t v = value.is_number_integer() ? value.get<std::int64_t>() : -1;
-            if (v < 1 || v > 8) no_plan("stages of " + value.dump(), "give 1 to 8");
-            hints.stages = static_cast<int>(v);
+            hints.stages = one_to_eight(value, "stages");
         } else if (key == "blocks") {
-            const std::int64_t v = value.is_number_integer() ? value.get<std::int64_t>() : -1;
-            if (v < 1 || v > 8) no_plan("blocks of " + value.dump(), "give 1 to 8");
-            hints.blocks = static_cast<int>(v);
+            hints.blocks = one_to_eight(value, "blocks");
         } else if (key == "split") {
             hints.split = static_cast<int>(length(value, "a split", 8));
         } else if (key == "products") {

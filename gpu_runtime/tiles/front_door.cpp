@@ -186,7 +186,7 @@ nlohmann::json laid_out(const ir::Function& f, const Plan& plan) {
                        {"registers", l.slots}});
     };
     ir::each_stmt(f.body, [&](const ir::Stmt& s) {
-        if (s.kind == ir::Stmt::Kind::tile && s.tile.kind == ir::TileOp::Kind::mma)
+        if (ir::is_product(s))
             add(f.vars[static_cast<std::size_t>(s.var)].type.extents, true,
                 matrix_kind(f, s, plan).has_value());
     });

@@ -93,7 +93,7 @@ std::string instructions_of(const Function& programs, const Function& lowered, c
         if (s.kind == Stmt::Kind::machine) add(words_of(s.text));
     });
     each_stmt(programs.body, [&](const Stmt& s) {
-        if (s.kind == Stmt::Kind::tile && s.tile.kind == TileOp::Kind::mma && !matrix_kind(programs, s, plan))
+        if (is_product(s) && !matrix_kind(programs, s, plan))
             add(fmt::format("{}, {}", plan.target == "cpu" ? "vector registers" : "fma",
                             info(s.exprs[0]->type.dtype).name));
     });

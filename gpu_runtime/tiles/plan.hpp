@@ -27,8 +27,8 @@ struct Plan {
     bool late = false;  // of chained products: what is between hides the second
     bool lines = false;  // sums of 16-bit numbers are stored sixteen bytes a lane
     int split = 1;       // blocks of a cluster that share a product's inner dimension
-    int blocks =
-        0;  // that a multiprocessor is to have at once: what bounds a thread's registers; 0: the compiler's
+    // That a multiprocessor is to have at once: what bounds a thread's registers; 0: the compiler's.
+    int blocks = 0;
     bool unrolled = false;  // a thread's products of one step stand one after the other, without a loop
     bool operator==(const Plan&) const = default;
 };

@@ -21,8 +21,6 @@ using passes::sub;
 
 namespace {
 
-ExprP c(std::int64_t n) { return int_constant(n); }
-
 Stmt machine(std::string text, std::vector<ExprP> exprs = {}) {
     Stmt s = simple(Stmt::Kind::machine);
     s.text = std::move(text);

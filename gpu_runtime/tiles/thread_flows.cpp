@@ -23,8 +23,6 @@ namespace {
 
 constexpr std::int64_t band = 8;  // tiles of the result, one under the other, that go together
 
-ExprP c(std::int64_t n) { return int_constant(n); }
-
 struct Flow {
     Threads& t;
     Module& module;
@@ -111,7 +109,7 @@ struct Flow {
         if (!step || *step <= 0 || !loop.orelse.empty() || loop.body.size() != 3) return std::nullopt;
         const Stmt& product = loop.body[2];
         if (loop.body[0].kind != Stmt::Kind::assign || loop.body[1].kind != Stmt::Kind::assign ||
-            product.kind != Stmt::Kind::tile || product.tile.kind != TileOp::Kind::mma)
+            !is_product(product))
             return std::nullopt;
         const auto operand = [&](const ExprP& e) -> std::optional<Boxes> {
             if (e->op != Op::element || (e->args.size() != 1 && !is_turned(*e))) return std::nullopt;

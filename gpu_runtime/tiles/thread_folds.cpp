@@ -18,8 +18,6 @@ using passes::mul;
 
 namespace {
 
-ExprP c(std::int64_t n) { return int_constant(n); }
-
 bool is_index(Fold fold) { return fold == Fold::argmax || fold == Fold::argmin; }
 
 // What a shuffle moves such a number as.

@@ -139,11 +139,9 @@ std::optional<Threads::Chain> Threads::chain_of(const Body& turn) {
         return std::nullopt;
     std::vector<std::size_t> at;
     for (std::size_t i = 0; i < turn.size(); ++i)
-        if (turn[i].kind == Stmt::Kind::tile && turn[i].tile.kind == TileOp::Kind::mma) at.push_back(i);
+        if (is_product(turn[i])) at.push_back(i);
     int products = 0;
-    each_stmt(turn, [&](const Stmt& s) {
-        products += s.kind == Stmt::Kind::tile && s.tile.kind == TileOp::Kind::mma;
-    });
+    each_stmt(turn, [&](const Stmt& s) { products += is_product(s); });
     if (at.size() != 2 || products != 2) return std::nullopt;
     const Stmt &one = turn[at[0]], &two = turn[at[1]];
     if (!for_four_warps(one) || is_held(one) || !for_four_warps(two) || !is_held(two)) return std::nullopt;

@@ -19,8 +19,6 @@ using passes::mul;
 
 namespace {
 
-ExprP c(std::int64_t n) { return int_constant(n); }
-
 // An operand in shared memory: elements from a row to the next, and from a column to the next.
 struct Operand {
     VarId array = -1;
@@ -116,7 +114,7 @@ bool Threads::is_held(const Stmt& s) const {
 void Threads::find_swizzled() {
     std::set<VarId> others;
     each_stmt(f.body, [&](const Stmt& s) {
-        if (s.kind != Stmt::Kind::tile || s.tile.kind != TileOp::Kind::mma) return;
+        if (!is_product(s)) return;
         const bool matrix = layout(type_of(s.var).extents).kind == Layout::Kind::matrix && matrix_kind(s);
         for (std::size_t i = 0; i < 2; ++i)
             for (const VarId v : tiles_read(s.exprs[i])) {

@@ -15,11 +15,7 @@ using passes::div_floor;
 using passes::mod_floor;
 using passes::mul;
 
-namespace {
-
-ExprP c(std::int64_t n) { return int_constant(n); }
-
-}  // namespace
+namespace {}  // namespace
 
 std::optional<Body> Threads::reduce_rows(const Stmt& s) {
     const ExprP& e = s.exprs[0];

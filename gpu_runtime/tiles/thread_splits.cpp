@@ -19,10 +19,6 @@ using passes::sub;
 
 namespace {
 
-ExprP c(std::int64_t n) { return int_constant(n); }
-
-bool is_product(const Stmt& s) { return s.kind == Stmt::Kind::tile && s.tile.kind == TileOp::Kind::mma; }
-
 bool begins_at_zero(const Body& before, VarId sum) {
     bool zero = false;
     for (const Stmt& s : before)

@@ -297,7 +297,7 @@ bool is_element_of(const ExprP& e, VarId tile) { return e->op == Op::element && 
 std::set<VarId> operands_only(const Function& f) {
     std::map<VarId, int> reads, operand_reads, loads, writes;
     each_stmt(f.body, [&](const Stmt& s) {
-        const bool mma = s.kind == Stmt::Kind::tile && s.tile.kind == TileOp::Kind::mma;
+        const bool mma = is_product(s);
         if (s.kind == Stmt::Kind::tile && s.var >= 0) ++writes[s.var];
         for (std::size_t i = 0; i < s.exprs.size(); ++i) {
             for (const VarId v : tiles_read(s.exprs[i])) {
@@ -325,7 +325,7 @@ std::set<VarId> operands_only(const Function& f) {
 void Threads::run(Module& module) {
     thread = scalar_var(scalar(DType::i64, true), "xc_t");
     each_stmt(f.body, [&](const Stmt& s) {
-        if (s.kind != Stmt::Kind::tile || s.tile.kind != TileOp::Kind::mma) return;
+        if (!is_product(s)) return;
         const Extents extents = type_of(s.var).extents;
         products.insert(extents);
         if (matrix_kind(s)) matrices.insert(extents);

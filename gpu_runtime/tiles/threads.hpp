@@ -123,6 +123,7 @@ struct Threads {
     void find_swizzled();
 };
 
+inline ir::ExprP c(std::int64_t n) { return ir::int_constant(n); }
 void append(ir::Body& to, ir::Body from);
 /// Another tile with its last two axes in each other's place.
 bool is_turned(const ir::Expr& e);

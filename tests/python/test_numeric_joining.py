@@ -245,6 +245,10 @@ def test_parts_are_computed_where_they_belong(by_kernels):
     found, got = launches(lambda: np.stack([b * 2, np.exp(b), b - 1], 1))
     assert len(found) == 1
     numpy.testing.assert_allclose(got, numpy.stack([y * 2, numpy.exp(y), y - 1], 1))
+    line, flat = np.asarray(y[0]), y[0]
+    found, got = launches(lambda: np.vstack([line * 2, np.exp(line), line - 1]))
+    assert len(found) == 1
+    numpy.testing.assert_allclose(got, numpy.vstack([flat * 2, numpy.exp(flat), flat - 1]))
 
 
 def test_parts_that_fold_or_are_seen_otherwise_are_in_memory_before(by_kernels):
