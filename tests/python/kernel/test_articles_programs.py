@@ -58,5 +58,7 @@ def test_the_filters_report_tells_its_kernels(notebook):
     assert names == ["a.astype(complex128)", "where(absolute(a) > b, a, c)", "a * b"]
     assert "3 launches" in report["text/plain"]
     ran(notebook, "f = numpy.fft.fft2(numpy.load('large_dataset.npy'))")
-    same = "numpy.allclose(result.get(), numpy.fft.ifft2(numpy.where(abs(f) > threshold, f, 0)).real, atol=1e-9)"
+    same = (
+        "numpy.allclose(result.get(), numpy.fft.ifft2(numpy.where(abs(f) > threshold, f, 0)).real, atol=1e-9)"
+    )
     assert ran(notebook, same).result == "True"
