@@ -83,34 +83,20 @@ std::int64_t chained_rows(const Function& f, const Plan& plan) {
     return fits && chained && rows >= 16 && rows <= 256 && columns <= 320 ? rows : 0;
 }
 
-// Whether a number is another one for another program of the grid.
-bool differs_by_program(const Function& f, const ExprP& e, std::set<VarId>& seen) {
-    bool differs = false;
-    each_expr(e, [&](const Expr& n) {
-        differs |= n.op == Op::coord;
-        if (n.op != Op::var || !seen.insert(var_of(n)).second) return;
-        each_stmt(f.body, [&](const Stmt& s) {
-            if (s.var == var_of(n))
-                for (const ExprP& given : s.exprs) differs |= differs_by_program(f, given, seen);
-        });
-    });
-    return differs;
-}
-
-// Chains as the copy engine was measured to feed best, on an H200: float16, tiles of 128 x 128, a head of 128, the same turns for
-// every program: 550 TFLOP/s, 521 with late waits; by threads 384, late 403. Causal
-// ones and heads of 64 were faster too when they were measured later (bench/RESULTS.md); they are not taken yet.
+// Chains that were faster by the copy engine, on an H200: float16, tiles of 128 x 128, heads of 128 and of 64, TFLOP/s 544 and 410 (by
+// threads 384 and 294), causal 375 and 275 (253 and 209). Late waits are slower with it (521). Of other tiles nothing is known.
 bool flows_best(const Function& f, const Plan& plan) {
-    bool best = plan.tall == 128, even = true;
+    bool best = plan.tall == 128, wide = false;
     each_stmt(f.body, [&](const Stmt& s) {
-        if (is_product(s))
-            best &= f.vars[static_cast<std::size_t>(s.var)].type.extents == Extents{128, 128} &&
-                    is_half(s.exprs[0]->type.dtype);
-        std::set<VarId> seen;
-        if (s.kind == Stmt::Kind::loop_range)
-            even &= !differs_by_program(f, s.exprs[0], seen) && !differs_by_program(f, s.exprs[1], seen);
+        if (!is_product(s)) return;
+        const Extents& extents = f.vars[static_cast<std::size_t>(s.var)].type.extents;
+        wide |= extents == Extents{128, 128};
+        best &= (extents == Extents{128, 128} || extents == Extents{128, 64}) &&
+                is_half(s.exprs[0]->type.dtype) &&
+                // The first product has as many columns as there are keys in a tile.
+                (wide || extents.back() == 128);
     });
-    return best && even;
+    return best;
 }
 
 int architecture(const std::string& target) {
@@ -194,7 +180,7 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
     const int arch = architecture(target);
     const bool free = module.programs && module.programs->free_unit;
     plan.tf32 = hints.tf32;
-    plan.unrolled = hints.unrolled;
+    plan.unrolled = hints.unrolled.value_or(false);
     plan.blocks = hints.blocks;
     if (hints.split && arch >= 90 && facts.products && free) plan.split = hints.split;
     // Measured on an H200, float16, 128 x 256 tiles: 651 TFLOP/s against 497 by pairs at 16384x1024 @ 1024x1024, 220 against
@@ -214,6 +200,18 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
         // Rows of 128 bytes of 16-bit numbers: what swizzled shared memory is made of.
         plan.unit = {{n, n}, facts.wide ? 16 : size == 0 ? 32 : facts.small ? 128 : facts.half ? 64 : 32};
         plan.threads = size == 0 ? 64 : small ? 128 : 256;
+        // float32 by each thread's own products. Measured on an H200, TFLOP/s: where tiles are few 36.0 without a step's loop and 30.7
+        // with it at 1024^3, 39.3 and 33.2 at 1024x16384 @ 16384x1024; else 40.4 by steps of 8, 38.5 by looped ones of 32 at
+        // 4096^3. (256 x 128 by 16 has 41.9, and takes half a second more to compile.)
+        const bool alone = arch / 10 == 9 && free && facts.in == DType::f32 && !plan.tf32 && size > 0;
+        if (alone && hints.unit.empty() && !hints.threads && !hints.depth && !hints.stages) {
+            plan.unrolled = hints.unrolled.value_or(true);
+            if (!hints.blocks) plan.blocks = 2;
+            if (!size_of.few && plan.unit.extents == Extents{128, 128}) {
+                plan.unit.depth = 8;
+                plan.stages = 5;
+            }
+        }
         if (plan.products == Instructions::wgmma && (four || plan.bulk))
             take_four_warps(plan, facts.in, size_of.few);
     } else {
@@ -228,7 +226,7 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
         const bool best =
             plan.products == Instructions::wgmma && arch / 10 == 9 && flows_best(module.kernel(), plan);
         plan.bulk = plan.products == Instructions::wgmma && plan.tall % 64 == 0 && hints.bulk.value_or(best);
-        plan.late = hints.late.value_or(best && !plan.bulk);
+        plan.late = hints.late.value_or(false);
     } else if (!free) {
         plan.threads = static_cast<int>(std::clamp<std::int64_t>(facts.elements / 8, 32, 256));
         // A thread of 1024 has 64 registers in all, one of 512 has 128.

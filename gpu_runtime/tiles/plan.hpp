@@ -40,8 +40,8 @@ struct Hints {
     int threads = 0, stages = 0, blocks = 0, split = 0;
     std::optional<Instructions> products;
     std::optional<bool> bulk;
-    bool tf32 = false, unrolled = false;
-    std::optional<bool> late, lines;
+    bool tf32 = false;
+    std::optional<bool> late, lines, unrolled;
     bool measured = true;  // of what is left open, what tiles/measured.hpp has
 };
 

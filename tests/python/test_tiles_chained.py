@@ -173,10 +173,12 @@ def test_groups_of_warps_take_turns(name):
 # (tm, tn, head size), causal, what is asked, whether the copy engine brings the operands: where an H200 was faster by it.
 CHOICES = {
     "a head of 128": ((128, 128, 128), False, {}, True),
+    "a head of 64": ((128, 128, 64), False, {}, True),
+    "causal": ((128, 128, 128), True, {}, True),
+    "causal, a head of 64": ((128, 128, 64), True, {}, True),
     "by threads, as asked": ((128, 128, 128), False, {"copies": "threads"}, False),
-    "causal": ((128, 128, 128), True, {}, False),
-    "a head of 64": ((128, 128, 64), False, {}, False),
     "narrow tiles": ((128, 64, 128), False, {}, False),
+    "narrow tiles and heads": ((128, 64, 64), False, {}, False),
     "one group": ((64, 128, 128), False, {}, False),
 }
 
@@ -186,12 +188,11 @@ def test_copies_are_chosen_as_measured(name):
     (tm, tn, d), causal, asked, engine = CHOICES[name]
     Q = np.ones((2, 512, d), "f2")
     kernel = tiles.tile_kernel(attention, plan=asked)
-    made = compiles(kernel, (Q, Q, Q, np.ones((2, 512, d), "f"), 1.0, d, tm, tn, causal), ("sm_90",))
-    assert ("xc_tile_chain_give<" in made["text"]) == engine
-    # Where threads copy a head of 128, later waits were faster; the engine's are early.
-    assert ("xc_tile_settle_after<" in made["text"]) == (asked != {})
-    elsewhere = compiles(kernel, (Q, Q, Q, np.ones((2, 512, d), "f"), 1.0, d, tm, tn, causal), ("sm_80",))
-    assert "xc_tile_chain_give<" not in elsewhere["text"]
+    args = (Q, Q, Q, np.ones((2, 512, d), "f"), 1.0, d, tm, tn, causal)
+    made = compiles(kernel, args, ("sm_90",))
+    assert ("xc_tile_chain_give<" in made["text"]) == engine and made["local_bytes"] == 0
+    assert "xc_tile_settle_after<" not in made["text"], "late waits are slower by the engine: asked for"
+    assert "xc_tile_chain_give<" not in compiles(kernel, args, ("sm_80",))["text"]
 
 
 def test_blocks_of_many_threads_have_registers_for_all():

@@ -174,6 +174,24 @@ def test_where_tiles_are_few_those_of_float32_are_small():
 
 
 @on_the_cpu
+@pytest.mark.parametrize(
+    ("shape", "target", "unit", "depth"),
+    [
+        ((4096, 64, 4096), "sm_90", [128, 128], 8),
+        ((4096, 64, 4096), "sm_80", [128, 128], 32),
+        ((1024, 8192, 1024), "sm_90", [64, 64], 32),
+        ((300, 300, 300), "sm_90", [64, 64], 32),
+    ],
+    ids=str,
+)
+def test_tiles_of_float32_are_as_measured(shape, target, unit, depth):
+    m, k, n = shape
+    args = [np.empty(s, "f") for s in ((m, k), (k, n), (m, n))]
+    plan = tile_kernel(product, tile_size=(16, 16), plan=target).explain(*args).plan
+    assert (plan["unit"], plan["depth"]) == (unit, depth)
+
+
+@on_the_cpu
 def test_one_shape_for_two_types_of_product():
     """float32 must not go through the instructions of the float16 product that has its shape."""
 
