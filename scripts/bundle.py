@@ -21,7 +21,7 @@ from wheel import run  # scripts/wheel.py
 
 ROOT = Path(__file__).resolve().parents[1]
 # What the tutorials and a look round need beside the wheel's own dependencies.
-TUTORIALS = ["nbclient", "ipywidgets", "debugpy", "matplotlib", "scipy", "scikit-image", "pandas"]
+TUTORIALS = ["nbclient", "ipywidgets", "debugpy", "matplotlib", "scipy", "scikit-image", "scikit-learn", "pandas"]
 PACKAGES = ["jupyterlab", "nbconvert", *TUTORIALS]
 # Of packages: what their own developers need, and the pages of a JupyterLab that the lean form has not.
 LEFT_OUT_OF_LEAN = (
