@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import lzma
 import os
+import re
 import shutil
 import sys
 import sysconfig
@@ -21,7 +22,16 @@ from wheel import run  # scripts/wheel.py
 
 ROOT = Path(__file__).resolve().parents[1]
 # What the tutorials and a look round need beside the wheel's own dependencies.
-TUTORIALS = ["nbclient", "ipywidgets", "debugpy", "matplotlib", "scipy", "scikit-image", "scikit-learn", "pandas"]
+TUTORIALS = [
+    "nbclient",
+    "ipywidgets",
+    "debugpy",
+    "matplotlib",
+    "scipy",
+    "scikit-image",
+    "scikit-learn",
+    "pandas",
+]
 PACKAGES = ["jupyterlab", "nbconvert", *TUTORIALS]
 # Of packages: what their own developers need, and the pages of a JupyterLab that the lean form has not.
 LEFT_OUT_OF_LEAN = (
@@ -83,6 +93,10 @@ def thin(home: Path) -> None:
                 shutil.rmtree(found)
             elif found.exists():
                 found.unlink()
+    # Some packages ship their modules' symbols. Libraries that auditwheel has changed are better left alone.
+    for module in home.rglob("*.so"):
+        if re.search(r"\.(cpython-\d+-[\w-]+|abi3)\.so$", module.name):
+            run("strip", "--strip-unneeded", module)
 
 
 def pack(top: Path, archive: Path, lean: bool) -> None:
