@@ -103,6 +103,19 @@ def test_opens_with_what_one_learns_and_ends_with_exercises(tutorial):
     assert len(found) == len(checks) >= 2
 
 
+# Photographs, heights, prices, handwriting, the standard library's own words. The puzzles are small numbers to be drawn.
+DATA = r"skimage import data|get_sample_data\(|load_digits\(|Path\(|inspect\.|pkgutil"
+
+
+@pytest.mark.parametrize(
+    "tutorial", [path for path in TUTORIALS if path.stem != "11_puzzles"], ids=lambda path: path.stem
+)
+def test_is_on_real_data(tutorial):
+    """Each loads some."""
+    cells = [cell for cell in nbformat.read(tutorial, as_version=4).cells if cell.cell_type == "code"]
+    assert any(re.search(DATA, cell.source) for cell in cells)
+
+
 @pytest.mark.parametrize("tutorial, execute", tried())
 def test_runs_and_shows_reports(tutorial, execute, tmp_path):
     notebook = execute(tutorial, tmp_path)
