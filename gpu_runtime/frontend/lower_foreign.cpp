@@ -7,7 +7,6 @@
 namespace xcuda::frontend {
 
 using ir::ExprP;
-using ir::Op;
 
 // Where an array begins, or a view of one. Through it anything may be read and written.
 Value Lowering::address_of(const Value& base, const Place& place) {

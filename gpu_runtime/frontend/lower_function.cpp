@@ -8,7 +8,6 @@
 namespace xcuda::frontend {
 
 using ir::ExprP;
-using ir::Op;
 
 namespace {
 

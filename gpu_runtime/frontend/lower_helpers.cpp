@@ -8,7 +8,6 @@
 namespace xcuda::frontend {
 
 using ir::ExprP;
-using ir::Op;
 
 std::string Argument::key() const {
     switch (kind) {

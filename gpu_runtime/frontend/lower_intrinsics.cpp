@@ -7,7 +7,6 @@
 namespace xcuda::frontend {
 
 using ir::ExprP;
-using ir::Op;
 using Kind = ir::Coord::Kind;
 
 namespace {
@@ -205,14 +204,18 @@ Value Lowering::make_array(const Node& node, const std::string& name, ir::Space 
     const int alignment = args[2] ? alignment_from(value(*args[2]), args[2]->place) : 0;
     const Value shape = value(*args[0]);
     std::vector<std::int64_t> extents;
+    // As numba-cuda has it: one array whose bytes the launch names.
+    static const std::string whole_shared =
+        "cuda.shared.array(0, dtype), whose bytes the launch gives: kernel[grid, block, 0, bytes]";
     const auto extent = [&](const Value& v, const Place& place) {
         const auto n = constant_int(v);
         if (!n)
-            throw NeedsConstant(refused(place,
-                                        "the shape of cuda." + name +
-                                            " must be known when the kernel is compiled, found " +
-                                            (v.is_scalar() ? std::string("a value of run time") : spoken(v)),
-                                        "write a number or a global constant"));
+            throw NeedsConstant(
+                refused(place,
+                        "the shape of cuda." + name + " must be known when the kernel is compiled, found " +
+                            (v.is_scalar() ? std::string("a value of run time") : spoken(v)),
+                        space == ir::Space::shared ? "write a number or a global constant; or " + whole_shared
+                                                   : "write a number or a global constant"));
         if (*n < 0 || (*n == 0 && !(space == ir::Space::shared && !shape.is_tuple())))
             throw refused(place, fmt::format("an array of length {} can't be made", *n));
         if (*n > (std::int64_t{1} << 31))

@@ -6,7 +6,6 @@
 namespace xcuda::frontend {
 
 using ir::ExprP;
-using ir::Op;
 
 ExprP Lowering::condition(const Node& node) {
     if (node.kind == "BoolOp") return number(boolean(node, true), node.place);

@@ -7,7 +7,6 @@
 namespace xcuda::frontend {
 
 using ir::ExprP;
-using ir::Op;
 
 /// a.sum(), a.astype(np.float32), ...; nothing where arrays have no such method in a kernel.
 std::optional<Value> Lowering::array_method(const Value& base, const std::string& name, const Node& node) {

@@ -7,8 +7,6 @@
 namespace xcuda::frontend {
 
 using ir::ExprP;
-using ir::Op;
-using ir::Type;
 
 // round(x) is an int; round(x, n) and numpy.round keep x's dtype.
 Value Lowering::call_round(const Node& node, bool builtin, const Value* of) {

@@ -6,7 +6,6 @@
 namespace xcuda::frontend {
 
 using ir::ExprP;
-using ir::Op;
 
 namespace {
 

@@ -10,7 +10,6 @@ namespace xcuda::frontend {
 
 using Fold = ir::TileOp::Fold;
 using ir::ExprP;
-using ir::Op;
 
 namespace {
 

@@ -8,7 +8,6 @@
 namespace xcuda::frontend {
 
 using ir::ExprP;
-using ir::Op;
 using Kind = Value::Kind;
 
 namespace {

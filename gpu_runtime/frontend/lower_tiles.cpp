@@ -12,7 +12,6 @@
 namespace xcuda::frontend {
 
 using ir::ExprP;
-using ir::Op;
 
 ir::Type Lowering::stored_type(const ir::Expr& value) const {
     if (!value.type.is_scalar() || !ir::is_tile(value)) return value.type;

@@ -82,6 +82,20 @@ STUMBLES = [
         "must be known when the kernel is compiled, found a value of run",
     ),
     (
+        "x = cuda.shared.array(cuda.blockDim.x, np.float32)",
+        "cuda.blockDim.x",
+        "found a value of run time; write a number or a global constant; or cuda.shared.array(0, dtype), whose",
+    ),
+    ("print('v %f' % a[0])", "'v %f' % a[0]", "% makes no string in a kernel; print takes texts and numbers"),
+    (
+        "print('a', 'v ' + a[0])",
+        "'v ' + a[0]",
+        "+ makes no string in a kernel; print takes texts and numbers",
+    ),
+    ("print('{}'.format(n))", "'{}'.format(n)", "'format' in a kernel; print takes texts and numbers"),
+    ("i = n / 2\no[i] = 1", "i", "found a Python float; write int(...), or // where it was divided"),
+    ("for i in range(n / 2): pass", "n / 2", "found a Python float; write int(...), or // where it was"),
+    (
         "x = a.summ()",
         "a.summ()",
         "an array (float32[::1]) has no method 'summ' in a kernel; did you mean 'sum'?",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xcuda.numeric as xp
 from xcuda import core as cuda
+from xcuda import profiler
 from xcuda.core.elsewhere import OF_ARRAYS, OF_KERNELS
 from xcuda.numeric._elsewhere import OF_ARRAYS as OF_NUMERICS_ARRAYS
 
@@ -292,6 +293,25 @@ def test_attributes_of_other_libraries_kernels(name):
         getattr(doubling, name)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'$"):
         doubling.nonsense
+
+
+@pytest.mark.parametrize("option", ["block", "grid", "stream", "shared_bytes"])
+def test_the_shape_stands_at_the_launch(option):
+    with pytest.raises(TypeError, match=f"no option '{option}'; it stands at the launch: name"):
+        cuda.kernel(**{option: 256})
+
+
+def test_attributes_of_other_libraries_reports(tmp_path):
+    with profiler.profile() as p:
+        pass
+    with pytest.raises(AttributeError, match="no attribute 'save'; .*to_json"):
+        p.report.save("x")
+    with pytest.raises(AttributeError, match="no attribute 'plot'; .*--roofline"):
+        p.report.plot()
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'$"):
+        p.report.nonsense
+    p.report.to_json(tmp_path / "r.json")
+    assert (tmp_path / "r.json").stat().st_size and p.report.from_json(p.report.to_json()).kernels == []
 
 
 class Layer:

@@ -18,6 +18,18 @@ from ._cells import name_cell
 
 # What numba's users give to cuda.jit and what is always so here, or makes no difference: lines are known, kernels are
 # cached, helpers are written in where that pays, checks tell what a debugger would.
+_OF_A_LAUNCH = {
+    "grid",
+    "block",
+    "griddim",
+    "blockdim",
+    "blocks",
+    "threads",
+    "stream",
+    "shared",
+    "shared_bytes",
+    "sharedmem",
+}
 _WITHOUT_EFFECT = {"debug", "lineinfo", "cache", "inline", "forceinline", "link", "lto", "extensions"}
 
 _CARVEOUTS = ("default", "maxl1", "maxshared")
@@ -57,6 +69,11 @@ def kernel(
     check_carveout(options.pop("shared_memory_carveout", -1))
     unknown = set(options) - _WITHOUT_EFFECT
     if unknown:
+        if of_a_launch := sorted(unknown & _OF_A_LAUNCH):
+            raise TypeError(
+                f"kernel() has no option '{of_a_launch[0]}'; it stands at the launch: "
+                "name[grid, block, stream, bytes of shared memory](...)"
+            )
         raise TypeError(
             f"kernel() has no option '{min(unknown)}'; there are signature, checked, fastmath, fma, device, opt, "
             "max_registers and launch_bounds"

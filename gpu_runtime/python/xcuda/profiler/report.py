@@ -104,6 +104,16 @@ class Report:
             raise TypeError(f"a report is compared with a Report, not with {type(other).__name__}")
         return compare(self.document, other.document)
 
+    def __getattr__(self, name):
+        if hasattr(type(self), name):
+            return object.__getattribute__(self, name)  # a figure that is absent: raises what it raised
+        advice = ""
+        if name.startswith(("save", "export", "write", "dump")):
+            advice = '; to_json("r.json"), to_csv("r.csv") and to_trace("r.trace") write files'
+        elif name in ("plot", "show", "figure"):
+            advice = "; %%cuda_profile --roofline --timeline draws, display(r) shows it"
+        raise AttributeError(f"'Report' object has no attribute {name!r}{advice}", name=name, obj=self)
+
     def _total(self, name: str) -> float:
         figure = self.document["totals"][name]
         if "absent" in figure:
