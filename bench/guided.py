@@ -149,7 +149,10 @@ def main():
         if options.report:
             print(report, end="\n\n", flush=True)
     print(f"{_measure.today()}, {_measure.machine()}, {device.label} {device.name}")
-    print(_measure.table(rows, ("kernel", "as given", "optimised", "gain", "goal", "by", "")))
+    print(_measure.table(rows, ("kernel", "as given", "optimised", "gain", "goal", "by", "")), end="\n\n")
+    for name, figure in figures.items():
+        bound = WORK[name][-1] if gpu else 1 / SLOWEST
+        _measure.goal(f"{name} optimised, gain", figure["gain"], bound, least=True)
     if options.json:
         with open(options.json, "w") as file:
             json.dump(figures, file, indent=1)
