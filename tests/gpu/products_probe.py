@@ -51,6 +51,14 @@ PLANS = {
         },
     },
     "float16": {"own": {}, "own, pairs": {"stores": "pairs"}, "own, lines": {"stores": "lines"}},
+    "float16 split": {
+        "own": {},
+        **{
+            f"{m}x{n}, split {parts}": {"unit": [m, n], "split": parts}
+            for m, n, parts in ((128, 128, 2), (128, 128, 4), (128, 256, 4), (256, 128, 4), (128, 64, 2), (64, 256, 2))
+        },
+        "128x128": {"unit": [128, 128]},
+    },
     "bfloat16": {"own": {}, "own, pairs": {"stores": "pairs"}, "own, lines": {"stores": "lines"}},
 }
 SQUARE = [(1024, 1024, 1024), (4096, 4096, 4096)]
@@ -59,6 +67,7 @@ SHAPES = {  # m, k, n
     "float16": [(512, 512, 512), *SQUARE, (8192, 8192, 8192), (16384, 1024, 1024), (1024, 16384, 1024)],
 }
 SHAPES["bfloat16"] = SHAPES["float16"]
+SHAPES["float16 split"] = [SQUARE[0], (1024, 16384, 1024), (512, 32768, 512), (2048, 8192, 2048)]
 SHAPES["float32 split"] = [SQUARE[0], (1024, 16384, 1024), (512, 32768, 512)]
 RAGGED = [(1000, 777, 1305), (130, 64, 72)]
 SILENCE = 8.0
