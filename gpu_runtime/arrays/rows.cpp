@@ -20,8 +20,9 @@ constexpr std::size_t vector_bytes = 16;
 constexpr int values_of_thread = 16;  // elements, where there may be so many threads
 constexpr std::int64_t warp = 32, most_threads = 1024, most_turns = 32;
 constexpr std::uint64_t streaming_threads = 512;
-// Threads of a multiprocessor: most loads under way without spills (H200).
-constexpr int streaming_room = 1536;
+// Threads of a multiprocessor, without spills. Cross-entropy of 32000 columns on an H200, of a copy: 0.87 and 0.83 with 2048, by 1536
+// 0.83 and 0.70 (32768 rows, and 8192 in an earlier session).
+constexpr int streaming_room = 2048;
 constexpr std::int64_t other_registers = 24, most_registers = 168, register_file = 65536;
 
 HeldRows held_rows;
