@@ -20,9 +20,9 @@ constexpr std::size_t vector_bytes = 16;
 constexpr int values_of_thread = 16;  // elements, where there may be so many threads
 constexpr std::int64_t warp = 32, most_threads = 1024, most_turns = 32;
 constexpr std::uint64_t streaming_threads = 512;
-// Threads of a multiprocessor, without spills. Cross-entropy of 32000 columns on an H200, of a copy: 0.87 and 0.83 with 2048, by 1536
-// 0.83 and 0.70 (32768 rows, and 8192 in an earlier session).
-constexpr int streaming_room = 2048;
+// Threads of a multiprocessor, without spills (rows of whole pieces would spill 40 bytes in 32 registers). Cross-entropy of 32000
+// columns on an H200, of a copy: 0.87 and 0.83 with 2048, by 1536 0.83 and 0.78, in two sessions.
+constexpr int streaming_room = 2048, streaming_room_of_whole_pieces = 1536;
 constexpr std::int64_t other_registers = 24, most_registers = 168, register_file = 65536;
 
 HeldRows held_rows;
@@ -196,7 +196,8 @@ bool stream(Rows& r, const Figures& f) {
     r.turns = static_cast<int>(values / r.vector);
     r.exact = f.length % (std::int64_t{r.threads} * r.vector * r.turns) == 0;
     r.rows = std::max(1, 128 / r.threads);
-    r.blocks = held_rows.threads.value_or(streaming_room) / (r.threads * r.rows);
+    const int room = r.exact ? streaming_room_of_whole_pieces : streaming_room;
+    r.blocks = held_rows.threads.value_or(room) / (r.threads * r.rows);
     return r.streamed = true;
 }
 
