@@ -160,15 +160,15 @@ struct Flow {
         // Of a shared product: the turns before this block's, which are as many for each but the last ones.
         const ExprP part = div_floor(add(turns, c(plan.split - 1)), c(plan.split));
         const VarId before = shared ? integer("before") : -1;
-        const VarId rank_of = shared ? integer("rank") : -1;  // before a tile's coordinates stand for the block's
+        const VarId rank_of =
+            shared ? integer("rank") : -1;  // before a tile's coordinates stand for the block's
         const ExprP rank = shared ? t.read(rank_of) : c(0);
         const auto from = [&](const ExprP& start, std::int64_t by) {
             return shared && by ? add(start, mul(t.read(before), c(by))) : start;
         };
         const auto count = [&](Body& body, VarId now) {
             if (shared) body.push_back(assign(before, passes::minimum(mul(rank, part), turns)));
-            body.push_back(
-                assign(now, shared ? passes::minimum(part, sub(turns, t.read(before))) : turns));
+            body.push_back(assign(now, shared ? passes::minimum(part, sub(turns, t.read(before))) : turns));
         };
         const auto common = [&](VarId turn, VarId now) {
             return std::vector<ExprP>{t.address(t.share_of(a.tile), c(0)),
