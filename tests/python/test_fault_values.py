@@ -140,7 +140,9 @@ def test_a_guard_is_proposed_only_where_the_index_is_the_thread_s_place():
         assert ("a guard such as" in str(caught.value)) == guarded
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint32, np.int64, np.uint64, np.float16, np.float32, np.float64])
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.uint32, np.int64, np.uint64, np.float16, np.float32, np.float64]
+)
 def test_what_comes_from_memory_is_told_of_an_assert_s_and_a_raise_s_condition(dtype):
     @cuda.kernel
     def asserted(out, x, most):

@@ -43,6 +43,7 @@ RUNS_CODE = {
     "magics/check_cell.py": "the cell of %%cuda_check",
     "magics/debug_cell.py": "the cell of %%cuda_debug",
     "magics/profile_cell.py": "the cell of %%cuda_profile",
+    "kernel/python/requests.py": "a silent request's code, a request's user_expressions",
     "gpu_runtime/python/xcuda/math/_program.py": "a program's own tree, rewritten",
     "gpu_runtime/python/xcuda/check/debugger.py": "the condition of --break, without builtins",
     "gpu_runtime/python/xcuda/core/generated.py": "text that the package makes",

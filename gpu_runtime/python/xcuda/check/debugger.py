@@ -99,7 +99,9 @@ def _holds(code, condition, step) -> bool:
     except NameError:
         return False
     except Exception as error:
-        has = ", ".join(f"{name} = {value}" for name, value in step.variables.items() if name in code.co_names)
+        has = ", ".join(
+            f"{name} = {value}" for name, value in step.variables.items() if name in code.co_names
+        )
         raise ValueError(
             f"the condition {condition!r} fails at line {step.line}{f', where {has}' if has else ''}: "
             f"{type(error).__name__}: {error}"
