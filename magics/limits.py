@@ -41,6 +41,7 @@ def limit(words: list[str]) -> str:
 
 def limited_cell(shell, cell: str, words: list[str]) -> None:
     """Runs the cell under limits of its own."""
+    __tracebackhide__ = True  # IPython shows the frames of the cell alone
     from xcuda.core import Device, synchronize
     from xcuda.core.time_limit import at_most
 

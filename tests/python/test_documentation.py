@@ -138,7 +138,8 @@ def test_a_pages_code_runs(page, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("page", "least"), [("PROFILING_TESTS.md", 70), ("MATH_TESTS.md", 60), ("TILES.md", 50)]
+    ("page", "least"),
+    [("PROFILING_TESTS.md", 70), ("MATH_TESTS.md", 60), ("TILES.md", 50), ("ROBUSTNESS_TESTS.md", 70)],
 )
 def test_what_shows_that_a_part_works_is_there(page, least):
     """Each test and script that the page names."""
