@@ -131,6 +131,17 @@ bool Arguments::leave() {
     return false;
 }
 
+// Of an object that holds arrays, the first of them, as one that may be passed: "; pass what it holds, such as m.w".
+static std::string held_array(PyObject* object, const std::string& name) {
+    PyObject** dict = _PyObject_GetDictPtr(object);
+    if (!dict || !*dict || !PyDict_Check(*dict)) return "";
+    PyObject *key = nullptr, *value = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(*dict, &at, &key, &value);)
+        if (PyUnicode_Check(key) && PyObject_CheckBuffer(value) && !PyBytes_Check(value))
+            return fmt::format("; pass what it holds, such as {}.{}", name, PyUnicode_AsUTF8(key));
+    return "";
+}
+
 bool Arguments::read(PyObject* object, const std::string& name) {
     if (PyTuple_Check(object) || object == Py_None) return false;
     Item& item = items_.emplace_back();
@@ -165,9 +176,9 @@ bool Arguments::read(PyObject* object, const std::string& name) {
             break;
         case How::structured: return leave();
         default: {
-            const char* hint = PyList_Check(object) || PyTuple_Check(object)
-                                   ? "numpy.asarray(...) makes an array of it"
-                                   : "kernels take arrays and numbers";
+            const std::string hint = PyList_Check(object) || PyTuple_Check(object)
+                                         ? "numpy.asarray(...) makes an array of it"
+                                         : "kernels take arrays and numbers" + held_array(object, name);
             wrong(
                 "TypeError",
                 fmt::format("'{}' is {} {}", name,
