@@ -286,3 +286,9 @@ def test_names_with_commas_and_names_that_hold_nothing(shell):
     for name in ("np", "count"):
         assert "holds no device memory" in usage_error(shell, f"%cuda_free {name}")
         assert name in shell.user_ns
+
+
+def test_a_unit_s_k_may_be_small(shell):
+    run(shell, "%cuda_limit memory=900kB")
+    assert cuda.Device().memory_limit == 900_000
+    run(shell, "%cuda_limit memory=none")
