@@ -138,10 +138,6 @@ def test_a_pages_code_runs(page, tmp_path):
 
 
 @pytest.mark.parametrize(
-<<<<<<< HEAD
-    ("page", "least"),
-    [("PROFILING_TESTS.md", 70), ("MATH_TESTS.md", 60), ("TILES.md", 50), ("ROBUSTNESS_TESTS.md", 70)],
-=======
     "what", ["A function of the kernel language", "A device", "A rule of advice", "A section of the report"]
 )
 def test_contributing_has_a_recipe_for(what):
@@ -165,8 +161,13 @@ def test_the_chinese_readme_has_the_programs_of_the_readme():
 
 @pytest.mark.parametrize(
     ("page", "least"),
-    [("PROFILING_TESTS.md", 70), ("MATH_TESTS.md", 60), ("TILES.md", 50), ("NEWCOMER_TESTS.md", 60)],
->>>>>>> site10
+    [
+        ("PROFILING_TESTS.md", 70),
+        ("MATH_TESTS.md", 60),
+        ("TILES.md", 50),
+        ("ROBUSTNESS_TESTS.md", 70),
+        ("NEWCOMER_TESTS.md", 60),
+    ],
 )
 def test_what_shows_that_a_part_works_is_there(page, least):
     """Each test and script that the page names."""
