@@ -60,6 +60,7 @@ def register(shell, hooks: bool) -> None:
     xcuda._prepare = prepare
     xcuda._show_line = line_shower(shell)
     complete_options(shell)
+    tell_near_names(shell)
     if not getattr(shell, "_xcuda_tells_names", False):
         shell.events.register("pre_run_cell", tell_of_names)
         shell._xcuda_tells_names = True
@@ -67,6 +68,24 @@ def register(shell, hooks: bool) -> None:
         shell.events.register("pre_run_cell", before_cell)
         shell.events.register("post_run_cell", after_cell)
         shell._xcuda_hooks = True
+
+
+def tell_near_names(shell) -> None:
+    """IPython's "magic not found" of a name that begins with cuda_ goes on with the names that are there."""
+    if getattr(shell, "_xcuda_tells_near_names", False) or not hasattr(shell, "show_usage_error"):
+        return
+    shown = shell.show_usage_error
+
+    def show(error):
+        found = re.search(r"agic (?:function )?`%%?(cuda_\w*)` not found", str(error))
+        if found:
+            from xcuda.magics.near import near_names
+
+            error = type(error)(f"{str(error).rstrip('.')}; {near_names(found[1])}")
+        shown(error)
+
+    shell.show_usage_error = show
+    shell._xcuda_tells_near_names = True
 
 
 def complete_options(shell) -> None:

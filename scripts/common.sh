@@ -64,19 +64,44 @@ PY
   return 1
 }
 
-# pip_install FILE: FILE's requirements into .venv, once for each content of FILE.
+# lacking FILE: what of FILE's requirements the Python in use has not, by name.
+lacking() {
+  "$PYTHON" - "$1" <<'PY'
+import re, sys
+from importlib.metadata import PackageNotFoundError, distribution
+
+lines = (line.partition("#")[0].strip() for line in open(sys.argv[1]))
+for name in (re.match(r"[\w.-]+", line)[0] for line in lines if line):
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        print(name)
+PY
+}
+
+# pip_install FILE: FILE's requirements into .venv, once for each content of FILE, and again where one of them is gone.
 pip_install() {
-  local stamp print
+  local stamp print missing
   stamp=$VENV/.xcuda-$(basename "$1" .txt)
   print=$(fingerprint "$1")
-  [ "$(cat "$stamp" 2>/dev/null)" = "$print" ] && return 0
-  say "pip install -r $1"
-  "$PYTHON" -m pip install --quiet --disable-pip-version-check -r "$1" </dev/null || die "pip could not install $1."
+  missing=$(lacking "$1" | paste -sd' ')
+  [ "$(cat "$stamp" 2>/dev/null)" = "$print" ] && [ -z "$missing" ] && return 0
+  say "pip install -r $1${missing:+ (missing: $missing)}"
+  "$PYTHON" -m pip install --quiet --disable-pip-version-check -r "$1" </dev/null || {
+    say "pip could not install $1.${missing:+ These are missing in $VENV: $missing}"
+    die "Where the network is there again: $PYTHON -m pip install -r $1"
+  }
   echo "$print" >"$stamp"
 }
 
 prepare_venv() {
-  [ $CONDA = 1 ] && return
+  if [ $CONDA = 1 ]; then
+    local missing
+    missing=$(lacking requirements.txt | paste -sd' ')
+    [ -z "$missing" ] ||
+      say "Python packages that the conda environment $VENV lacks: $missing. To bring them: conda env update -f environment.yml"
+    return 0
+  fi
   if [ ! -x "$PYTHON" ]; then
     local base
     base=$(base_python) || die "No Python >= 3.11 with headers and ensurepip. Debian: apt-get install python3-dev python3-venv."

@@ -127,6 +127,7 @@ Value Lowering::call(const Node& given) {
                                   ? "write it without brackets: " +
                                         (ast::dotted(function).empty() ? "x." + attr : ast::dotted(function))
                               : base.is_array()      ? near_method(attr)
+                              : attr == "format"     ? to_print
                               : !base.fields.empty() ? "write a function: " + attr + "(x)"
                                                      : "");
         }

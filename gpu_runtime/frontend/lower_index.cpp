@@ -21,7 +21,7 @@ ExprP Lowering::index(ExprP value, const Place& place) {
     if (value->type.is_none()) return value;
     if (!is_integer(value->type.dtype))
         throw refused(place, "index must be an integer, found " + spoken(value->type),
-                      value->type.dtype == DType::b1 ? "write an if, or int(...)" : "write int(...)");
+                      value->type.dtype == DType::b1 ? "write an if, or int(...)" : whole_number);
     const ir::Type wanted = ir::scalar(DType::i64, value->type.weak);  // before `value` moves away
     if (value->type.dtype == DType::u64) {  // 2**64 - 1 is no -1: it lies behind every end
         const ExprP most = ir::constant(std::uint64_t{INT64_MAX}, value->type, place);

@@ -41,7 +41,7 @@ Value Lowering::call_range(const Node& call) {
         ExprP e = number(values[i], given[i]->place);
         if (!e->type.is_none() && !is_integer(e->type.dtype) && e->type.dtype != DType::b1)
             throw refused(given[i]->place, "range needs integers, found " + spoken(e->type),
-                          "write int(...)");
+                          whole_number);
         bounds.push_back(convert(std::move(e), loop_type));
     }
     if (bounds.size() == 1) bounds.insert(bounds.begin(), ir::int_constant(0, call.place));

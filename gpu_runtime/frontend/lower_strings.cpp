@@ -86,6 +86,8 @@ std::optional<Value> Lowering::string_operation(Op op, const Value& a, const Val
                                           : order != 0;
         return scalar_value(ir::constant(holds, ir::scalar(DType::b1, true), place));
     }
+    if ((left || right) && (op == Op::mod || op == Op::add))
+        throw refused(place, std::string(op == Op::mod ? "%" : "+") + " makes no string in a kernel", to_print);
     const auto times = op == Op::mul && left != right ? constant_int(left ? b : a) : std::nullopt;
     constexpr std::int64_t longest = 1 << 16;
     const std::string& text = left ? a.text : b.text;

@@ -10,6 +10,10 @@
 
 namespace xcuda::frontend {
 
+// What to write, where more than one place says it.
+inline constexpr const char* to_print = "print takes texts and numbers side by side: print(\"x\", x)";
+inline constexpr const char* whole_number = "write int(...), or // where it was divided";
+
 /// For a class of ast's ("Try", "Lambda"): a SyntaxError at the node.
 [[noreturn]] void refuse_node(const ast::Node& node);
 

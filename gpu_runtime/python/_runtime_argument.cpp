@@ -13,6 +13,7 @@
 #include "_runtime_dtype.hpp"
 #include "_runtime_error.hpp"
 #include "_runtime_foreign.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -130,6 +131,17 @@ bool Arguments::leave() {
     return false;
 }
 
+// Of an object that holds arrays, the first of them, as one that may be passed: "; pass what it holds, such as m.w".
+static std::string held_array(PyObject* object, const std::string& name) {
+    PyObject** dict = _PyObject_GetDictPtr(object);
+    if (!dict || !*dict || !PyDict_Check(*dict)) return "";
+    PyObject *key = nullptr, *value = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(*dict, &at, &key, &value);)
+        if (PyUnicode_Check(key) && PyObject_CheckBuffer(value) && !PyBytes_Check(value))
+            return fmt::format("; pass what it holds, such as {}.{}", name, PyUnicode_AsUTF8(key));
+    return "";
+}
+
 bool Arguments::read(PyObject* object, const std::string& name) {
     if (PyTuple_Check(object) || object == Py_None) return false;
     Item& item = items_.emplace_back();
@@ -164,9 +176,9 @@ bool Arguments::read(PyObject* object, const std::string& name) {
             break;
         case How::structured: return leave();
         default: {
-            const char* hint = PyList_Check(object) || PyTuple_Check(object)
-                                   ? "numpy.asarray(...) makes an array of it"
-                                   : "kernels take arrays and numbers";
+            const std::string hint = PyList_Check(object) || PyTuple_Check(object)
+                                         ? "numpy.asarray(...) makes an array of it"
+                                         : "kernels take arrays and numbers" + held_array(object, name);
             wrong(
                 "TypeError",
                 fmt::format("'{}' is {} {}", name,
@@ -421,7 +433,7 @@ void Arguments::stage(const std::shared_ptr<device::Device>& device,
         s.copy = static_cast<char*>(s.buffer->address()) + lead;
         {
             const double before = last_copy(s);
-            nb::gil_scoped_release released;  // it may wait for the stream
+            Released released;  // it may wait for the stream
             launch::copy_in(*device, s.copy, s.begin, bytes, stream.get(), before);
         }
         for (const std::size_t i : s.members)
@@ -448,7 +460,7 @@ void Arguments::unstage(const std::vector<bool>& written, const std::shared_ptr<
                 runs.push_back(e);
         }
         for (const launch::Extent& e : runs) {
-            nb::gil_scoped_release released;  // it waits for the stream
+            Released released;  // it waits for the stream
             launch::copy_out(*s.buffer->device(), s.begin + (e.begin - s.copy), e.begin,
                              static_cast<std::size_t>(e.end - e.begin), stream.get());
         }

@@ -77,3 +77,11 @@ class Lab:
             self.page.screenshot(path=self.shots / f"{name}-{theme.lower()}.png")
         self.theme("JupyterLab Light")
         return self.shots / f"{name}-light.png"
+
+    def shoot_cell(self, number: int, name: str) -> None:
+        """As `shoot`, of one cell with all that stands under it."""
+        for theme in ("Light", "Dark"):
+            self.theme(f"JupyterLab {theme}")
+            self.page.wait_for_timeout(400)  # colours fade in
+            self.cell(number).screenshot(path=self.shots / f"{name}-{theme.lower()}.png")
+        self.theme("JupyterLab Light")

@@ -204,3 +204,42 @@ def test_the_dashboard_goes_on_until_its_cell_is_deleted(lab):
     lab.page.keyboard.press("d")
     lab.run(2)  # the last, now
     assert lab.output(2).inner_text().strip() == "False"
+
+
+# What draws: each cell's pictures, and what some of them must say.
+DRAWN = {
+    "%%cuda_profile --timeline --roofline\nmatrix_multiply(A, B, C)": ("roofline", "measured"),
+    "%cuda_occupancy matrix_multiply --target sm_90": ("occupancy", "sm_90"),
+    "%cuda_source matrix_multiply": ("total += A[i, k] * B[k, j]",),
+    "cuda.draw(matrix_multiply[(1, 1), (2, 2)], A[:2, :2], B[:2, :2], C[:2, :2])": (
+        "on the CPU device: 20 accesses",
+    ),
+    "%cuda_mem": ("held",),
+}
+
+
+def test_pictures_of_a_profile(lab):
+    """Charts, diagrams and listings, whole on one page, to be looked at on both grounds."""
+    lab.page.set_viewport_size({"width": 1180, "height": 2400})  # a cell is shot as far as it is in view
+    lab.open("pictures", [FIRST + "\nheld = cuda.to_device(A)", *DRAWN])
+    lab.run(0)
+    for number, (cell, words) in enumerate(DRAWN.items(), 1):
+        lab.run(number)
+        said = lab.said(number)
+        for word in words:
+            assert word in said, (cell, said)
+    for number in (1, 2, 4):
+        pictures = lab.cell(number).locator(".jp-OutputArea img")
+        assert pictures.count() >= 1
+        for one in pictures.all():
+            assert one.evaluate("e => e.complete && e.naturalWidth > 100"), DRAWN
+    # The Python beside its C++ keeps its lines.
+    (height,) = {
+        round(one.bounding_box()["height"])
+        for one in lab.cell(3).locator("td:nth-child(3) pre").all()
+        if one.inner_text()
+    }
+    assert height < 30
+    for number in range(1, len(DRAWN) + 1):
+        lab.cell(number).scroll_into_view_if_needed()
+        lab.shoot_cell(number, f"pictures-{number}")

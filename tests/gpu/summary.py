@@ -76,6 +76,8 @@ def bench_told(title: str, lines: list[str], step: tuple[int, int] | None) -> li
     broken = [
         f"  - {line[:300]}" for line in lines if re.match(r"\w[\w -]* failed: |\w*(Error|Exit)\b.*: ", line)
     ]
+    if step is None and results:
+        return [f"- `{title}`:", *results]
     reached = f"{len(goals) - len(missed)} of {len(goals)} goals reached" if goals else "no goal was told"
     return [f"- `{title}`, {ended(step)}: {reached}", *results, *broken, *missed]
 
@@ -118,7 +120,7 @@ def summary(folder: Path) -> str:
         out += ["", f"{len(failed)} failed:", "", *(f"- {each}" for each in failed[:MOST_FAILURES])]
         if len(failed) > MOST_FAILURES:
             out.append(f"- and {len(failed) - MOST_FAILURES} more")
-    table = tables(lines_of(folder / "tutorials.log"))
+    table = lines_of(folder / "tutorials" / "summary.md")
     told = table or lines_of(folder / "tutorials.log")[-1:] or ["not run"]
     out += ["", f"Tutorials ({ended(steps.get('tutorials'))}):", "", *told, "", "Benchmarks:", ""]
     for name, title in BENCHES.items():

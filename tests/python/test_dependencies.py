@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 import tomllib
@@ -11,6 +12,10 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import bundle  # noqa: E402
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PACKAGES = {"IPython": "ipython", "jinja2": "jinja2", "xeus_python_shell": "xeus-python-shell"}
 # Imported where a user's own arguments or front end need them, and only then.
@@ -18,7 +23,8 @@ OPTIONAL = {"pandas", "ml_dtypes", "ipywidgets"}
 
 
 def names(requirements) -> set[str]:
-    return {re.match(r"[\w.-]+", text)[0].lower() for text in requirements if isinstance(text, str)}
+    found = (re.match(r"[\w.-]+", text) for text in requirements if isinstance(text, str))
+    return {match[0].lower() for match in found if match}
 
 
 def imported() -> dict[str, set[str]]:
@@ -68,3 +74,35 @@ def test_one_version_everywhere():
     )
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == version
     assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+# What a cell imports at its left edge it needs; what it looks for first stands in an `if`.
+DISTRIBUTIONS = {"skimage": "scikit-image", "sklearn": "scikit-learn", "IPython": "ipython"}
+NAMES_OF_OURS = {"xcuda", "cupy", "nvmath", "cuda"}  # the article's names, served by the kernel
+
+
+def imported_by_tutorials() -> dict[str, set[str]]:
+    """{distribution: tutorials} of all that their cells import without asking whether it is there."""
+    found: dict[str, set[str]] = {}
+    for file in (ROOT / "notebooks").rglob("*.ipynb"):
+        for cell in json.loads(file.read_text())["cells"]:
+            if cell["cell_type"] != "code":
+                continue
+            for line in "".join(cell["source"]).splitlines():
+                if match := re.match(r"(?:import|from) (\w+)", line):
+                    top = match[1]
+                    if top not in sys.stdlib_module_names and top not in NAMES_OF_OURS:
+                        found.setdefault(DISTRIBUTIONS.get(top, top), set()).add(file.stem)
+    return found
+
+
+def test_tutorials_find_what_they_import_wherever_they_are_executed():
+    """By ./run test, in the conda environment, and out of the bundle."""
+    found = imported_by_tutorials()
+    assert {"numpy", "matplotlib", "scikit-image", "scikit-learn"} <= set(found)
+    pinned = names((ROOT / "requirements.txt").read_text().splitlines())
+    conda = names(yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"])
+    conda = {name.removesuffix("-base") for name in conda}  # matplotlib-base: without windows of its own
+    bundled = set(bundle.TUTORIALS) | names(PROJECT["dependencies"])
+    for place, there in (("requirements.txt", pinned), ("environment.yml", conda), ("the bundle", bundled)):
+        assert not (missing := set(found) - there), f"{place} lacks {missing}"

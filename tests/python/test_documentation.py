@@ -138,7 +138,36 @@ def test_a_pages_code_runs(page, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("page", "least"), [("PROFILING_TESTS.md", 70), ("MATH_TESTS.md", 60), ("TILES.md", 50)]
+    "what", ["A function of the kernel language", "A device", "A rule of advice", "A section of the report"]
+)
+def test_contributing_has_a_recipe_for(what):
+    """And the files that the recipe sends one to are there."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    (recipe,) = re.findall(rf"^\*\*{what}\.\*\* (.*?)\n\n", text, re.M | re.S)
+    named = [name for name in re.findall(r"`([\w./*]+)`", recipe) if "/" in name or "." in name]
+    assert named
+    for name in named:
+        places = [ROOT, ROOT / "gpu_runtime", ROOT / "gpu_runtime/profile", ROOT / "gpu_runtime/python"]
+        assert any(list(place.glob(name)) for place in places), name
+
+
+def test_the_chinese_readme_has_the_programs_of_the_readme():
+    def programs(page):
+        blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
+        return [re.sub(r" *#.*", "", block) for block in blocks]
+
+    assert programs("README.zh-CN.md") == programs("README.md")
+
+
+@pytest.mark.parametrize(
+    ("page", "least"),
+    [
+        ("PROFILING_TESTS.md", 70),
+        ("MATH_TESTS.md", 60),
+        ("TILES.md", 50),
+        ("ROBUSTNESS_TESTS.md", 70),
+        ("NEWCOMER_TESTS.md", 60),
+    ],
 )
 def test_what_shows_that_a_part_works_is_there(page, least):
     """Each test and script that the page names."""

@@ -75,6 +75,15 @@ def test_it_is_valid_html(bundle):
     assert not {"script", "style", "svg", "iframe", "object", "link"}.intersection(tags)
 
 
+@every_page
+def test_nothing_is_a_script_or_fetched(bundle):
+    """As Colab and VS Code want it: every picture is in the page, nothing runs, and nothing leads elsewhere."""
+    page = bundle()["text/html"]
+    for address in re.findall(r"""(?:src|href|srcset|action|poster)\s*=\s*["']([^"']*)""", page):
+        assert address.startswith(("data:image/", "#")), address
+    assert not re.search(r"""\son\w+\s*=|javascript:|url\(|@import""", page)
+
+
 def test_the_parser_of_these_tests_is_strict():
     with pytest.raises(bleach._vendor.html5lib.html5parser.ParseError):
         bleach._vendor.html5lib.HTMLParser(strict=True).parseFragment("<table><div>no row</div></table>")

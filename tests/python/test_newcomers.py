@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import xcuda.numeric as xp
 from xcuda import core as cuda
+from xcuda.core.elsewhere import OF_ARRAYS, OF_KERNELS
+from xcuda.numeric._elsewhere import OF_ARRAYS as OF_NUMERICS_ARRAYS
 
 GUARD = "a guard such as `if i < {}:` keeps them out"
 
@@ -249,3 +251,70 @@ def test_where_no_gpu_was_found_the_doctor_is_named(which):
         ValueError, match=r"there is no device .* here; there are: .*cpu.*; `xcuda doctor` says why"
     ):
         cuda.Device(which)
+
+
+@pytest.mark.parametrize("name", sorted(OF_ARRAYS))
+def test_attributes_of_other_libraries_arrays(name):
+    d = cuda.to_device(np.arange(4.0))
+    assert not hasattr(d, name)
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; ") as told:
+        getattr(d, name)
+    assert str(told.value).endswith(OF_ARRAYS[name].format(d="d"))
+
+
+@pytest.mark.parametrize("name", sorted(OF_NUMERICS_ARRAYS))
+def test_attributes_that_numerics_arrays_have_not(name):
+    x = xp.arange(4.0)
+    assert not hasattr(x, name) and not hasattr(np.ndarray, name) and name not in dir(x)
+    with pytest.raises(AttributeError, match=f"'ndarray' object has no attribute '{name}'; ") as told:
+        getattr(x, name)
+    assert str(told.value).endswith(OF_NUMERICS_ARRAYS[name])
+
+
+def test_what_is_written_instead_does_it():
+    d, x = cuda.to_device(np.arange(4.0)), xp.arange(4.0)
+    assert type(d.copy_to_host()) is type(x.get()) is np.ndarray
+    with cuda.Device("cpu"):
+        assert cuda.to_device(d).device == xp.array(x).device == cuda.Device("cpu")
+    xp.flush()
+    cuda.synchronize()
+
+
+@pytest.mark.parametrize("name", sorted(OF_KERNELS))
+def test_attributes_of_other_libraries_kernels(name):
+    @cuda.kernel
+    def doubling(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            x[i] *= 2
+
+    with pytest.raises(AttributeError, match=f"the kernel doubling has no attribute '{name}'; .*doubling"):
+        getattr(doubling, name)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'$"):
+        doubling.nonsense
+
+
+class Layer:
+    """Holds arrays, as a layer of a network does."""
+
+    def __init__(self, **held):
+        self.__dict__.update(held)
+
+
+@pytest.mark.parametrize(
+    "held, advice",
+    [
+        ({"n": 3, "weights": np.ones(3)}, "; pass what it holds, such as x.weights$"),
+        ({"n": 3, "raw": b"ab"}, "kernels take arrays and numbers$"),
+        ({}, "kernels take arrays and numbers$"),
+    ],
+)
+def test_an_object_that_holds_arrays(held, advice):
+    @cuda.kernel
+    def doubling(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            x[i] *= 2
+
+    with pytest.raises(TypeError, match=f"'x' is a Layer; .*{advice}"):
+        doubling(Layer(**held))

@@ -137,6 +137,25 @@ def test_kernelspec_is_found_and_runs_this_python():
         assert session.close() == 0
 
 
+def test_kernel_info_tells_the_language_and_where_help_is(kernel):
+    kernel.client.kernel_info()
+    info = kernel.client.get_shell_msg(timeout=30)["content"]
+    language = info["language_info"]
+    assert (language["name"], language["mimetype"], language["file_extension"]) == (
+        "python",
+        "text/x-python",
+        ".py",
+    )
+    # What JupyterLab and nbconvert highlight cells by, magics among them.
+    assert language["codemirror_mode"]["name"] == "ipython"
+    from pygments.lexers import get_lexer_by_name
+
+    assert get_lexer_by_name(language["pygments_lexer"])
+    assert len(info["help_links"]) >= 4
+    for link in info["help_links"]:
+        assert link["text"] and link["url"].startswith("https://")
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

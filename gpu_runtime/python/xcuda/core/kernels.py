@@ -245,8 +245,10 @@ class About(NumbaNames):
         function = self.__dict__.get("py_func")
         if function is None or name.startswith("__"):
             raise AttributeError(name)
-        advice = "; %cuda_source shows what became of it" if name.startswith("inspect_") else ""
-        raise AttributeError(f"the kernel {function.__name__} has no attribute {name!r}{advice}")
+        from xcuda.core.elsewhere import of_a_kernel
+
+        own = function.__name__
+        raise AttributeError(f"the kernel {own} has no attribute {name!r}{of_a_kernel(name, own)}")
 
     def declare(self, types):
         """From now on Python numbers that a call passes become of these types, where they suit the call best."""

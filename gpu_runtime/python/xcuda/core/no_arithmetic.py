@@ -33,6 +33,10 @@ def _operator(name, sign, cls, plain):
 def _getattr(self, name):
     import numpy
 
+    from xcuda.core.elsewhere import of_an_array
+
+    if advice := of_an_array(name):
+        raise AttributeError(f"'DeviceArray' object has no attribute {name!r}{advice}", name=name, obj=self)
     if not name.startswith("_") and hasattr(numpy.ndarray, name):
         raise AttributeError(f"device arrays have no .{name}; {WHERE}", name=name, obj=self)
     return object.__getattribute__(self, name)  # raises what it raised

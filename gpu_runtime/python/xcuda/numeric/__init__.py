@@ -9,7 +9,7 @@ from numpy import __array_api_version__
 
 from xcuda import _runtime
 
-from . import _dtypes
+from . import _dtypes, _elsewhere
 from ._array import DeviceArray, get_item, ndarray, set_item
 from ._config import config
 from ._fallback import FallbackWarning, wrapped
@@ -90,6 +90,9 @@ def _in_a_submodule(name):
     return TABLE.get(name)
 
 
+_elsewhere.explain(ndarray)
+
+
 def __getattr__(name):
     row = TABLE.get(name) or _in_a_submodule(name)
     if row is not None and not name.startswith("_"):
@@ -104,10 +107,10 @@ def __getattr__(name):
     try:
         theirs = getattr(_numpy, name)
     except AttributeError as error:
-        from ._elsewhere import INSTEAD
-
         said = str(error).replace("module 'numpy'", f"module {__name__!r}")
-        raise AttributeError(f"{said}; {INSTEAD[name]}" if name in INSTEAD else said) from None
+        raise AttributeError(
+            f"{said}; {_elsewhere.INSTEAD[name]}" if name in _elsewhere.INSTEAD else said
+        ) from None
     made = theirs if name in _HOST_MODULES or name in _about.HOST_ONLY else wrapped(name, theirs)
     globals()[name] = made
     return made

@@ -25,3 +25,37 @@ INSTEAD = {
     "zeros_pinned": _HOST,
     "scatter_add": "write numpy.add.at(a, indices, values)",
 }
+
+_TO_HOST = "x.get() is a NumPy array of it"
+_TO_DEVICE = "with cuda.Device(1): np.array(x) copies it to another device"
+OF_ARRAYS = {
+    "cpu": _TO_HOST,
+    "detach": _TO_HOST,
+    "copy_to_host": _TO_HOST,
+    "to": f"{_TO_HOST}, {_TO_DEVICE}",
+    "cuda": _TO_DEVICE,
+    "block_until_ready": "np.flush() starts what is pending, cuda.synchronize() waits for it",
+    "compute": "np.flush() computes what is pending; looking at the array does it, too",
+    "requires_grad": "there are no gradients here: torch.as_tensor(x) shares its memory with PyTorch",
+    "backward": "there are no gradients here: torch.as_tensor(x) shares its memory with PyTorch",
+}
+
+
+class Missing:
+    """An attribute that other libraries' arrays have, and these have not: says what to write. A descriptor, since a
+    __getattr__ would cost every other attribute's lookup."""
+
+    def __init__(self, name: str, advice: str):
+        self.name, self.advice = name, advice
+
+    def __get__(self, array, kind=None):
+        raise AttributeError(
+            f"'ndarray' object has no attribute {self.name!r}; {self.advice}", name=self.name, obj=array
+        )
+
+
+def explain(cls: type) -> None:
+    """Gives the class the attributes of OF_ARRAYS, which neither dir() nor completion lists."""
+    for name, advice in OF_ARRAYS.items():
+        setattr(cls, name, Missing(name, advice))
+    cls.__dir__ = lambda self: [name for name in object.__dir__(self) if name not in OF_ARRAYS]
