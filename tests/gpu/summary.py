@@ -56,7 +56,8 @@ def ended(step: tuple[int, int] | None) -> str:
 def tests_told(lines: list[str], step: tuple[int, int] | None) -> str:
     """Counts of a pytest run, or why there are none, and what a sanitizer said."""
     counted = [m[1] for line in lines if (m := COUNTS.match(line))]
-    told = counted[-1] if counted else (lines[-1][:200] if lines else "not run")
+    said = [line for line in lines if line.strip()]
+    told = counted[-1] if counted else (said[-1][:200] if said else "not run")
     errors = [line.strip("= ") for line in lines if "ERROR SUMMARY" in line]
     return "; ".join([told, *errors[-1:], *([ended(step)] if lines else [])])
 
