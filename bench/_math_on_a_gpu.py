@@ -15,6 +15,7 @@ import xcuda.math as nvmath
 
 ROUNDS = 7
 A_ROUND = 0.01  # seconds of a contestant's calls in one round
+ROWS = ("softmax", "layer norm", "RMS norm", "GELU")  # DESIGN section 9: at least 0.85 of a copy
 
 
 class Contest:
@@ -156,7 +157,7 @@ def main(seconds):
         "| what | by | ms | / xcuda | TB/s | of a copy |\n| --- | --- | ---: | ---: | ---: | ---: |",
         flush=True,
     )
-    ratios, later = {}, []
+    ratios, later, goals = {}, [], []
     for contest in contests(torch, sys.modules["__main__"]):
         if time.perf_counter() - begin > seconds * 0.8:
             print(f"| {contest.title} | left out: the time is over | | | | |", flush=True)
@@ -171,11 +172,22 @@ def main(seconds):
         for name, took in times.items():
             if name != "xcuda" and "xcuda" in times:
                 ratios.setdefault(name, []).append(took / times["xcuda"])
+            if name == "xcuda" and contest.title.startswith(ROWS):
+                goals.append((f"{contest.title}, of a copy", contest.moved / took / 1e9 / copy, 0.85))
+            if name == "CuPy" and contest.title.startswith("solve") and "xcuda" in times:
+                goals.append((f"{contest.title}, CuPy's time over ours", took / times["xcuda"], 1.5))
     compile_rows(torch, later, wait, copy, begin, seconds, ratios)
+    print()
     for name, all_of_it in ratios.items():
         mean = calculus.exp(sum(map(calculus.log, all_of_it)) / len(all_of_it))
-        print(f"\n{name} / xcuda, geometric mean of {len(all_of_it)}: {mean:.2f}", end="")
-    print(f"\n{time.perf_counter() - begin:.0f} s in all", flush=True)
+        _measure.result(f"{name} / xcuda, geometric mean of {len(all_of_it)}: {mean:.2f}")
+    for contest, times in later:
+        if "torch.compile" in times:
+            ratio = times["torch.compile"] / times["xcuda"]
+            _measure.goal(f"{contest.title}, torch.compile's time over ours", ratio, 1, least=True)
+    for title, share, least in goals:
+        _measure.goal(title, share, least, least=True)
+    print(f"{time.perf_counter() - begin:.0f} s in all", flush=True)
 
 
 def one(torch, cupy, contest, wait, copy):

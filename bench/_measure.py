@@ -79,6 +79,19 @@ def result_rows(contest: Contest, times: dict[str, float], ours: str = "xcuda") 
     return rows
 
 
+def goal(what: str, figure: float, bound: float, *, least: bool = False) -> bool:
+    """Prints a line that tests/gpu/summary.py collects: whether a figure is at most the bound, or at least."""
+    reached = figure >= bound if least else figure <= bound
+    sign = ">=" if least else "<="
+    print(f"goal: {what}: {figure:.3g} ({sign} {bound:.3g}): {'yes' if reached else 'no'}", flush=True)
+    return reached
+
+
+def result(text: str) -> None:
+    """Prints a line that tests/gpu/summary.py collects."""
+    print(f"result: {text}", flush=True)
+
+
 def today() -> str:
     """The date, and how busy the machine was before the measurement: a busy one spoils it."""
     return f"{time.strftime('%Y-%m-%d')}, load {os.getloadavg()[0]:.1f} at the start"

@@ -9,6 +9,7 @@ import types
 
 import numpy
 import xcuda.numeric as ours
+from _measure import goal, result
 from _numeric_programs import PROGRAMS
 from xcuda import core
 
@@ -135,9 +136,13 @@ def tell(of_operations, size, seconds):
         longest = max(longest, time.monotonic() - started)
         ratios[title] = peer / own
         print(f"| {title:36} | {peer:9.4f} | {own:9.4f} | {peer / own:6.2f} |", flush=True)
+    print()
     programs = [r for title, r in ratios.items() if title in PROGRAMS]
     if programs:
         mean = math.exp(sum(map(math.log, programs)) / len(programs))
-        print(f"\n{len(programs)} programs, geometric mean: {mean:.2f}x CuPy, the least {min(programs):.2f}x")
+        result(f"{len(programs)} programs, geometric mean: {mean:.2f}x CuPy, the least {min(programs):.2f}x")
+        goal("programs, geometric mean, CuPy's time over ours", mean, 2, least=True)
+    for title, ratio in ratios.items():
+        goal(f"{title}, CuPy's time over ours", ratio, 0.95 if title in PROGRAMS else 1, least=True)
     if left:
-        print(f"No time for: {', '.join(left)}")
+        result(f"no time for {', '.join(left)}")

@@ -10,6 +10,7 @@ import threading
 import time
 
 import numpy as np
+from _measure import goal
 from gpu import OURS, cuda_cpp, on_a_gpu, pointer, rows, run_parts, say
 
 ELEMENTS = 1 << 16
@@ -89,6 +90,8 @@ def pipeline(cuda):
         }
     )
     rows(f"{STEPS} dependent kernels", "ms", {name: t * 1e3 for name, t in figures.items()})
+    for name, peer in ((OURS, "CuPy RawKernel"), ("xcuda, graph", "CuPy, captured graph")):
+        goal(f"{STEPS} dependent kernels, of {peer}: {name}", figures[name] / figures[peer], 1)
 
 
 def threads(cuda, peer):
@@ -153,6 +156,13 @@ def threads(cuda, peer):
         "us",
         {name: t / (THREADS * EACH) * 1e6 for name, t in figures.items()},
     )
+    goal(f"launches from {THREADS} threads, of CuPy", figures[OURS] / figures["CuPy RawKernel"], 1)
+    if peer:
+        goal(
+            f"launches from {THREADS} threads, of CUDA C++",
+            figures[OURS] / figures["CUDA C++ <<<>>>, one stream"],
+            1.2,
+        )
 
 
 def pinned(cuda):
@@ -179,6 +189,13 @@ def pinned(cuda):
     say("\n| page-locked host memory, 256 MiB | GB/s |\n| --- | ---: |")
     for name, t in figures.items():
         say(f"| {name} | {4 * n / t / 1e9:.3g} |")
+    for way in ("to the GPU", "to the host"):
+        goal(
+            f"page-locked memory {way}, of CuPy",
+            figures[f"CuPy, {way}"] / figures[f"xcuda, {way}"],
+            0.95,
+            least=True,
+        )
 
 
 def main():

@@ -146,10 +146,11 @@ def main():
             f"{goal:g}x" if gpu else f">= {1 / SLOWEST:.2f}x", report.winner, verdict,
         ))  # fmt: skip
         figures[name] = {"given": before, "chosen": after, "gain": gain, "winner": report.winner}
+        _measure.goal(f"{name} optimised, gain", gain, goal if gpu else 1 / SLOWEST, least=True)
         if options.report:
             print(report, end="\n\n", flush=True)
     print(f"{_measure.today()}, {_measure.machine()}, {device.label} {device.name}")
-    print(_measure.table(rows, ("kernel", "as given", "optimised", "gain", "goal", "by", "")))
+    print(_measure.table(rows, ("kernel", "as given", "optimised", "gain", "goal", "by", "")), end="\n\n")
     if options.json:
         with open(options.json, "w") as file:
             json.dump(figures, file, indent=1)

@@ -1,6 +1,6 @@
 """Tile kernels beside the libraries and Triton: products as the article writes them, softmax, attention.
 
-    python bench/tiles.py [products] [rows] [attention] [compile]
+    python bench/tiles.py [products] [rows] [attention] [compile] [--seconds S]
 
 On a GPU: cuBLAS through torch, Triton where it is installed. On the CPU device: NumPy. Contestants take turns; the
 median of nine rounds is told, with what each does in a second and its ratio to ours. On the CPU device each rests
@@ -11,6 +11,8 @@ as it comes.
 
 from __future__ import annotations
 
+import argparse
+import math
 import os
 import statistics
 import subprocess
@@ -20,11 +22,13 @@ import time
 from pathlib import Path
 
 import numpy as np
-from _measure import machine, table, today
+from _measure import goal, machine, result, table, today
 from xcuda import core, tiles
 
 ROUNDS = 9
 LOG2_E = 1.4426950408889634
+# DESIGN section 9 and its likes: a peer's time over ours, at least. (A copy's is what memory gives.)
+GOALS = {"cuBLAS": 0.9, "NumPy": 0.9, "torch": 0.8, "Triton": 1.0, "copy": 0.85}
 REST = 0.15  # s on the CPU device: OpenBLAS' threads look for more work for so long, on cores that the next one needs
 ON_GPU = core.Device().kind != "cpu"
 
@@ -166,7 +170,6 @@ def expect_close(found, wanted, tolerance):
 
 def products():
     """Square and LLM-like products by type, against cuBLAS and Triton, or NumPy."""
-    out = []
     if ON_GPU:
         import torch
 
@@ -191,8 +194,7 @@ def products():
             if ON_GPU and dtype == "float16" and (triton := triton_product()):
                 contestants["Triton"] = lambda A=A, B=B, C=C, t=triton: t(A, B, C)
             contestants["xcuda"] = lambda A=A, B=B, C=C: product(A, B, C)
-            out += rows_of(f"{dtype} {m}x{k} @ {k}x{n}", 2 * m * k * n, 1e12 if ON_GPU else 1e9, contestants)
-    return out
+            yield rows_of(f"{dtype} {m}x{k} @ {k}x{n}", 2 * m * k * n, 1e12 if ON_GPU else 1e9, contestants)
 
 
 def triton_product():
@@ -255,19 +257,18 @@ def rows():
     softmax(X, Y, width)
     wait()
     expect_close(Y, next(iter(peers.values()))(), 1e-5)
-    out = rows_of(
+    yield rows_of(
         f"softmax {m}x{n} float32", 2 * m * n * 4, 1e9, {**peers, "xcuda": lambda: softmax(X, Y, width)}
     )
     layer_norm(X, W, B, Y, width)
     wait()
     expect_close(Y, next(iter(norms.values()))(), 1e-5)
-    out += rows_of(
+    yield rows_of(
         f"layer norm {m}x{n} float32",
         2 * m * n * 4,
         1e9,
         {**norms, "xcuda": lambda: layer_norm(X, W, B, Y, width)},
     )
-    return out
 
 
 def attentions():
@@ -300,7 +301,7 @@ def attentions():
     ours()
     wait()
     expect_close(out, next(iter(peers.values()))(), 1e-2 if ON_GPU else 1e-4)
-    return rows_of(
+    yield rows_of(
         f"attention {h}x{n}x{d} {dtype}", 4 * h * n * n * d, 1e12 if ON_GPU else 1e9, {**peers, "xcuda": ours}
     )
 
@@ -319,7 +320,6 @@ print(time.perf_counter() - begin, time.process_time() - own)
 
 def compile_times():
     """Seconds of the article's kernel's first call in a process of its own: compiled, and from the disk cache."""
-    out = []
     for dtype in ("float16", "float32"):
         text = FIRST.format(folder=str(Path(__file__).parent), dtype=dtype)
         times = {"compiled": [], "from disk": []}
@@ -334,11 +334,12 @@ def compile_times():
                         check=True,
                     )
                     times[name].append([float(seconds) for seconds in run.stdout.split()])
+        rows = []
         for name, t in times.items():
             wall, cores = zip(*t, strict=True)
             row = (f"first call, {dtype}", name, f"{statistics.median(wall) * 1e3:.1f}", "", "")
-            out.append(row if ON_GPU else (*row, f"{min(cores) * 1e3:.1f}", ""))
-    return out
+            rows.append(row if ON_GPU else (*row, f"{min(cores) * 1e3:.1f}", ""))
+        yield rows
 
 
 PARTS = {"products": products, "rows": rows, "attention": attentions, "compile": compile_times}
@@ -346,10 +347,36 @@ PARTS = {"products": products, "rows": rows, "attention": attentions, "compile":
 
 def main():
     print(f"{core.Device().name if ON_GPU else machine()}; {today()}\n")
-    wanted = sys.argv[1:] or list(PARTS)
-    found = [row for part in wanted for row in PARTS[part]()]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all by default")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="what there is no time for is named")
+    options = parser.parse_args()
+    if unknown := [part for part in options.parts if part not in PARTS]:
+        parser.error(f"there is no {unknown[0]!r}; there are {', '.join(PARTS)}")
+    ends = time.monotonic() + options.seconds
+    found, ratios = [], []
+    for part in options.parts or list(PARTS):
+        title = part
+        for rows_of_one in PARTS[part]():
+            found += rows_of_one
+            title = rows_of_one[0][0]
+            ratios += [(title, row[1], float(row[4])) for row in rows_of_one if row[1] in GOALS and row[4]]
+            if time.monotonic() > ends:
+                break
+        if time.monotonic() > ends:
+            result(f"no time for what comes after {title}")
+            break
     columns = ("what", "by", "ms", "TFLOP/s or GB/s" if ON_GPU else "GFLOP/s or GB/s", "time / ours")
-    print(table(found, columns if ON_GPU else (*columns, "ms of all cores", "cores' / ours")))
+    print(table(found, columns if ON_GPU else (*columns, "ms of all cores", "cores' / ours")), end="\n\n")
+    for title, peer, ratio in ratios:
+        goal(f"{title}, {peer}'s time over ours", ratio, GOALS[peer], least=True)
+    for kind in ("float16", "bfloat16", "float32"):
+        of_kind = [r for title, peer, r in ratios if peer == "cuBLAS" and title.startswith(f"{kind} ")]
+        if of_kind:
+            mean = statistics.geometric_mean(of_kind)
+            result(
+                f"{kind} products, geometric mean of {len(of_kind)}: {mean:.2f} of cuBLAS, least {min(of_kind):.2f}"
+            )
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from xcuda.magics.profile_cell import compiled
 
 def check_cell(shell, cell: str, options):
     """Runs the cell under check; options: output, orders, seed, steps, launches, skip. Gives the report."""
+    __tracebackhide__ = True  # IPython shows the frames of the cell alone
     from IPython.display import display
     from xcuda import check
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
@@ -46,6 +48,7 @@ class CudaChecking(Magics):
         do not come to, indices out of range also with checked=False, arguments that overlap, results that hang on the
         order of threads, and where an inf or nan is made. What the cell itself computes is as without it.
         """
+        __tracebackhide__ = True
         options = parse_argstring(self.cuda_check, line)
         from xcuda.magics.check_cell import check_cell
 
@@ -70,7 +73,8 @@ class CudaChecking(Magics):
         the first thread that comes to a breakpoint() is followed, where the kernel has one; a debugger that is attached
         to the notebook stops there with the kernel's variables.
         """
-        options = parse_argstring(self.cuda_debug, line)
+        __tracebackhide__ = True
+        options = parse_argstring(self.cuda_debug, without_blanks(line))
         from xcuda.magics.debug_cell import debug_cell
 
         debug_cell(self.shell, cell, options)
@@ -104,3 +108,8 @@ class CudaChecking(Magics):
             return check.draw(*values, block=block)
         except (TypeError, IndexError) as error:
             raise UsageError(str(error)) from None
+
+
+def without_blanks(line: str) -> str:
+    """The line with --thread's places in one word, as (0, 0, 0), (1, 0, 0) are meant."""
+    return re.sub(r"(--thread)[ =]+([\d\s(),]+)", lambda m: f"{m[1]} {''.join(m[2].split())} ", line)

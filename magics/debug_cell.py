@@ -13,6 +13,7 @@ from xcuda.magics.profile_cell import compiled
 
 def debug_cell(shell, cell: str, options):
     """Runs the cell and follows a thread; options: thread, kernel, launch, condition, line, steps, rows, output."""
+    __tracebackhide__ = True  # IPython shows the frames of the cell alone
     from IPython.display import display
     from xcuda import _runtime
     from xcuda.check.debugger import follow
@@ -98,8 +99,11 @@ class Followed:
         if asked or any(s.breakpoint for s in debugged):
             try:
                 self.stops = debugged.stops(condition, line)
-            except NameError as error:
+            except (NameError, ValueError) as error:
                 raise UsageError(str(error)) from None
+            if line is not None and not self.stops and all(s.line != line for s in debugged):
+                came = sorted({s.line for s in debugged})
+                raise UsageError(f"the thread came to no line {line}: it came to {', '.join(map(str, came))}")
 
     def __repr__(self):
         from xcuda.check.shown import debugged_text

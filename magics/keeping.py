@@ -81,6 +81,7 @@ class CudaKeeping(Magics):
     @line_cell_magic
     def cuda_limit(self, line, cell=None):
         """How long each cell may run and how much device memory arrays may hold; as %%cuda_limit, for this cell."""
+        __tracebackhide__ = True
         options = parse_argstring(self.cuda_limit, line)
         from xcuda.magics.limits import limit, limited_cell
 

@@ -12,7 +12,7 @@ from xcuda.magics.profile_cell import compiled
 SECONDS = {"ms": 1e-3, "s": 1.0, "": 1.0, "min": 60.0, "h": 3600.0}
 BYTES = {
     f"{prefix}{unit}": factor**power
-    for power, prefix in enumerate(("", "K", "M", "G", "T"))
+    for prefix, power in (("", 0), ("K", 1), ("k", 1), ("M", 2), ("G", 3), ("T", 4))
     for unit, factor in (("", 1000), ("B", 1000), ("iB", 1024))
 }
 VALUE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]*)")
@@ -41,6 +41,7 @@ def limit(words: list[str]) -> str:
 
 def limited_cell(shell, cell: str, words: list[str]) -> None:
     """Runs the cell under limits of its own."""
+    __tracebackhide__ = True  # IPython shows the frames of the cell alone
     from xcuda.core import Device, synchronize
     from xcuda.core.time_limit import at_most
 

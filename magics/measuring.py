@@ -40,6 +40,7 @@ class CudaMeasuring(Magics):
     def cuda_profile(self, line, cell=None):
         """Run the cell, or the rest of the line, wait for all its launches and show its report unfolded."""
         line, cell = self._code("%cuda_profile", line, cell, PROFILE_VALUES)
+        __tracebackhide__ = True
         options = parse_argstring(self.cuda_profile, line)
         from xcuda.magics.profile_cell import profile_cell
 
@@ -59,6 +60,7 @@ class CudaMeasuring(Magics):
         """
         magic = "%cuda_time" if cell is None else "%%cuda_time"
         line, cell = self._code("%cuda_time", line, cell, TIME_VALUES | {"-o", "--output"})
+        __tracebackhide__ = True
         options = parse_argstring(self.cuda_time, line)
         from xcuda.magics.time_cell import time_cell
 
@@ -75,6 +77,7 @@ class CudaMeasuring(Magics):
     @cell_magic
     def cuda_trace(self, line, cell):
         """Run the cell and write what ran when as a trace: a track a stream, compiles and copies on the host's."""
+        __tracebackhide__ = True
         options = parse_argstring(self.cuda_trace, line)
         from xcuda.magics.trace_cell import trace_cell
 

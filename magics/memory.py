@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from types import ModuleType
 
 from IPython.core.error import UsageError
 from xcuda.magics.source import Text
@@ -84,11 +85,18 @@ def free(shell, names: list[str], unused: bool, everything: bool) -> str:
 
     if not (names or unused or everything):
         raise UsageError("%cuda_free takes names of variables, --unused or --all")
+    names = [name for part in names for name in part.split(",") if name]
     unknown = [name for name in names if name not in shell.user_ns]
     if unknown:
         raise UsageError(
             f"there is no variable {unknown[0]!r}; %cuda_mem lists those that hold device memory"
         )
+    for name in names:
+        if isinstance(shell.user_ns[name], NO_MEMORY):
+            raise UsageError(
+                f"{name!r} is of the type {type(shell.user_ns[name]).__name__}, which holds no device memory; "
+                "%cuda_mem lists the variables that do"
+            )
     devices = cuda.devices()
     before = {device.label: (device.memory()["used"], device.memory()["pooled"]) for device in devices}
     arrays = [shell.user_ns.pop(name) for name in dict.fromkeys(names)]
@@ -117,6 +125,10 @@ def free(shell, names: list[str], unused: bool, everything: bool) -> str:
     return "\n".join(lines) or "Nothing was given back: no array hung on that alone."
 
 
+# What %cuda_free does not take away: a mistyped name would cost a notebook its imports.
+NO_MEMORY = (ModuleType, type, bool, int, float, complex, str, bytes, type(None))
+
+
 def device_named(label: str | None):
     from xcuda.core import Device
 
@@ -133,8 +145,10 @@ def seen(label: str) -> dict:
 
 
 def holds_array(value) -> bool:
-    from xcuda.core.memory import ARRAYS
+    from xcuda.core.memory import ARRAYS, _named
 
+    if isinstance(value, BaseException):
+        return any(True for _ in _named({"error": value}))
     if isinstance(value, (list, tuple)):
         return any(isinstance(item, ARRAYS) for item in value)
     if isinstance(value, dict):

@@ -38,6 +38,7 @@ def profile_cell(shell, cell: str, options, magic: str = "%%cuda_profile", overl
     `options`: output, quiet, metrics, counters, number, target, timeline, roofline. `magic`: what messages call it.
     `overlapping`: kernels of different streams may run at once, as when a timeline is drawn.
     """
+    __tracebackhide__ = True  # IPython shows the frames of the cell alone
     from IPython.display import display
     from xcuda import profiler
 
@@ -88,6 +89,7 @@ def compiled(shell, cell: str, magic: str = "%%cuda_profile"):
 
     It runs in this very call, and not as a cell of its own, so that an error leaves as any cell's does.
     """
+    __tracebackhide__ = True
     text, name, tree = parsed(shell, cell, magic)
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr) and not text.rstrip().endswith(";"):
@@ -97,6 +99,7 @@ def compiled(shell, cell: str, magic: str = "%%cuda_profile"):
 
 def parsed(shell, cell: str, magic: str) -> tuple[str, str, ast.Module]:
     """(the cell as Python, the name it goes by, its tree). UsageError where it awaits at its top level."""
+    __tracebackhide__ = True
     text = shell.transform_cell(cell)
     name = shell.compile.cache(text, cell_number(shell), raw_code=cell)
     tree = shell.compile.ast_parse(text, filename=name)

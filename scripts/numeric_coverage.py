@@ -38,6 +38,14 @@ def rows(module):
     return [(name, *_kind(module, name)) for name in public(module)]
 
 
+# What a Generator has in place of the old functions.
+_OF_GENERATOR = {
+    **dict.fromkeys(("rand", "random_sample", "ranf", "sample"), "random"),
+    **dict.fromkeys(("randint", "random_integers"), "integers"),
+    "randn": "standard_normal",
+}
+
+
 def _kind(module, name):
     from xcuda import numeric
     from xcuda.numeric._fallback import Wrapped
@@ -55,7 +63,7 @@ def _kind(module, name):
         return "absent", _ABSENT.get(f"{module}.{name}", "")
     theirs = getattr(importlib.import_module(f"numpy.{module}" if module else "numpy"), name)
     if isinstance(value, Wrapped):
-        return "host", ""
+        return "host", _why_by_numpy(module, name)
     if value is not theirs:
         return "native", ""
     if name in _HOST_CLASSES or inspect.ismodule(theirs) or module in ("random", "polynomial"):
@@ -65,6 +73,30 @@ def _kind(module, name):
     if type(theirs).__name__ in ("MGridClass", "OGridClass", "RClass", "CClass"):
         return "host", "makes host arrays"
     return "NumPy's", ""
+
+
+def _why_by_numpy(module, name):
+    """Why a wrapped function goes by NumPy; of random's functions also what there is in their place."""
+    if name in ("asmatrix", "bmat"):
+        return "makes a class of host arrays"
+    if module != "random":
+        return ""
+    if name in ("seed", "get_state", "set_state"):
+        return "the state of NumPy's MT19937, which lies on the host"
+    from xcuda.numeric.random._distributions import DISTRIBUTIONS
+
+    stream = "MT19937's stream has no kernels yet"
+    other = _OF_GENERATOR.get(name, name)
+    native = other in DISTRIBUTIONS or other in (
+        "integers",
+        "choice",
+        "shuffle",
+        "permutation",
+        "multinomial",
+        "multivariate_normal",
+        "dirichlet",
+    )
+    return f"{stream}; `Generator.{other}` is native" if native else stream
 
 
 def _on_cpu(function):

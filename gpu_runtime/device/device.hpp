@@ -74,9 +74,10 @@ struct Image {
 
 /// The first fault of a launch, written once by the thread that met it (layout shared with the preludes).
 struct FaultRecord {
-    std::int32_t site;      // index into the kernel's table of sites; -1: none
-    std::int32_t kind;      // FaultKind
-    std::int64_t value[4];  // index: value[0] = the index met, value[1] = the axis' length
+    std::int32_t site;  // index into the kernel's table of sites; -1: none
+    std::int32_t kind;  // FaultKind
+    std::int64_t
+        value[4];  // index: value[0] = the index met, value[1] = the axis' length; assertion, raised: two numbers
     std::int32_t thread[3];
     std::int32_t block[3];
 };

@@ -65,6 +65,7 @@ __attribute__((noinline, cold, noreturn)) static void xc_fail(i32 site, i32 kind
     W->fail(W, site, kind, v0, v1, tx, ty, tz, bx, by, bz);
     __builtin_unreachable();
 }
+XC_DEVICE i64 xc_told(f64 x) { return __builtin_bit_cast(i64, x); }  // as a fault's value
 XC_DEVICE void xc_poll(const xc_launch* L, xc_worker* W) {
     if (XC_UNLIKELY(*L->stop)) W->leave(W);
 }

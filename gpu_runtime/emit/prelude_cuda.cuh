@@ -53,6 +53,7 @@ static __device__ __noinline__ __attribute__((noreturn)) void xc_fail(i32 site, 
     asm volatile("exit;");
     __builtin_unreachable();
 }
+XC_DEVICE i64 xc_told(f64 x) { return __double_as_longlong(x); }  // as a fault's value
 #define XC_TURNS 65536  // of a loop, between two looks at the host
 XC_DEVICE void xc_poll(XC_HERE_PARAMETERS) {
     if (XC_UNLIKELY(F->stop != 0)) xc_fail(-1, XC_INTERRUPTED, 0, 0, F);

@@ -190,7 +190,7 @@ XC_DEVICE void xc_tile_split_sum(C* acc, T* share, i64 thread) {
     const u32 here = (u32)__cvta_generic_to_shared(own);
     u32 rank;
     asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-    __syncthreads();
+    asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");  // a warp that fetches may be gone
 #pragma unroll
     for (int from = 0; from < N; from += at_once) {
         if (rank != 0) {

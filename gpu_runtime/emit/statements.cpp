@@ -208,7 +208,13 @@ void fault_stmt(Writer& w, const Stmt& s) {
                        : kind == Site::Kind::assertion     ? "XC_ASSERTION"
                        : kind == Site::Kind::raised        ? "XC_RAISED"
                                                            : "XC_UNBOUND";
-    w.line(fmt::format("xc_fail({}, {}, 0, 0, XC_HERE);", s.site, name));
+    std::string told[2] = {"0", "0"};
+    for (std::size_t i = 0; i < s.exprs.size() && i < 2; ++i) {
+        const DType dtype = s.exprs[i]->type.dtype;
+        const char* as = !is_floating(dtype) ? "(i64)" : info(dtype).size < 4 ? "xc_told((f32)" : "xc_told(";
+        told[i] = fmt::format("{}({}){}", as, w.expr(*s.exprs[i]), is_floating(dtype) ? ")" : "");
+    }
+    w.line(fmt::format("xc_fail({}, {}, {}, {}, XC_HERE);", s.site, name, told[0], told[1]));
 }
 
 bool is_fence(const Expr& e) {

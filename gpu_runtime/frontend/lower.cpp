@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontend/lowering.hpp"
+#include "frontend/tell.hpp"
 #include "ir/verify.hpp"
 #include "ir/walk.hpp"
 
@@ -54,6 +55,7 @@ ir::Module link(Lowered kernel, Unit& unit) {
     };
     place(kernel);
     for (const int id : order) place(*unit.helpers[id - 1]);
+    for (ir::Function& f : module.functions) tell_conditions(f, module.sites);
     return module;
 }
 

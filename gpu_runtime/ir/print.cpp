@@ -244,7 +244,10 @@ struct Printer {
             case Stmt::Kind::machine:
                 line(depth, s.text + "(" + list(s.exprs, 0, s.exprs.size()) + ")");
                 break;
-            case Stmt::Kind::fault: line(depth, "fault " + site(s.site)); break;
+            case Stmt::Kind::fault:
+                line(depth, "fault " + site(s.site) +
+                                (s.exprs.empty() ? "" : " of " + list(s.exprs, 0, s.exprs.size())));
+                break;
             case Stmt::Kind::poll: line(depth, "poll"); break;
             case Stmt::Kind::scope:
                 line(depth, "scope:");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -118,6 +119,8 @@ public:
         }
     }
 
+    void know(VarId v, double value) { known_[v] = value; }
+
 private:
     /// What the caller passes for a parameter.
     Value given(VarId v, int depth) const {
@@ -223,6 +226,13 @@ ExprP divisor_of(const Stmt& s, int site) {
     return found;
 }
 
+/// What a fault has taken along (frontend/tell.hpp): whole numbers as they are, others as a float64's bits.
+double taken_along(std::int64_t bits, DType dtype) {
+    if (is_floating(dtype)) return std::bit_cast<double>(bits);
+    return dtype == DType::u64 ? static_cast<double>(static_cast<std::uint64_t>(bits))
+                               : static_cast<double>(bits);
+}
+
 /// The condition of the innermost `if` that a fault's statement stands in.
 const Expr* condition_around(const Body& body, int site, const Expr* around) {
     for (const Stmt& s : body) {
@@ -291,6 +301,11 @@ std::string named_values(const device::FaultRecord& told_fault, const Module& ty
         if (index && kind == device::FaultKind::index)
             reader.solve(*index, static_cast<double>(fault.value[0]));
         if (divisor && kind == device::FaultKind::zero_division) reader.solve(*divisor, 0);
+        each_stmt(f.body, [&](const Stmt& s) {
+            if (s.kind != Stmt::Kind::fault || s.site != fault.site) return;
+            for (std::size_t i = 0; i < s.exprs.size(); ++i)
+                reader.know(var_of(*s.exprs[i]), taken_along(fault.value[i], s.exprs[i]->type.dtype));
+        });
         std::string told;
         std::size_t count = 0;
         for (const VarId v : names) {

@@ -5,6 +5,7 @@
 #include "_runtime_error.hpp"
 #include "_runtime_inspect.hpp"
 #include "base/settings.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -33,7 +34,7 @@ bool compile_ahead(nb::handle kernel, nb::handle types, bool declared) {
     std::shared_ptr<device::Device> device;
     if (declared) {
         device = device_for(k);
-        nb::gil_scoped_release released;
+        Released released;
         program->lower(given, {}, program->key(launch::target_of(device->info()), {}));
     }
     const launch::Signature first = likely(given);
@@ -48,7 +49,7 @@ void wait_for_ahead(KernelState& k) {
     if (k.ahead.empty()) return;
     auto begun = std::exchange(k.ahead, {});
     {
-        nb::gil_scoped_release released;
+        Released released;
         std::erase_if(begun, [](const auto& one) { return launch::wait_for(*one); });
     }
     k.ahead.insert(k.ahead.end(), begun.begin(), begun.end());
@@ -56,7 +57,7 @@ void wait_for_ahead(KernelState& k) {
 
 void bind_ahead(nb::module_& module) {
     module.def("compile_ahead", &compile_ahead, nb::arg("kernel"), nb::arg("types"), nb::arg("declared"));
-    module.def("end_ahead", &launch::end_ahead, nb::call_guard<nb::gil_scoped_release>());
+    module.def("end_ahead", &launch::end_ahead, nb::call_guard<Released>());
 }
 
 }  // namespace xcuda::python

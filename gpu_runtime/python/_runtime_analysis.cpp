@@ -9,6 +9,7 @@
 #include "_runtime_kernel.hpp"
 #include "profile/analysis/advise.hpp"
 #include "profile/analysis/branches.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -27,7 +28,7 @@ nb::dict analyze(nb::handle callee, nb::tuple values, const std::string& archite
     const auto program = k.program;
     profile::analysis::Advised made;
     {
-        nb::gil_scoped_release released;
+        Released released;
         made = profile::analysis::advise(*program, *lowered, arguments.values(), shape, k.name,
                                          {architecture, multiprocessors, real_grid});
     }
@@ -69,7 +70,7 @@ nb::list trace_branches(nb::handle callee, nb::tuple values) {
     const launch::Signature signature = launch::signature(arguments.values());
     std::vector<profile::analysis::BranchCount> counts;
     {
-        nb::gil_scoped_release released;
+        Released released;
         counts = profile::analysis::count_branches(*program, *program->lower(signature), arguments.values(),
                                                    shape, k.name);
     }

@@ -16,6 +16,7 @@
 #include "device/pressure.hpp"
 #include "launch/held.hpp"
 #include "launch/program.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -180,7 +181,7 @@ void extent_to_host(const DeviceArray& a, nb::handle to, bool waits) {
         settle(a);
     on.uses(a);
     {
-        nb::gil_scoped_release released;
+        Released released;
         launch::copy_out(*device, host.view.buf, e.begin, bytes, on.stream.get());
     }
     if (goes_on)
@@ -211,7 +212,7 @@ void extent_from_host(const DeviceArray& a, nb::handle from, bool waits) {
     const bool goes_on = !waits && on.stream && device->is_pinned(host.view.buf);
     on.uses(a);
     {
-        nb::gil_scoped_release released;
+        Released released;
         launch::copy_in(*device, const_cast<char*>(e.begin), host.view.buf, bytes, on.stream.get());
     }
     if (goes_on)
@@ -395,7 +396,7 @@ void bind_array(nb::module_& module) {
         PyObject* call = relief.release().ptr();  // for as long as the process lives
         device::set_relief([call] {
             if (!Py_IsInitialized()) return;
-            nb::gil_scoped_acquire gil;
+            Held gil;
             if (PyObject* result = PyObject_CallNoArgs(call))
                 Py_DECREF(result);
             else

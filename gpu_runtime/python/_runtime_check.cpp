@@ -12,6 +12,7 @@
 #include "profile/check/accesses.hpp"
 #include "profile/check/check.hpp"
 #include "profile/check/steps.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -49,7 +50,7 @@ struct Call {
         const launch::Signature signature = launch::signature(arguments.values());
         const Configuration* where = configuration_of(callee.ptr());
         const auto device = device_for(kernel);
-        const nb::gil_scoped_release released;
+        const Released released;
         lowered = checked.lower(signature);
         shape = where && where->shape
                     ? *where->shape
@@ -66,7 +67,7 @@ nb::object check_launch(nb::handle callee, nb::tuple values, int orders, std::ui
     profile::check::Options options{orders, seed, most_steps, finite, std::move(unset)};
     profile::check::Checked made;
     {
-        nb::gil_scoped_release released;
+        Released released;
         made = profile::check::check(*call.lowered, call.kernel.parameters, call.arguments.values(),
                                      call.shape, options);
     }
@@ -102,7 +103,7 @@ nb::object follow_thread(nb::handle callee, nb::tuple values, std::int64_t block
     if (!call.lowered) return nb::none();
     profile::check::Steps made;
     {
-        nb::gil_scoped_release released;
+        Released released;
         made =
             profile::check::follow(*call.lowered, call.arguments.values(), call.shape, block, thread, most);
     }
@@ -133,7 +134,7 @@ nb::object thread_accesses(nb::handle callee, nb::tuple values, std::int64_t blo
     if (!call.lowered) return nb::none();
     profile::check::Accesses made;
     {
-        nb::gil_scoped_release released;
+        Released released;
         made = profile::check::accesses(*call.lowered, call.arguments.values(), call.shape, block, most,
                                         to_the_end);
     }

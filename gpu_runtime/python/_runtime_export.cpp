@@ -16,6 +16,7 @@
 #include "_runtime_foreign.hpp"
 #include "_runtime_stream.hpp"
 #include "device/spilling.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -127,7 +128,7 @@ std::shared_ptr<void> owner_of(nb::handle object, const Foreign& found) {
     return {new Kept{object.inc_ref().ptr(), found.drop, found.dropped}, [](Kept* kept) {
                 const std::unique_ptr<Kept> held(kept);
                 if (!Py_IsInitialized()) return;
-                const nb::gil_scoped_acquire gil;
+                const Held gil;
                 if (held->drop) held->drop(held->dropped);
                 Py_DECREF(held->object);
             }};

@@ -10,6 +10,7 @@
 #include "launch/cache.hpp"
 #include "launch/image_file.hpp"
 #include "launch/target.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -34,7 +35,7 @@ nb::list images(nb::handle kernel) {
         const device::Source source{s->text.source, s->text.entry, s->options};
         device::Image image;
         {
-            nb::gil_scoped_release released;
+            Released released;
             image = launch::image_of(*s->device, source);
         }
         out.append(row(launch::portable_key(*s->device, source), image, s->facts->signature,
@@ -67,7 +68,7 @@ nb::list images_for(nb::handle kernel, nb::handle types, const std::string& targ
     std::string text;
     for (const launch::Signature& signature : signatures_for(k, types))
         for (const bool automatic : {false, true}) {
-            nb::gil_scoped_release released;
+            Released released;
             launch::Targeted made =
                 launch::compile_for(*program, *program->lower(signature), target, automatic);
             text = launch::to_string(signature);
@@ -86,7 +87,7 @@ bool compile_all(nb::handle kernel, nb::handle types) {
     const auto device = device_for(k);
     for (const launch::Signature& signature : signatures_for(k, types))
         for (const bool automatic : {false, true}) {
-            nb::gil_scoped_release released;
+            Released released;
             const auto lowered = program->lower(signature);
             if (lowered->fixed_block && device->info().kind == "cpu") return false;
             program->specialise(lowered, device, std::nullopt, automatic);

@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "device/timed_graph.hpp"
 #include "launch/program.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 
@@ -38,7 +39,7 @@ void begin(Graph* self) {
 void end(Graph& g) {
     if (!g.capture) raise("RuntimeError", "the graph's capture has ended already");
     const auto capture = std::exchange(g.capture, nullptr);
-    nb::gil_scoped_release released;
+    Released released;
     g.made = g.device->end_capture(*capture);
 }
 
@@ -74,7 +75,7 @@ void replay(const std::shared_ptr<Graph>& g, const Stream* given) {
     work->keeps = g;
     work->site = LaunchSite::here();
     {
-        nb::gil_scoped_release released;
+        Released released;
         work->started.timing = recorded_replay(*g, stream.get());
     }
     // As with a launch: told at once only where it always can be.

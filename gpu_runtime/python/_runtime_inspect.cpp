@@ -21,6 +21,7 @@
 #include "launch/cache.hpp"
 #include "passes/cpu.hpp"
 #include "passes/cuda.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 
@@ -138,7 +139,7 @@ nb::object compile(nb::handle kernel, nb::handle types, nb::handle block) {
     std::shared_ptr<const launch::Specialisation> made;
     bool refused_block = false;
     {
-        nb::gil_scoped_release released;
+        Released released;
         const auto lowered =
             program->lower(signature, {}, program->key(launch::target_of(device->info()), {}));
         if (lowered->key) dims = lowered->program_block;
@@ -247,7 +248,7 @@ void bind_kernel(nb::module_& module) {
         const auto made = k.program->specialisations();
         if (version >= made.size()) raise("IndexError", k.name + " has no such version");
         const auto program = k.program;
-        nb::gil_scoped_release released;
+        Released released;
         return program->assembly(*made[version]);
     });
     module.def("lower_text", [](const std::string& name, const std::string& file, const std::string& ast_json,

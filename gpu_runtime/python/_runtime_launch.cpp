@@ -14,6 +14,7 @@
 #include "_runtime_wrong_call.hpp"
 #include "launch/launch.hpp"
 #include "launch/shape.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -193,7 +194,7 @@ std::shared_ptr<const launch::Lowered> KernelState::lowered_for(std::span<const 
     const launch::Signature signature = launch::signature(arguments);
     std::shared_ptr<const launch::Lowered> found;
     {
-        nb::gil_scoped_release released;
+        Released released;
         found = now.lower(signature, {}, key);
         if (adaptive) {
             const std::lock_guard lock(steady_mutex);
@@ -216,7 +217,7 @@ std::shared_ptr<const launch::Specialisation> KernelState::specialised_for(
     const auto keep = program;
     std::shared_ptr<const launch::Specialisation> found;
     {
-        nb::gil_scoped_release released;
+        Released released;
         found = keep->specialise(lowered, device, shape.block, automatic, long_grid);
     }
     last = found;
@@ -421,7 +422,7 @@ std::shared_ptr<InFlight> launch_once(KernelState& k, const Configuration& where
     arguments->used_on(on);
     if (arguments->has_foreign_streams()) arguments->wait_for_others(*device, on.get());
     {
-        nb::gil_scoped_release released;
+        Released released;
         work->started = launch::start(specialised, shape, !where.shape, arguments->values(), on.get());
     }
     if (!work->started.timing) return work;
@@ -523,7 +524,7 @@ void launch_bound(BoundLaunch& b, const Configuration& where) {
     work->stream = on;
     if (on) b.arguments->used_on(on);
     {
-        nb::gil_scoped_release released;
+        Released released;
         work->started = launch::start(b.bound, on.get());
     }
     if (!work->started.timing) return;

@@ -13,6 +13,7 @@
 #include "arrays/rows.hpp"
 #include "arrays/small.hpp"
 #include "launch/program.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -259,7 +260,7 @@ arrays::Site site_of(const LaunchSite& at) {
                                       if (PyGILState_Check()) [[likely]]
                                           return Py_DECREF(static_cast<PyObject*>(code));
                                       if (!Py_IsInitialized()) return;
-                                      const nb::gil_scoped_acquire gil;
+                                      const Held gil;
                                       Py_DECREF(static_cast<PyObject*>(code));
                                   }),
             at.instruction};

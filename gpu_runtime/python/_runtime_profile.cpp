@@ -24,6 +24,7 @@
 #include "profile/report.hpp"
 #include "profile/timeline.hpp"
 #include "profile/units.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -71,7 +72,7 @@ std::optional<nlohmann::json> report_since(std::uint64_t mark, const std::string
                                            const std::string& label, double begin, bool failed, double wait,
                                            bool measure, bool timeline, device::Watch* watch,
                                            const device::Counting* counting) {
-    nb::gil_scoped_release released;
+    Released released;
     const bool each = timeline || counting || (watch && !watch->idle());
     const std::size_t launches = each ? std::numeric_limits<std::size_t>::max() : 0;
     auto slice = launch::events_since(mark, launches);
@@ -129,7 +130,7 @@ using CounterRow = std::tuple<std::string, std::string, double, std::vector<std:
 void make_counting(device::Counting* self, const std::vector<CounterRow>& rows, int launches) {
     std::vector<device::Counter> which;
     for (const auto& [key, unit, scale, names] : rows) which.push_back({key, unit, scale, names});
-    nb::gil_scoped_release released;
+    Released released;
     new (self) device::Counting(std::move(which), launches);
 }
 
@@ -141,7 +142,7 @@ nb::tuple launch_times(std::uint64_t mark) {
 /// The reading is done with the GIL held: by one thread at a time, and with no fork() in between.
 nb::list under_way(std::uint64_t mark) {
     {
-        nb::gil_scoped_release released;
+        Released released;
         device::look_at_launches();
     }
     auto seen = device::under_way();
@@ -201,7 +202,7 @@ void bind_profile(nb::module_& m) {
         "background. `timeline`: with the time of each event. `watch`, `counting`: what was collected beside "
         "the log.");
     nb::class_<device::Watch>(m, "Watch", "While it lives, the GPUs' work is noted, whoever asked for it.")
-        .def(nb::init<bool>(), nb::arg("overlapping"), nb::call_guard<nb::gil_scoped_release>())
+        .def(nb::init<bool>(), nb::arg("overlapping"), nb::call_guard<Released>())
         .def_prop_ro("problem", &device::Watch::problem);
     nb::class_<device::Counting>(m, "Counting", "While it lives, launches have hardware counters read.")
         .def("__init__", &make_counting, nb::arg("counters"), nb::arg("launches"))

@@ -12,6 +12,7 @@
 #include "_runtime_graph.hpp"
 #include "device/spilling.hpp"
 #include "launch/program.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -36,7 +37,7 @@ nb::object current(PyObject* variable) {
 // The GIL is the outermost lock: released before the device is waited for.
 void wait_for(device::Device& device, device::Stream* stream) {
     try {
-        nb::gil_scoped_release released;
+        Released released;
         device.synchronize(stream);
     } catch (const Error& e) {
         if (e.python_type != "KeyboardInterrupt") throw;
@@ -214,7 +215,7 @@ std::shared_ptr<void> kept_object(nb::handle object) {
     if (!object.is_valid() || object.is_none()) return nullptr;
     return {object.inc_ref().ptr(), [](void* held) {
                 if (!Py_IsInitialized()) return;
-                const nb::gil_scoped_acquire gil;
+                const Held gil;
                 Py_DECREF(static_cast<PyObject*>(held));
             }};
 }
@@ -222,10 +223,10 @@ std::shared_ptr<void> kept_object(nb::handle object) {
 void call_on_host(const std::shared_ptr<device::Device>& device,
                   const std::shared_ptr<device::Stream>& stream, nb::callable callback) {
     PyObject* held = callback.release().ptr();
-    nb::gil_scoped_release released;
+    Released released;
     device->call_on_host(stream.get(), [held] {
         if (!Py_IsInitialized()) return;
-        nb::gil_scoped_acquire gil;
+        Held gil;
         if (PyObject* result = PyObject_CallNoArgs(held))
             Py_DECREF(result);
         else
@@ -341,7 +342,7 @@ void bind_device(nb::module_& module) {
              })
         .def("_trim",
              [](const PyDevice& d) {
-                 nb::gil_scoped_release released;
+                 Released released;
                  d.device->trim();
              })
         .def("_set_memory_limit",
@@ -384,7 +385,7 @@ void bind_event(nb::module_& module) {
         .def("_synchronize",
              [](Event& e) {
                  if (!e.recorded) return;
-                 nb::gil_scoped_release released;
+                 Released released;
                  e.device->synchronize(*e.event);
              })
         .def("_query", [](const Event& e) { return !e.recorded || e.device->happened(*e.event); })

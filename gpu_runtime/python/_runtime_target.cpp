@@ -9,6 +9,7 @@
 #include "launch/target.hpp"
 #include "math/cuda_library.hpp"
 #include "profile/occupancy.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -26,7 +27,7 @@ std::string ptx_for(nb::handle kernel, nb::handle types, const std::string& targ
     k.current_program();
     const auto program = k.program;
     const launch::Signature signature = signature_from(types);
-    nb::gil_scoped_release released;
+    Released released;
     return launch::ptx_for(*program, *program->lower(signature), target);
 }
 
@@ -51,7 +52,7 @@ nb::dict compile_for(nb::handle kernel, nb::handle types, const std::string& tar
     const bool given = !block.is_none();
     launch::Targeted made;
     {
-        nb::gil_scoped_release released;
+        Released released;
         const auto lowered = program->lower(signature, {}, program->key(target, sized(elements)));
         if (lowered->key) threads = lowered->program_block;
         made = launch::compile_for(*program, *lowered, target, automatic,

@@ -5,6 +5,7 @@
 
 #include "_runtime_inspect.hpp"
 #include "_runtime_kernel.hpp"
+#include "python/gil.hpp"
 #include "tiles/front_door.hpp"
 
 namespace xcuda::python {
@@ -38,7 +39,7 @@ void bind_tiles(nb::module_& module) {
                 type.aligned = type.is_array() && type.layout == ir::Layout::contiguous;
                 key = launch::key(type);
             }
-            nb::gil_scoped_release released;
+            Released released;
             return tiles::described(*program.options().door, program.source(), launch::types_of(signature),
                                     program.key(target, sized(elements)));
         },

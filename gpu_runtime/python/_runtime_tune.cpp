@@ -8,6 +8,7 @@
 #include "_runtime_kernel.hpp"
 #include "launch/evaluate.hpp"
 #include "launch/event.hpp"
+#include "python/gil.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -77,7 +78,7 @@ nb::dict layout(nb::handle kernel, nb::tuple values) {
     const launch::Signature signature = launch::signature(arguments.values());
     std::shared_ptr<const launch::Lowered> lowered;
     {
-        nb::gil_scoped_release released;
+        Released released;
         lowered = program->lower(signature);
     }
     nb::dict out;

@@ -140,7 +140,7 @@ public:
             const std::int64_t bytes = shared_bytes(out.module.kernel());
             if (!info || bytes <= info->limits.shared_bytes_per_block_optin) {
                 out.block = {plan.threads + (!flows || plan.acted ? 0 : plan.tall ? 128 : 32), 1, 1};
-                out.persistent = flows && !plan.acted && !plan.tall;
+                out.persistent = flows && !plan.acted && !plan.tall && out.module.together == 1;
                 // Of 512 threads and more, each has fewer registers than a compiler takes that is not told.
                 if (flows || ((out.block.x > 256 || plan.blocks > 0) && !plan.acted)) {
                     out.module.most_threads = static_cast<int>(out.block.x);

@@ -28,6 +28,7 @@ struct Flow {
     Module& module;
     const Plan& plan = t.plan;
     Function& f = t.f;
+    const bool shared = t.splits(module);  // blocks of a cluster have parts of the inner dimension
 
     Stmt machine(std::string text, std::vector<ExprP> exprs) const {
         Stmt s = simple(Stmt::Kind::machine);
@@ -38,7 +39,8 @@ struct Flow {
 
     VarId integer(const char* name) { return t.scalar_var(scalar(DType::i64, true), name); }
 
-    // A loop over this block's tiles of the result; `body` sees which in place of the block's coordinates.
+    // A loop over this block's tiles of the result; `body` sees which in place of the block's coordinates. Of a shared product:
+    // the cluster's tile.
     Body each_tile(const std::function<Body()>& body) {
         const std::vector<ExprP>& grid = module.programs->grid;
         const auto coordinate = [](Coord::Kind kind, int axis) { return coord(kind, axis); };
@@ -48,27 +50,31 @@ struct Flow {
         Body out{assign(wide, cast(along(0), scalar(DType::i64, true))),
                  assign(high, cast(along(1), scalar(DType::i64, true)))};
         const ExprP w = t.read(wide), h = t.read(high);
-        out.push_back(assign(all, mul(mul(w, h), along(2))));
+        if (!shared) out.push_back(assign(all, mul(mul(w, h), along(2))));
         const ExprP gx = coordinate(Coord::Kind::grid_dim, 0), gy = coordinate(Coord::Kind::grid_dim, 1),
                     gz = coordinate(Coord::Kind::grid_dim, 2);
-        const ExprP first =
-            add(coordinate(Coord::Kind::block, 0),
-                mul(gx, add(coordinate(Coord::Kind::block, 1), mul(gy, coordinate(Coord::Kind::block, 2)))));
+        const ExprP bx = coordinate(Coord::Kind::block, 0), by = coordinate(Coord::Kind::block, 1),
+                    bz = coordinate(Coord::Kind::block, 2);
+        const ExprP first = add(bx, mul(gx, shared ? by : add(by, mul(gy, bz))));
         out.push_back(assign(next, cast(first, scalar(DType::i64, true))));
         // In an array: what is divided once is then not put into each of its uses.
         const VarId at = t.local(DType::i32, 3, "tile");
-        Stmt loop = simple(Stmt::Kind::loop_while);
-        loop.hint = Stmt::Hint::together;
-        loop.exprs = {passes::compare(Op::lt, t.read(next), t.read(all))};
-        loop.body.push_back(
-            machine(fmt::format("xc_tile_place<{}>", band), {t.address(at, c(0)), t.read(next), w, h}));
+        Body turn{machine(fmt::format("xc_tile_place<{}>", band), {t.address(at, c(0)), t.read(next), w, h})};
         Body inner = body();
         rewrite_exprs(inner, [&](const ExprP& e) {
             const bool block = e->op == Op::coord && coord_of(*e).kind == Coord::Kind::block;
             return block ? cast(t.load(at, c(coord_of(*e).axis)), e->type) : e;
         });
-        append(loop.body, std::move(inner));
-        loop.body.push_back(assign(next, add(t.read(next), mul(gx, mul(gy, gz)))));
+        append(turn, std::move(inner));
+        if (shared) {  // a cluster has one tile
+            append(out, std::move(turn));
+            return out;
+        }
+        turn.push_back(assign(next, add(t.read(next), mul(gx, mul(gy, gz)))));
+        Stmt loop = simple(Stmt::Kind::loop_while);
+        loop.hint = Stmt::Hint::together;
+        loop.exprs = {passes::compare(Op::lt, t.read(next), t.read(all))};
+        loop.body = std::move(turn);
         out.push_back(std::move(loop));
         return out;
     }
@@ -151,21 +157,36 @@ struct Flow {
                         operand(a, ta), a.turned, operand(b, tb), b.turned, maps);
         const ExprP turns =
             div_floor(add(passes::maximum(sub(loop.exprs[1], loop.exprs[0]), c(0)), c(step - 1)), c(step));
+        // Of a shared product: the turns before this block's, which are as many for each but the last ones.
+        const ExprP part = div_floor(add(turns, c(plan.split - 1)), c(plan.split));
+        const VarId before = shared ? integer("before") : -1;
+        const VarId rank_of =
+            shared ? integer("rank") : -1;  // before a tile's coordinates stand for the block's
+        const ExprP rank = shared ? t.read(rank_of) : c(0);
+        const auto from = [&](const ExprP& start, std::int64_t by) {
+            return shared && by ? add(start, mul(t.read(before), c(by))) : start;
+        };
+        const auto count = [&](Body& body, VarId now) {
+            if (shared) body.push_back(assign(before, passes::minimum(mul(rank, part), turns)));
+            body.push_back(assign(now, shared ? passes::minimum(part, sub(turns, t.read(before))) : turns));
+        };
         const auto common = [&](VarId turn, VarId now) {
             return std::vector<ExprP>{t.address(t.share_of(a.tile), c(0)),
                                       t.address(t.share_of(b.tile), c(0)),
                                       t.address(gates, c(0)),
                                       t.read(turn),
                                       t.read(now),
-                                      a.x,
-                                      a.y,
+                                      from(a.x, a.dx),
+                                      from(a.y, a.dy),
                                       a.z,
-                                      b.x,
-                                      b.y,
+                                      from(b.x, b.dx),
+                                      from(b.y, b.dy),
                                       b.z,
                                       t.thread_id()};
         };
         Body out = first;
+        if (shared)
+            out.push_back(assign(rank_of, cast(coord(Coord::Kind::block, 2), scalar(DType::i64, true))));
         const auto turned = [&](VarId turn, VarId now, Body& body) {
             body.push_back(assign(turn, add(t.read(turn), t.read(now))));
         };
@@ -174,15 +195,18 @@ struct Flow {
         Body take_tiles{assign(turn, c(0))};
         append(take_tiles, each_tile([&] {
                    Body body = t.lower(Body(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(at)));
-                   body.push_back(assign(now, turns));
+                   count(body, now);
                    auto args = common(turn, now);
                    args.insert(args.begin(), t.address(t.registers_of(product.var), c(0)));
                    Stmt call = machine(take, std::move(args));
                    call.place = product.place;
                    body.push_back(std::move(call));
                    turned(turn, now, body);
-                   append(body,
-                          t.lower(Body(rest.begin() + static_cast<std::ptrdiff_t>(at) + 1, rest.end())));
+                   Body after = t.lower(Body(rest.begin() + static_cast<std::ptrdiff_t>(at) + 1, rest.end()));
+                   if (shared)
+                       t.sum_of_cluster(body, module, product, t.share_of(a.tile), rank, std::move(after));
+                   else
+                       append(body, std::move(after));
                    return body;
                }));
         if (plan.acted) {
@@ -197,7 +221,7 @@ struct Flow {
                    for (std::size_t i = 0; i < at; ++i)
                        if (rest[i].kind == Stmt::Kind::assign && !t.type_of(rest[i].var).is_tile())
                            body.push_back(rest[i]);
-                   body.push_back(assign(asked_now, turns));
+                   count(body, asked_now);
                    body.push_back(machine(give, common(asked, asked_now)));
                    turned(asked, asked_now, body);
                    return body;

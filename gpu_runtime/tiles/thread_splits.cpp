@@ -62,11 +62,28 @@ std::size_t loop_of_product(const Body& body) {
 
 }  // namespace
 
+bool Threads::splits(const Module& of) const {
+    return plan.split >= 2 && !plan.acted && of.programs && of.programs->grid.size() <= 2 &&
+           loop_of_product(f.body) != f.body.size();
+}
+
+// The first block's sums and the others', out of their memory of operands, which all have been read; it alone goes on.
+void Threads::sum_of_cluster(Body& body, Module& of, const Stmt& product, VarId share, const ExprP& rank,
+                             Body rest) {
+    const Type type = type_of(share);
+    Stmt sum = simple(Stmt::Kind::machine, product.place);
+    sum.text = fmt::format("xc_tile_split_sum<{}, {}, {}, {}>", plan.split,
+                           layout(type_of(product.var).extents).slots, plan.threads,
+                           elements(type.extents) * static_cast<std::int64_t>(info(type.dtype).size));
+    sum.exprs = {address(registers_of(product.var), c(0)), address(share, c(0)), thread_id()};
+    body.push_back(std::move(sum));
+    body.push_back(branch(passes::compare(Op::eq, rank, c(0)), std::move(rest), {}, product.place));
+    of.together = plan.split;
+}
+
 std::optional<Body> Threads::split(Module& module) {
-    if (plan.split < 2 || plan.acted || !module.programs || module.programs->grid.size() > 2)
-        return std::nullopt;
+    if (!splits(module)) return std::nullopt;
     const std::size_t at = loop_of_product(f.body);
-    if (at == f.body.size()) return std::nullopt;
     Stmt loop = f.body[at];
     const Stmt product = *std::find_if(loop.body.begin(), loop.body.end(), is_product);
     const ExprP& a = product.exprs[0];
@@ -87,17 +104,8 @@ std::optional<Body> Threads::split(Module& module) {
     loop.exprs[1] = read(stop);
     append(out, lower(Body{loop}));
 
-    const VarId share = share_of(var_of(*a->args[0]));  // its operands have been read: room for sums
-    const Type type = type_of(share);
-    Stmt sum = simple(Stmt::Kind::machine, product.place);
-    sum.text = fmt::format("xc_tile_split_sum<{}, {}, {}, {}>", plan.split,
-                           layout(type_of(product.var).extents).slots, plan.threads,
-                           elements(type.extents) * static_cast<std::int64_t>(info(type.dtype).size));
-    sum.exprs = {address(registers_of(product.var), c(0)), address(share, c(0)), thread_id()};
-    out.push_back(std::move(sum));
-    Body rest = lower(Body(f.body.begin() + static_cast<std::ptrdiff_t>(at) + 1, f.body.end()));
-    out.push_back(branch(passes::compare(Op::eq, rank, c(0)), std::move(rest), {}, product.place));
-    module.together = plan.split;
+    sum_of_cluster(out, module, product, share_of(var_of(*a->args[0])), rank,
+                   lower(Body(f.body.begin() + static_cast<std::ptrdiff_t>(at) + 1, f.body.end())));
     return out;
 }
 

@@ -113,6 +113,9 @@ struct Threads {
 
     // thread_splits.cpp
     std::optional<ir::Body> split(ir::Module& module);
+    bool splits(const ir::Module& of) const;  // a product that the plan has blocks of a cluster share
+    void sum_of_cluster(ir::Body& body, ir::Module& of, const ir::Stmt& product, ir::VarId share,
+                        const ir::ExprP& rank, ir::Body rest);
 
     // thread_products.cpp
     ir::Body product(const ir::Stmt& s);

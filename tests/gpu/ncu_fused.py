@@ -47,14 +47,20 @@ def fused(title):
     return run
 
 
-def product(dtype, m, k, n):
+def product(dtype, m, k, n, plan=None):
+    """The product of bench/tiles.py, or the same with another plan; cuBLAS' beside."""
+
     def run():
         import tiles
         import torch
+        from xcuda import tiles as ours
 
         A, B = tiles.arrays(dtype, (m, k), (k, n))
         C = tiles.empty_like_product(A, B, dtype)
-        tiles.product(A, B, C)
+        kernel = tiles.product
+        if plan:
+            kernel = ours.tile_kernel(kernel.py_func, tile_size=(16, 16), plan=plan)
+        kernel(A, B, C)
         tiles.wait()
         A @ B
         torch.cuda.synchronize()

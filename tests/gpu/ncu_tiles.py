@@ -44,12 +44,16 @@ def attention(plan, name="exp2"):
     return run
 
 
+# Two warps a scheduler, as cuBLAS has them; the default of large products has four.
+WIDE = {"unit": [256, 128], "threads": 256, "depth": 16, "stages": 3, "steps": "unrolled"}
 CASES = {
     "float32_4096": ncu_fused.product("float32", 4096, 4096, 4096),
     "attention_128": attention({"copies": "bulk"}),
     "float16_deep": ncu_fused.product("float16", 1024, 16384, 1024),
     "float32_deep": ncu_fused.product("float32", 1024, 16384, 1024),
     "float16_tall": ncu_fused.product("float16", 16384, 1024, 1024),
+    "float32_wide": ncu_fused.product("float32", 4096, 4096, 4096, WIDE),
+    "float16_deep_shared": ncu_fused.product("float16", 1024, 16384, 1024, {"unit": [128, 128], "split": 2}),
     "attention_causal": attention({"copies": "bulk"}, "causal"),
 }
 

@@ -1,6 +1,6 @@
 """Plans of plain products that could be faster, each timed on this GPU beside cuBLAS with its values checked.
 
-    python tests/gpu/products_probe.py [--seconds 40] [--only "float32"]
+    python tests/gpu/products_probe.py [--seconds 40] [--only "float32,float16 split"]
 
 Factors are small whole numbers, so that any order of summing is exact: a value that differs is wrong. A process runs a
 type's plans one after the other and says what it begins; one that is silent for eight seconds is ended, and the next goes
@@ -25,32 +25,43 @@ PLANS = {
     "float32": {
         "own": {},
         "unrolled, 2 blocks": {**FLAT, "blocks": 2},
-        "depth 16": threads(128, 128, 256, 16, 4),
-        "depth 16 unrolled, 2 blocks": threads(128, 128, 256, 16, 4, blocks=2, **FLAT),
-        "depth 8 unrolled, 2 blocks": threads(128, 128, 256, 8, 5, blocks=2, **FLAT),
-        "depth 16 unrolled": threads(128, 128, 256, 16, 4, **FLAT),
-        "128x256, depth 16": threads(128, 256, 256, 16, 3),
-        "128x256, depth 16 unrolled": threads(128, 256, 256, 16, 3, **FLAT),
         "256x128, depth 16 unrolled": threads(256, 128, 256, 16, 3, **FLAT),
-        "128x128 by 128, depth 16 unrolled": threads(128, 128, 128, 16, 4, **FLAT),
+        "256x128, depth 8 unrolled": threads(256, 128, 256, 8, 5, **FLAT),
+        "256x128, depth 32 unrolled": threads(256, 128, 256, 32, 3, **FLAT),
+        "128x128 by 128, depth 16 unrolled": threads(128, 128, 128, 16, 4, blocks=2, **FLAT),
+        "128x128 by 128, depth 8 unrolled": threads(128, 128, 128, 8, 5, blocks=2, **FLAT),
+        "depth 8 unrolled, 2 blocks": threads(128, 128, 256, 8, 5, blocks=2, **FLAT),
+        "128x256, depth 16 unrolled": threads(128, 256, 256, 16, 3, **FLAT),
         "128x64 by 64, depth 16 unrolled": threads(128, 64, 64, 16, 4, blocks=4, **FLAT),
         "64x128 by 128, depth 16 unrolled": threads(64, 128, 128, 16, 4, blocks=4, **FLAT),
         "64x64 by 64, depth 16 unrolled": threads(64, 64, 64, 16, 4, **FLAT),
     },
     "float32 split": {
         "own": {},
-        **{
-            f"{name}, split {n}": {**plan, "split": n}
-            for n in (2, 4)
-            for name, plan in (
-                ("64x64", {}),
-                ("128x128", threads(128, 128, 256, 32, 3)),
-                ("128x128 unrolled", threads(128, 128, 256, 16, 4, blocks=2, **FLAT)),
-                ("64x128 unrolled", threads(64, 128, 128, 16, 4, blocks=4, **FLAT)),
-            )
-        },
+        "256x128 unrolled, split 4": threads(256, 128, 256, 16, 3, split=4, **FLAT),
+        "128x128 unrolled, split 4": threads(128, 128, 256, 8, 5, blocks=2, split=4, **FLAT),
+        "128x128 by 128 unrolled, split 4": threads(128, 128, 128, 16, 4, blocks=2, split=4, **FLAT),
+        "128x128 unrolled, split 2": threads(128, 128, 256, 8, 5, blocks=2, split=2, **FLAT),
+        "256x128 unrolled, split 2": threads(256, 128, 256, 16, 3, split=2, **FLAT),
+        "64x128 by 128 unrolled, split 2": threads(64, 128, 128, 16, 4, blocks=4, split=2, **FLAT),
+        "64x64 unrolled, split 2": {**FLAT, "blocks": 2, "split": 2},
     },
     "float16": {"own": {}, "own, pairs": {"stores": "pairs"}, "own, lines": {"stores": "lines"}},
+    "float16 split": {
+        "own": {},
+        **{
+            f"{m}x{n}, split {parts}": {"unit": [m, n], "split": parts}
+            for m, n, parts in (
+                (128, 128, 2),
+                (128, 128, 4),
+                (128, 256, 4),
+                (256, 128, 4),
+                (128, 64, 2),
+                (64, 256, 2),
+            )
+        },
+        "128x128": {"unit": [128, 128]},
+    },
     "bfloat16": {"own": {}, "own, pairs": {"stores": "pairs"}, "own, lines": {"stores": "lines"}},
 }
 SQUARE = [(1024, 1024, 1024), (4096, 4096, 4096)]
@@ -59,6 +70,7 @@ SHAPES = {  # m, k, n
     "float16": [(512, 512, 512), *SQUARE, (8192, 8192, 8192), (16384, 1024, 1024), (1024, 16384, 1024)],
 }
 SHAPES["bfloat16"] = SHAPES["float16"]
+SHAPES["float16 split"] = [SQUARE[0], (1024, 16384, 1024), (512, 32768, 512), (2048, 8192, 2048)]
 SHAPES["float32 split"] = [SQUARE[0], (1024, 16384, 1024), (512, 32768, 512)]
 RAGGED = [(1000, 777, 1305), (130, 64, 72)]
 SILENCE = 8.0
@@ -163,8 +175,8 @@ def main():
     if asked.child:
         return child(asked.child[0], asked.child[1:])
     end, bad = time.monotonic() + asked.seconds, False
-    for dtype in PLANS:
-        left, rows = list(PLANS[dtype]) if asked.only in dtype else [], []
+    for dtype in asked.only.split(",") if asked.only else PLANS:
+        left, rows = list(PLANS[dtype]), []
         while left and end - time.monotonic() > 5:
             told, why = rows_of(dtype, left, end)
             rows += told

@@ -5,7 +5,8 @@ multiprocessor has room for, elements and threads of each.
 
 Functions are those of bench/math.py with TIMES the rows, so that the host's part of a call lies hidden behind the GPU's
 (NAMES: what their titles begin with); every plan's result is compared with torch's. A line a plan: its milliseconds, its
-share of what a copy of the same bytes takes, and what the host has to do for a call, waiting left out.
+share of what a copy takes (of 2^27 float32; one of as many bytes has a line), what the host has to do for a call, waiting left
+out, and its kernels' own time.
 """
 
 import argparse
@@ -29,7 +30,7 @@ def formulas():
 
 
 def plans(title):
-    """(name, (held, values of a thread, threads of a multiprocessor, streamed), threads of a block, elements of a thread)."""
+    """(name, what set_numeric_held_rows takes, threads of a block, elements of a thread)."""
     if any(title.startswith(name) for name in ROWS):
         yield "as it is", (None,), 0, 0
         yield "rows read again", (False,), 0, 0
@@ -37,6 +38,13 @@ def plans(title):
             for threads in (0, 1536, 2048):
                 room = f", room for {threads} threads" if threads else ""
                 yield f"held, {values} a thread{room}", (True, values, threads, False), 0, 0
+        for values, threads in ((8, 1024), (16, 1024), (32, 512)):
+            yield (
+                f"ahead, {values} a thread, room for {threads} threads",
+                (True, values, threads, False, True),
+                0,
+                0,
+            )
         if title.startswith("cross-entropy"):  # what has whole rows as a result is not streamed
             for values, threads in ((8, 2048), (16, 0), (16, 1536), (16, 2048), (32, 1536)):
                 room = f", room for {threads} threads" if threads else ""
@@ -77,6 +85,20 @@ def host_time(call, wait, calls=8):
     return statistics.median(times) * 1e6
 
 
+def kernel_time(call, calls=5):
+    """Milliseconds that the kernels of a call take, by the profiler's clock; a word where that can't be had."""
+    from xcuda import core, profiler
+
+    try:
+        with profiler.profile() as p:
+            for _ in range(calls):
+                call()
+            core.synchronize()
+        return f"{sum(k['time']['total']['value'] for k in p.report.kernels) / calls * 1e3:.3f}"
+    except Exception as error:  # the other figures are wanted all the same
+        return type(error).__name__
+
+
 def probe(contest, gpu, torch, copy):
     """Prints the function's lines."""
     from xcuda import _runtime, core, numeric
@@ -86,6 +108,9 @@ def probe(contest, gpu, torch, copy):
     ours = [numeric.asarray(core.as_device_array(t)) for t in given]
     wanted = contest.torchs(*given)
     calls = {"torch": lambda: contest.torchs(*given)}
+    half = torch.empty(int(contest.moved) // 8, device="cuda")  # so many bytes in all, read and written
+    other = torch.empty_like(half)
+    calls["copy of as many bytes"] = lambda: other.copy_(half)
     for plan in plans(contest.title):
         call = call_of(contest, ours, plan, numeric, _runtime)
         try:
@@ -97,12 +122,18 @@ def probe(contest, gpu, torch, copy):
         else:
             calls[plan[0]] = call
     del wanted
+    kernels = {
+        name: kernel_time(call)
+        for name, call in calls.items()
+        if name in {p[0] for p in plans(contest.title)}
+    }
     for name, took in gpu.in_turns(calls, torch.cuda.synchronize).items():
         rate = contest.moved / took / 1e9
         share = rate / copy if copy else 0
         host = host_time(calls[name], torch.cuda.synchronize)
         print(
-            f"| {contest.title} | {name} | {took:.3f} | {rate:.2f} | {share:.2f} | {host:.0f} |", flush=True
+            f"| {contest.title} | {name} | {took:.3f} | {rate:.2f} | {share:.2f} | {host:.0f} | {kernels.get(name, '')} |",
+            flush=True,
         )
 
 
@@ -111,6 +142,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="what the functions' titles begin with; none: all")
     parser.add_argument("--seconds", type=float, default=40)
+    parser.add_argument("--times", type=int, default=TIMES, help="the rows of bench/math.py so many times")
     options = parser.parse_args()
     begin = time.perf_counter()
     sys.path.append(str(BENCH))
@@ -120,10 +152,10 @@ def main():
     copy = gpu.copy_rate(torch, torch.cuda.synchronize)
     print(f"{torch.cuda.get_device_name()}; a copy of 2^27 float32 moves {copy:.2f} TB/s\n")
     print(
-        "| what | plan | ms | TB/s | of a copy | host, us |\n| --- | --- | ---: | ---: | ---: | ---: |",
+        "| what | plan | ms | TB/s | of a copy | host, us | kernels, ms |\n| --- | --- | ---: | ---: | ---: | ---: | ---: |",
         flush=True,
     )
-    for contest in gpu.contests(torch, formulas(), TIMES):
+    for contest in gpu.contests(torch, formulas(), options.times):
         if not contest.moved or (
             options.names and not any(contest.title.startswith(n) for n in options.names)
         ):

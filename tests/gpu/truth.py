@@ -370,11 +370,13 @@ def main() -> int:
         wrong += [f"{name}: {each}" for each in off if not each.startswith("time")]
     why = {row["why"] for row in mine.values() if row["why"]}
     print(
-        f"\n{len(mine)} kernels, medians of {CALLS} calls; times within 5 % or 1 us but for: {'; '.join(slow) or 'none'}."
+        f"\nresult: {len(mine)} kernels, medians of {CALLS} calls; times within 5 % or 1 us but for: {'; '.join(slow) or 'none'}."
     )
-    print(f"Registers, occupancy, bytes (5 % counted, 15 % modelled) but for: {'; '.join(wrong) or 'none'}.")
+    print(
+        f"result: registers, occupancy, bytes (5 % counted, 15 % modelled) but for: {'; '.join(wrong) or 'none'}."
+    )
     if why:
-        print("\n".join(sorted(why)))
+        print("\n".join(f"result: {each}" for each in sorted(why)))
     return 1 if wrong else 0
 
 

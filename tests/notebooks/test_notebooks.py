@@ -317,9 +317,19 @@ def check_debugging(notebook):
         "order-dependent",
         "1 finding before, 0 after",
         "power begins as 2.0",
+        "ZeroDivisionError: integer division or modulo by zero, at line 5 of",
+        "where i = 2, n = 0",
+        "AssertionError: a part is more than the whole, at line 12 of",
+        "where part = 11, whole = 10",
+        "ValueError: a level has no negative voltage, at line 21 of",
+        "where v = -0.5",
+        "IndexError: index 64 is out of range for axis 0 of tile with shape (64,)",
+        "UnboundLocalError: 'found' is read before it has a value",
     ):
         assert said in printed
-    assert "The largest: weights (2.0 MiB" in printed and "2.0 MiB of arrays given back" in printed
+    shown = "".join(str(output.get("data", {}).get("text/plain", "")) for output in outputs(notebook))
+    assert "kept, an error with gradients of trained()" in shown
+    assert "The largest: weights (2.0 MiB" in printed and "3.0 MiB of arrays given back" in printed
     shown = [output.data.get("text/plain", "") for output in outputs(notebook) if "data" in output]
     checks = [text for text in shown if "accesses looked at" in text]
     rules = [re.findall(r"line \d+ \(([a-z-]+)\)", text) for text in checks]

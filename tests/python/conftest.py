@@ -51,6 +51,12 @@ def fresh_cache(tmp_path, monkeypatch) -> Path:
     return folder
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item):
+    """A test's arguments go before its module's fixtures end: pytest keeps the last test's until after."""
+    getattr(item, "funcargs", {}).clear()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def nothing_leaks():
     """After each module the device holds as many bytes as before it, and no launch is under way."""

@@ -23,6 +23,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 LIBRARY = "libcuda.so.1"
+HANGS = 240  # seconds: only what hangs is ended, a test of a busy machine is not
 
 
 def library() -> Path | None:
@@ -77,13 +78,13 @@ def in_child(test, arguments, orders, device, environment):
         env=env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGS + 10,
     )
 
 
 def child(module, name, arguments):
     """What the child process does; one that hangs tells where."""
-    faulthandler.dump_traceback_later(50, exit=True)
+    faulthandler.dump_traceback_later(HANGS, exit=True)
     try:
         importlib.import_module(module).__dict__[name].__wrapped__(**ast.literal_eval(arguments))
     except pytest.skip.Exception as skipped:

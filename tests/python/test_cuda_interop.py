@@ -447,3 +447,31 @@ def test_a_bound_launch_on_a_gpu():
     cuda.synchronize()
     assert driver.get("launches") == 7
     assert len({(grid, block) for _, grid, block, *_ in driver.launches()}) == 1
+
+
+@on_fake()
+def test_events_of_order_are_not_made_for_each_thread_nor_kept_where_a_stream_refuses_them():
+    add_one = kernel()
+    held, theirs = cuda.zeros(10), cuda.stream()
+    array = Theirs(held, stream=theirs.handle)
+    add_one[1, 32](array)
+    cuda.synchronize()
+    gc.collect()
+    made, living = driver.get("calls:cuEventCreate"), driver.get("events")
+
+    def launch():
+        add_one[1, 32](array)
+        cuda.synchronize()
+
+    for _ in range(10):  # each thread ends before the next begins, and has no context current then
+        thread = threading.Thread(target=launch)
+        thread.start()
+        thread.join()
+    assert driver.get("calls:cuEventCreate") - made <= 2 and driver.get("events") - living <= 2
+    driver.fail("cuStreamWaitEvent", 400)  # invalid handle
+    with pytest.raises(Exception, match="another library's stream"):
+        add_one[1, 32](array)
+    gone = driver.get("calls:cuEventDestroy")
+    assert gone >= 1
+    launch()
+    assert driver.get("events") - living <= 2

@@ -161,7 +161,13 @@ def test_the_chinese_readme_has_the_programs_of_the_readme():
 
 @pytest.mark.parametrize(
     ("page", "least"),
-    [("PROFILING_TESTS.md", 70), ("MATH_TESTS.md", 60), ("TILES.md", 50), ("NEWCOMER_TESTS.md", 60)],
+    [
+        ("PROFILING_TESTS.md", 70),
+        ("MATH_TESTS.md", 60),
+        ("TILES.md", 50),
+        ("ROBUSTNESS_TESTS.md", 70),
+        ("NEWCOMER_TESTS.md", 60),
+    ],
 )
 def test_what_shows_that_a_part_works_is_there(page, least):
     """Each test and script that the page names."""

@@ -138,3 +138,84 @@ def test_a_guard_is_proposed_only_where_the_index_is_the_thread_s_place():
             kernel[4, 32](np.zeros(65), *arguments)
             cuda.synchronize()
         assert ("a guard such as" in str(caught.value)) == guarded
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.uint32, np.int64, np.uint64, np.float16, np.float32, np.float64]
+)
+def test_what_comes_from_memory_is_told_of_an_assert_s_and_a_raise_s_condition(dtype):
+    @cuda.kernel
+    def asserted(out, x, most):
+        i = cuda.grid(1)
+        v = x[i]
+        assert v < most, "too much"
+        out[i] = v
+
+    @cuda.kernel
+    def raised(out, x, most):
+        i = cuda.grid(1)
+        v = x[i]
+        if v > most:
+            raise ValueError("too much")
+        else:
+            out[i] = v
+
+    x = np.ones(8, dtype)
+    x[5] = 77
+    for kernel, error in ((asserted, AssertionError), (raised, ValueError)):
+        with pytest.raises(error) as caught:
+            kernel[1, 8](np.zeros(8, dtype), x, 50)
+            cuda.synchronize()
+        assert str(caught.value).endswith(", where v = 77, most = 50")
+
+
+def test_the_round_of_a_loop_is_told():
+    @cuda.kernel
+    def summed(out, x):
+        i = cuda.grid(1)
+        s = 0.0
+        for k in range(x.shape[0]):
+            s += x[k]
+            assert s + k < 4.5, "too much"
+        out[i] = s
+
+    assert told(summed[1, 1], np.zeros(1), np.array([0.5, 1.5, 0.75, 2.5])) == "s = 2.75, k = 2"
+
+
+def low(v, least):
+    if v < least:
+        raise ValueError("too little")
+    return v
+
+
+def test_a_helper_s_condition_is_told():
+    @cuda.kernel
+    def calls(out, x, y):
+        i = cuda.grid(1)
+        out[i] = low(x[i], 3) + low(y[i], -5)
+
+    y = np.zeros(8, np.int64)
+    y[2] = -9
+    with pytest.raises(ValueError) as caught:
+        calls[1, 8](y, np.arange(8) + 5, y)
+        cuda.synchronize()
+    assert str(caught.value).endswith(", where v = -9, least = -5")
+
+
+def test_a_name_that_only_some_ways_set_is_left_out():
+    @cuda.kernel
+    def some(out, x, n):
+        i = cuda.grid(1)
+        v = x[i]
+        if n > 5:
+            t = v + 1
+        if n > 5 and t > 100 or v > 70:
+            raise ValueError("too much")
+        out[i] = v
+
+    x = np.ones(8, np.int64)
+    x[5] = 77
+    with pytest.raises(ValueError) as caught:
+        some[1, 8](np.zeros(8, np.int64), x, 3)
+        cuda.synchronize()
+    assert " t = " not in str(caught.value) and "v = 77" in str(caught.value)

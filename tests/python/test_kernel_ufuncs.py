@@ -162,7 +162,8 @@ def test_overlap_is_as_if_every_operand_were_read_first(line):
     want = a.copy()
     exec(line, {"np": np, "a": want})
     run(make(f"def f(a):\n    {line}\n"), a)
-    np.testing.assert_array_equal(a, want)
+    # A sine may differ from NumPy's in its last bit.
+    np.testing.assert_allclose(a, want, rtol=1e-15 if "sin" in line else 0, atol=0)
 
 
 def test_parts_read_on_both_sides_of_what_is_written_are_refused():

@@ -152,3 +152,29 @@ def drawn_triple(x):
 def test_cuda_draw_refuses(shell, line, words):
     run(shell, TRIPLE_OF_DRAWING)
     assert words in usage_error(shell, line)
+
+
+@pytest.mark.parametrize("magic", ["cuda_check", "cuda_debug", "cuda_limit time=5s", "cuda_profile"])
+@pytest.mark.parametrize("body", ["1/0", "triple(np.array(['a']))"])
+def test_an_error_shows_the_cell_s_frames_and_none_of_the_magic_s(shell, magic, body):
+    told = usage_error(shell, f"%%{magic}\nbefore = 1\n{body}")
+    assert "ZeroDivisionError" in told or "TypeError" in told
+    assert "_cell.py" not in told and "limits.py" not in told and "checking.py" not in told
+
+
+def test_places_may_be_written_with_blanks(shell):
+    run(shell, "%%cuda_debug -o steps --thread (0, 0, 0), (2, 0, 0)\ntriple(np.ones(3))")
+    assert shell.user_ns["steps"].thread == (2, 0, 0)
+    run(shell, "%%cuda_debug --thread 0, 1 -o steps\ntriple(np.ones(3))")
+    assert shell.user_ns["steps"].thread == (1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("--break '(1, 2)[i + 5]'", "where i = 0: IndexError: tuple index out of range"),
+        ("--line 999", "the thread came to no line 999: it came to 6, 7, 8"),
+    ],
+)
+def test_a_stop_that_can_not_be_is_told(shell, option, told):
+    assert told in usage_error(shell, f"%%cuda_debug {option}\ntriple(np.ones(3))")

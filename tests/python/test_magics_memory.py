@@ -228,3 +228,67 @@ def test_the_session_s_limit_holds_for_each_cell(shell):
     finally:
         run(shell, "%cuda_limit time=none")
     run(shell, "time.sleep(2.2)")
+
+
+HOLDERS = {
+    "an error": (
+        "def f():\n    inside = cuda.zeros(100_000)\n    raise ValueError('x')\n"
+        "try:\n    f()\nexcept ValueError as e:\n    holder = e",
+        "holder, an error with inside of f()",
+    ),
+    "an error's cause": (
+        "def f():\n    inside = cuda.zeros(100_000)\n    1 / 0\n"
+        "try:\n    try:\n        f()\n    except ZeroDivisionError as e:\n        raise KeyError from e\n"
+        "except KeyError as e:\n    holder = e",
+        "holder, an error with inside of f()",
+    ),
+    "a closure": (
+        "def made():\n    inside = cuda.zeros(100_000)\n    return lambda: inside\nholder = made()",
+        "holder, a function with inside",
+    ),
+    "a default": ("def holder(x=cuda.zeros(100_000)):\n    pass", "holder, a function with a default"),
+    "a set": ("from collections import deque\nholder = deque([cuda.zeros(100_000)])", "an item of holder"),
+    "a partial": (
+        "from functools import partial\nholder = partial(print, cuda.zeros(100_000))",
+        "holder, a partial call's 0",
+    ),
+    "a generator": (
+        "def g():\n    inside = cuda.zeros(100_000)\n    yield\n    yield inside\nholder = g()\nnext(holder)",
+        "holder, paused with inside",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", HOLDERS)
+def test_whatever_holds_an_array_is_named_and_freed_by_its_name(shell, kind):
+    code, named = HOLDERS[kind]
+    run(shell, "%cuda_free --all")
+    before = used()
+    run(shell, code)
+    assert used() >= before + 800_000
+    assert named in run(shell, "%cuda_mem").stdout
+    run(shell, "%cuda_free holder")
+    assert used() < before + 10_000
+
+
+def test_all_takes_arrays_from_kept_errors_too(shell):
+    run(shell, "%cuda_free --all")
+    before = used()
+    run(shell, HOLDERS["an error"][0])
+    run(shell, "%cuda_free --all")
+    assert used() < before + 10_000
+
+
+def test_names_with_commas_and_names_that_hold_nothing(shell):
+    run(shell, "one, two, count = cuda.zeros(10), cuda.zeros(10), 3")
+    run(shell, "%cuda_free one, two")
+    assert not {"one", "two"} & set(shell.user_ns)
+    for name in ("np", "count"):
+        assert "holds no device memory" in usage_error(shell, f"%cuda_free {name}")
+        assert name in shell.user_ns
+
+
+def test_a_unit_s_k_may_be_small(shell):
+    run(shell, "%cuda_limit memory=900kB")
+    assert cuda.Device().memory_limit == 900_000
+    run(shell, "%cuda_limit memory=none")

@@ -37,6 +37,48 @@ def test_functions_of_elements_become_one_kernel():
         np.testing.assert_allclose(got, want, rtol=1e-13)
 
 
+def test_each_function_works_on_a_stream_of_its_own():
+    """Which waits for what the caller's has to do, as the caller's waits for it."""
+    seen = []
+
+    @cuda.kernel
+    def doubled(a, out):
+        i = cuda.grid(1)
+        if i < a.shape[0]:
+            out[i] = 2 * a[i]
+
+    def launched(x):
+        seen.append(cuda.current_stream())
+        out = cuda.zeros(x.shape, x.dtype)
+        doubled(x, out)
+        return xnp.asarray(out)
+
+    home = cuda.Stream()
+    with home:
+        x = cuda.to_device(X)
+        doubled(x, x)
+        made = nvmath.batch_process([launched] * 3, x)
+        again = [a.copy_to_host() for a in made]  # on the caller's stream, without another wait
+        assert cuda.current_stream() is home
+    assert len({id(s) for s in seen}) == 3 and home not in seen
+    for a in again:
+        np.testing.assert_array_equal(a, 4 * X)
+
+
+def test_the_input_is_copied_once():
+    x = np.arange(5000.0)
+    functions = [lambda x: x + 1, lambda x: xnp.cumsum(x), lambda x: x.sum(), lambda x: xnp.fft.fft(x)]
+    given = []
+
+    def told(function):
+        return lambda x: (given.append(x), function(x))[1]
+
+    made = nvmath.batch_process([told(f) for f in functions], x)
+    assert len({id(a) for a in given}) == 1 and isinstance(given[0], xnp.ndarray)
+    np.testing.assert_allclose(made[1], np.cumsum(x))
+    np.testing.assert_allclose(made[3], np.fft.fft(x))
+
+
 def test_an_error_names_its_function_and_keeps_the_others_results():
     def broken(x):
         raise ValueError("no such thing")

@@ -150,3 +150,28 @@ def test_scratch_memory_goes_back():
         f(x, w, b)
     cuda.synchronize()
     assert cuda.Device().memory()["used"] == before
+
+
+@on_fake(XCUDA_CUBLASLT=library(), XCUDA_CUBLAS=library())
+def test_deterministic_tuning_takes_the_librarys_first_algorithm():
+    import xcuda.math as nvmath
+
+    x, w, b = given((M, K), (K, N), N)
+    f = jitted(lambda np, x, w, b: x @ w + b)
+    with nvmath.optimization.auto_tune(deterministic=True):
+        for n in (1, 2):
+            np.testing.assert_array_equal(f(x, w, b), x @ w + b)
+            assert calls() == n
+    assert not nvmath.optimization.report().rows  # nothing was measured
+
+
+@on_fake()
+def test_large_functions_are_tried_with_one_element_a_thread_on_a_gpu():
+    import xcuda.math as nvmath
+
+    f = jitted(lambda np, x, y: np.sqrt(x) + y)
+    x = np.linspace(1, 2, 400 * 400).astype("float32").reshape(400, 400)
+    with nvmath.optimization.auto_tune(budget=60):
+        f(x, x)
+    (row,) = (r for r in nvmath.optimization.report().rows if "lambda" in r.what)
+    assert "one element a thread" in set(row.seconds) | set(row.why_not)

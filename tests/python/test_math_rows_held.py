@@ -91,6 +91,74 @@ def test_what_no_warp_can_exchange_is_folded_all_the_same():
     numpy.testing.assert_allclose((a - a.sum(-1, keepdims=True)).get(), z - z.sum(-1, keepdims=True))
 
 
+# --- a block's rows one after the other, each read while the one before is folded ----------------------------
+
+
+@pytest.mark.parametrize("values", [0, 40])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_rows_read_ahead_are_numpys(dtype, values):
+    _runtime.set_numeric_held_rows(True, values, None, False, True)
+    for shape in [
+        (1, 4096),
+        (2, 5000),
+        (61, 2051),
+        (3, 25, 4096),
+    ]:  # fewer rows than blocks, and many a block
+        x = numpy.random.default_rng(7).normal(size=shape).astype(dtype)
+        x[0] *= 3
+        for function in FUNCTIONS:
+            got = function(np, np.asarray(x), -1)
+            want = function(numpy, x.astype("float64"), -1)
+            for a, b in zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]:
+                assert a.dtype == dtype
+                numpy.testing.assert_allclose(
+                    a.get().astype("float64"), b, rtol=4 * TOLERANCE[dtype], atol=4 * TOLERANCE[dtype]
+                )
+
+
+AHEAD = """
+import json, sys
+import numpy
+import xcuda.numeric as np
+from xcuda import _runtime
+
+np.config.host_elements = 0
+_runtime.set_numeric_small_limit(0)
+x, w = np.array(numpy.ones((64, 8192), "float32")), np.array(numpy.ones(8192, "float32"))
+np.flush()
+
+
+def layer_norm():
+    away = x - x.mean(1, keepdims=True)
+    return away / np.sqrt((away * away).mean(1, keepdims=True) + 1e-5) * w + w
+
+
+def softmax():
+    e = np.exp(x - x.max(1, keepdims=True))
+    return e / e.sum(1, keepdims=True)
+
+
+for values in (8, 16):
+    _runtime.set_numeric_held_rows(True, values, None, False, True)
+    for make in (layer_norm, softmax, lambda: x / np.sqrt((x * x).mean(1, keepdims=True) + 1e-6) * w):
+        make()._compute()
+print(json.dumps(_runtime.numeric_compile_for(sys.argv[1], spills=True)))
+"""
+
+
+def test_rows_read_ahead_compile_for_gpus():
+    """1024 threads of a multiprocessor and nothing spilled; a meeting more where folds are odd in number."""
+    pytest.importorskip("nvidia.cu13", reason="no NVRTC wheel")
+    found = compiled(AHEAD, "sm_90")
+    assert len(found) == 6
+    for name, text, registers, local in found:
+        threads, blocks = map(int, re.search(r"__launch_bounds__\((\d+), (\d+)", text).groups())
+        assert threads * blocks == 1024 and registers * 1024 <= 65536 and local == 0
+        body = text[text.index("fused_kernel(") :]
+        assert body.index("&next[") < body.index("__syncthreads")  # asked for before the folds
+        assert body.count("__syncthreads") == 2, name
+
+
 # --- rows that are read piece by piece: sums of exp(x - max) in the pass that finds the maximum -----------
 
 
@@ -224,12 +292,13 @@ def test_rows_of_which_several_fit_stay_in_registers(cross_entropies, columns):
 
 @pytest.mark.parametrize("columns", [16384, 32000, 65536])
 def test_rows_that_fill_a_multiprocessor_are_streamed(cross_entropies, columns):
-    """1536 threads of a multiprocessor, nothing spilled, 16 values of each under way."""
+    """2048 threads of a multiprocessor, of whole pieces 1536, nothing spilled, 16 values of each under way."""
     text, registers, local = cross_entropies[columns]
     assert "piece" in text
-    assert registers <= 42
+    blocks = 4 if columns == 32000 else 3
+    assert registers * 512 * blocks <= 65536
     assert local == 0
-    assert "__launch_bounds__(512, 3)" in text
+    assert f"__launch_bounds__(512, {blocks})" in text
     assert "held[16]" in text
     assert text.count("xc_take<4>") == 1  # one read of the row
 

@@ -79,3 +79,13 @@ def test_equivalence_and_finiteness():
     with pytest.raises(ValueError, match="infs or NaNs"):
         np.asarray_chkfinite([1.0, numpy.nan])
     assert np.isfortran(np.ones((2, 3), order="F")) and not np.isfortran(np.ones(3))
+
+
+def test_what_goes_by_numpy_says_why():
+    from xcuda.numeric.random import Generator
+
+    rows = {name: why for name, kind, why in numeric_coverage.rows("random") if kind == "host"}
+    assert rows and all(rows.values())
+    for name, why in rows.items():
+        if "Generator." in why:
+            assert callable(getattr(Generator, why.split("Generator.")[1].split("`")[0])), name

@@ -352,3 +352,20 @@ def test_gpus_draw_the_same_numbers(kind, name, bits):
     made = numpy.concatenate([row[:n] for row, n in zip(drawn, counts, strict=True)])
     want = numpy.random.Generator(generator).standard_normal(made.size, dtype=kind)
     numpy.testing.assert_allclose(made, want, rtol=1e-12 if bits == 64 else 2e-5)
+
+
+@pytest.mark.parametrize("draw", ["standard_normal", "standard_exponential", "random"])
+def test_dtypes_are_checked_at_each_draw(draw):
+    """What NumPy took once is not asked again; what it refuses is refused each time, also after a draw."""
+    ours, theirs = (getattr(m.random.Generator(m.random.Philox(3)), draw) for m in (np, numpy))
+    for _ in range(2):
+        for dtype in ("float64", numpy.float32, numpy.dtype("f4")):
+            want, got = theirs(5000, dtype=dtype), ours(5000, dtype=dtype).get()
+            assert got.dtype == want.dtype
+            numpy.testing.assert_array_equal(got, want)
+        for dtype in ("int32", numpy.int64, "zz", 1, [1]):
+            with pytest.raises(Exception) as refused:
+                theirs(5000, dtype=dtype)
+            with pytest.raises(refused.type) as found:
+                ours(5000, dtype=dtype)
+            assert str(found.value) == str(refused.value)

@@ -223,6 +223,8 @@ SPLIT = {
     "float64": ("float64", "f8", {"split": 2}),
     "int32": ("int32", "i4", {"split": 8}),
     "float16 by a warp": ("float16", "f4", {"split": 4, "products": "mma", "unit": (64, 64), "threads": 128}),
+    "float16 by the copy engine": ("float16", "f2", {"split": 2, "unit": (128, 128)}),
+    "float16 by the copy engine, 128x256": ("float16", "f4", {"split": 4, "unit": (128, 256)}),
 }
 
 
@@ -240,6 +242,10 @@ def test_blocks_of_a_cluster_share_the_inner_dimension(name):
     assert summed < alone < stored and "C[" not in text[:alone].split("product_kernel(")[-1]
     code = machine_code(made)
     assert code is None or ("UCGABAR_ARV" in code and "UCGABAR_WAIT" in code)
+    if "copy engine" in name:  # one tile a cluster, whose blocks begin so many steps apart
+        assert "xc_tile_flow_give<" in text and "xc_tile_flow_take<" in text
+        assert "while (" not in text.split("product_kernel(")[-1] and "before * 64" in text
+        assert code is None or ("UTMALDG" in code and "HGMMA" in code)
     elsewhere = compiles(
         tiles.tile_kernel(product.py_func, tile_size=(16, 16), plan=plan), (A, A, C), ("sm_80",)
     )

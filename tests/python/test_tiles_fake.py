@@ -67,3 +67,9 @@ def test_blocks_that_share_an_inner_dimension_are_launched_together():
     tiles.launch(None, (4, 2), kernel, (A, B, C))
     cuda.synchronize()
     assert tuple(driver.launches()[-1][1]) == (4, 2, 4), "the grid that a user gives is of programs"
+    kernel = tiles.tile_kernel(product, tile_size=(16, 16), plan={"unit": (128, 128), "split": 2})
+    A, B, C = (cuda.zeros(s, "float16") for s in ((1100, 4096), (4096, 2200), (1100, 2200)))
+    kernel(A, B, C)
+    cuda.synchronize()
+    # A cluster has one tile, whose operands the copy engine brings: no block takes tiles in turn.
+    assert [tuple(each) for each in driver.launches()[-1][1:3]] == [(18, 9, 2), (288, 1, 1)]

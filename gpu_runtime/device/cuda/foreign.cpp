@@ -24,22 +24,52 @@ Known& known() {
 
 CUstream stream_of(std::uintptr_t handle) { return reinterpret_cast<CUstream>(handle); }
 
-// Kept for the thread's next call: a wait takes the event as it is then, and recording it anew changes no wait.
-CUevent event_for_order(CUcontext context) {
-    struct Made {
-        std::vector<std::pair<CUcontext, CUevent>> events;
-        ~Made() {
-            for (const auto& made : events) driver().cuEventDestroy(made.second);
-        }
-    };
-    thread_local Made made;
-    for (const auto& [of, event] : made.events)
-        if (of == context) return event;
-    CUevent event = nullptr;
-    check(driver().cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), "making an event");
-    made.events.emplace_back(context, event);
-    return event;
+// Events of no one's that order two streams: a wait takes an event as it is then, so that recording it anew for others
+// changes no wait. Never destroyed by a thread's or the process' end: CUDA may be gone before either.
+struct Spare {
+    std::mutex mutex;
+    std::map<CUcontext, std::vector<CUevent>> events;
+};
+Spare& spare() {
+    static Spare& all = *new Spare;
+    return all;
 }
+
+/// One of them while it is used; kept for others where it did what it was for.
+class OrderEvent {
+public:
+    explicit OrderEvent(CUcontext context) : context_(context) {
+        const std::lock_guard lock(spare().mutex);
+        auto& events = spare().events[context];
+        if (events.empty()) {
+            check(driver().cuEventCreate(&event_, CU_EVENT_DISABLE_TIMING), "making an event");
+            return;
+        }
+        event_ = events.back();
+        events.pop_back();
+    }
+    ~OrderEvent() {
+        if (!used_) {  // by a stream or context that is gone, perhaps with the event
+            driver().cuEventDestroy(event_);
+            return;
+        }
+        const std::lock_guard lock(spare().mutex);
+        spare().events[context_].push_back(event_);
+    }
+    OrderEvent(const OrderEvent&) = delete;
+    OrderEvent& operator=(const OrderEvent&) = delete;
+
+    void make_wait(CUstream then, const char* doing) {
+        check(driver().cuStreamWaitEvent(then, event_, CU_EVENT_WAIT_DEFAULT), doing);
+        used_ = true;
+    }
+    CUevent get() const { return event_; }
+
+private:
+    CUcontext context_;
+    CUevent event_ = nullptr;
+    bool used_ = false;
+};
 
 }  // namespace
 
@@ -81,18 +111,17 @@ void order_streams(CUcontext context, std::uintptr_t first, std::uintptr_t then)
     first = first == 0 ? legacy : first;
     then = then == 0 ? legacy : then;
     if (first == then) return;
-    const CUevent event = event_for_order(context);
+    OrderEvent event(context);
     const Driver& d = driver();
     if (first == Device::everything) {
-        if (d.cuCtxRecordEvent && d.cuCtxRecordEvent(context, event) == CUDA_SUCCESS) {
-            check(d.cuStreamWaitEvent(stream_of(then), event, CU_EVENT_WAIT_DEFAULT), "waiting for the GPU");
+        if (d.cuCtxRecordEvent && d.cuCtxRecordEvent(context, event.get()) == CUDA_SUCCESS) {
+            event.make_wait(stream_of(then), "waiting for the GPU");
             return;
         }
         first = legacy;  // an older driver: all but streams that were made to stand beside it
     }
-    check(d.cuEventRecord(event, stream_of(first)), "recording an event in another library's stream");
-    check(d.cuStreamWaitEvent(stream_of(then), event, CU_EVENT_WAIT_DEFAULT),
-          "waiting for another library's stream");
+    check(d.cuEventRecord(event.get(), stream_of(first)), "recording an event in another library's stream");
+    event.make_wait(stream_of(then), "waiting for another library's stream");
 }
 
 namespace {

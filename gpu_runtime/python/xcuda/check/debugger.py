@@ -64,8 +64,8 @@ class Debugged:
         """The steps where `condition` (Python, over the variables at that moment) holds, or at that line; else at each
         breakpoint().
 
-        Where a condition names what has no value yet it does not hold. Raises SyntaxError, and NameError for a name
-        that has a value at no step.
+        Where a condition names what has no value yet it does not hold. Raises SyntaxError, NameError for a name
+        that has a value at no step, and ValueError for a condition that fails, with the values that it failed with.
         """
         if condition is None and line is None:
             return [s for s in self.steps if s.breakpoint]
@@ -78,7 +78,7 @@ class Debugged:
         if unknown:
             has = ", ".join(sorted(known)) or "none"
             raise NameError(f"the kernel's thread has no variable {unknown[0]!r}: it has {has}")
-        return [s for s in found if _holds(code, s.variables)]
+        return [s for s in found if _holds(code, condition, s)]
 
     def __repr__(self):
         from xcuda.check.shown import debugged_text
@@ -89,14 +89,23 @@ class Debugged:
 _CONDITION = {"abs", "min", "max", "round", "int", "float", "bool", "any", "all", "len", "np"}
 
 
-def _holds(code, variables) -> bool:
+def _holds(code, condition, step) -> bool:
     import builtins
 
     space = {name: getattr(builtins, name) for name in _CONDITION - {"np"}}
     try:
-        return bool(eval(code, {"__builtins__": space, "np": np}, dict(variables)))
+        with np.errstate(all="ignore"):
+            return bool(eval(code, {"__builtins__": space, "np": np}, dict(step.variables)))
     except NameError:
         return False
+    except Exception as error:
+        has = ", ".join(
+            f"{name} = {value}" for name, value in step.variables.items() if name in code.co_names
+        )
+        raise ValueError(
+            f"the condition {condition!r} fails at line {step.line}{f', where {has}' if has else ''}: "
+            f"{type(error).__name__}: {error}"
+        ) from None
 
 
 def debug(

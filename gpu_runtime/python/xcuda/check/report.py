@@ -121,7 +121,7 @@ class Report:
         orders = max(launch.orders for launch in self.launches)
         return (
             f"{names}: {found} ({n} launch{'es' if n > 1 else ''}, {steps} accesses looked at on the CPU device, "
-            f"in {orders} order{'s' if orders > 1 else ''} of threads and blocks)"
+            f"in {orders} order{'s' if orders != 1 else ''} of threads and blocks)"
         )
 
     def __repr__(self) -> str:

@@ -57,12 +57,13 @@ def name_of(dtype):
         return dtype
     import numpy
 
-    if isinstance(dtype, numpy.dtype) and dtype in _known:
+    named = isinstance(dtype, numpy.dtype) or isinstance(dtype, type) and issubclass(dtype, numpy.generic)
+    if named and dtype in _known:
         return _known[dtype]
 
     from xcuda.core.types import scalar_name
 
-    dtype = scalar_name(dtype) or dtype
+    given, dtype = dtype, scalar_name(dtype) or dtype
     try:
         found = numpy.dtype(dtype)
     except TypeError:
@@ -71,6 +72,6 @@ def name_of(dtype):
         raise TypeError(
             f"{found} has another byte order than the machine; use {found.newbyteorder('=').name}"
         )
-    if isinstance(dtype, numpy.dtype) and dtype.kind in "biufc":
-        _known[dtype] = found.name  # NumPy makes the name anew each time
+    if named and found.kind in "biufc":
+        _known[given] = found.name  # NumPy makes the name anew each time
     return found.name

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
+from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 
 from xcuda import _runtime
 from xcuda.core._cells import name_cell
@@ -60,7 +64,8 @@ def memory_info(device=None) -> MemoryInfo:
     """What of a device's memory (the current one's by default) is used, kept and free, and by which arrays.
 
     Names are looked up in the notebook's (or script's) variables and in those of the functions that call this one;
-    arrays in lists, tuples, dicts and attributes of such variables have names like `layers[2]` and `net.weights`.
+    arrays in lists, tuples, dicts and attributes of such variables have names like `layers[2]` and `net.weights`; those
+    that a kept error's traceback, a function's closure or a generator holds are told with it.
     """
     device = Device(device)
     m = device.memory()
@@ -179,10 +184,56 @@ def _named(space):
             yield from _those_of((f"{name}[{i}]", item) for i, item in enumerate(value[:_ITEMS]))
         elif isinstance(value, dict) and len(value) <= _ITEMS:
             yield from _those_of((f"{name}[{key!r}]", item) for key, item in list(value.items()))
+        elif isinstance(value, BaseException):
+            yield from _of_error(name, value)
+        elif isinstance(value, (set, frozenset, deque)) and len(value) <= _ITEMS:
+            yield from _those_of((f"an item of {name}", item) for item in list(value))
+        elif isinstance(value, FunctionType):
+            yield from _those_of(_bound(name, value))
+        elif isinstance(value, partial):
+            given = [*enumerate(value.args), *value.keywords.items()]
+            yield from _those_of((f"{name}, a partial call's {key}", item) for key, item in given)
+        elif (frame := _paused(value)) is not None:
+            yield from _those_of((f"{name}, paused with {key}", item) for key, item in frame.f_locals.items())
         elif not isinstance(value, (type, type(sys))) and type(value).__module__ not in ("builtins", "numpy"):
             attributes = getattr(value, "__dict__", None)
             if type(attributes) is dict and len(attributes) <= _ITEMS:
                 yield from _those_of((f"{name}.{key}", item) for key, item in list(attributes.items()))
+
+
+def _of_error(name, error):
+    """The arrays among the variables of the functions that a kept error's traceback leads through."""
+    seen = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        at = error.__traceback__
+        while at is not None:
+            frame, at = at.tb_frame, at.tb_next
+            if frame.f_locals is frame.f_globals:
+                continue
+            of = frame.f_code.co_name
+            yield from _those_of(
+                (f"{name}, an error with {key} of {of}()", v) for key, v in frame.f_locals.items()
+            )
+        error = error.__cause__ or error.__context__
+
+
+def _bound(name, function):
+    """What a function keeps: its closure's variables and its defaults."""
+    for key, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # not set yet
+            yield f"{name}, a function with {key}", cell.cell_contents
+    for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        yield f"{name}, a function with a default", value
+
+
+def _paused(value):
+    """The frame of a generator or coroutine that has begun and not ended."""
+    return (
+        next((f for f in (getattr(value, n, None) for n in ("gi_frame", "cr_frame", "ag_frame")) if f), None)
+        if isinstance(value, (GeneratorType, CoroutineType, AsyncGeneratorType))
+        else None
+    )
 
 
 def _those_of(pairs):

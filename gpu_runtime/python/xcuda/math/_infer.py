@@ -334,16 +334,23 @@ def _matrix_results(op):
 
 def _stacked(op, args, kwargs):
     first, *others = args
-    rest = [Spec((0, *o.shape), o.dtype) if isinstance(o, Spec) and len(o.shape) > 1 else o for o in others]
+    # The axis of no arrays lies before the longest of the stacks.
+    axes = max(len(o.shape) for o in args if isinstance(o, Spec))
+
+    def none_of(o):
+        return Spec((0, *(1,) * (axes - len(o.shape)), *o.shape), o.dtype)
+
+    rest = [none_of(o) if isinstance(o, Spec) and len(o.shape) > 1 else o for o in others]
     try:
-        return _by_numpy(numpy_function(op), (Spec((0, *first.shape), first.dtype), *rest), kwargs)
+        return _by_numpy(numpy_function(op), (none_of(first), *rest), kwargs)
     except numpy.linalg.LinAlgError:
         raise
     except ValueError:
         if len(args) > 1 and isinstance(args[1], Spec):
-            raise Mismatch(
-                f"{first.shape[-1]} columns don't meet {shape_of(args[1])[0]} rows", 0, 1
-            ) from None
+            rows = shape_of(args[1])[-2:][0]
+            if rows == first.shape[-1]:
+                raise Mismatch("their stacks don't go together", 0, 1) from None
+            raise Mismatch(f"{first.shape[-1]} columns don't meet {rows} rows", 0, 1) from None
         raise
 
 

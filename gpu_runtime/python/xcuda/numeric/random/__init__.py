@@ -1,7 +1,7 @@
 """numpy.random on the device. Native functions register here as "random.NAME"; the others run in NumPy on the host.
 
 `default_rng(seed)` and `Generator(Philox(seed))` give NumPy's own numbers (see Generator). The functions of the module
-and `RandomState` are NumPy's on the host: their stream, MT19937, goes one number after the other.
+and `RandomState` are NumPy's on the host: their stream, MT19937, has no kernels yet.
 """
 
 import numpy.random as _numpy

@@ -156,7 +156,8 @@ def _walked(walk, finish, out, given, first, piece, words, parameters):
         left = out.size - done
         pieces = min(int(left * words * 1.03 / piece) + 2, _WORDS // piece)
         drawn = cuda.device_array((pieces, piece), out.dtype)
-        entries, exits, counts = (cuda.device_array(pieces, np.int64) for _ in range(3))
+        of_pieces = cuda.device_array((3, pieces), np.int64)
+        entries, exits, counts = of_pieces[0], of_pieces[1], of_pieces[2]
         told, turn = None, 0
         while told is None or told[_PASSES - 1]:
             found = cuda.zeros(_OVER + 1, np.int64)

@@ -108,10 +108,20 @@ def _parameter(value):
     return value if np.ndim(value) == 0 and not isinstance(value, ndarray) else asarray(value)
 
 
+_fine: set = set()  # draws without parameters that NumPy takes, by name and options
+
+
 def _checked(generator, name, given, options):
     """Raises what NumPy raises for these parameters; draws nothing."""
+    key = None
+    if not given and all(isinstance(value, str | type | np.dtype) for value in options.values()):
+        key = name, *options.items()
+        if key in _fine:
+            return
     host = [to_host(value) for value in given]
     getattr(generator._host, name)(*host, size=(0, *np.broadcast_shapes(*map(np.shape, host))), **options)
+    if key is not None:
+        _fine.add(key)
 
 
 def _method(name, row):

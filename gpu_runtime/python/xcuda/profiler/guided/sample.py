@@ -66,6 +66,7 @@ class Sample:
             for v in values
         )
         self.host = tuple(to_host(v).copy() if is_array(v) else v for v in self.values)
+        self._pristine: dict[int, object] = {}
         _refuse_overlaps(values)
 
     @property
@@ -76,7 +77,20 @@ class Sample:
     def restore(self, written) -> None:
         """Sets the arrays whose numbers are in `written` back."""
         for i in written:
-            self.values[i][...] = self.host[i]
+            if i not in self._pristine:
+                self._pristine[i] = self._beside(i)
+            self.values[i][...] = self._pristine[i]
+
+    def _beside(self, i):
+        """The sample's values in the memory of the array that they go to; on the host where a device has no room."""
+        if not on_device(self.values[i]):
+            return self.host[i]
+        try:
+            kept = self.values[i].copy()
+            kept[...] = self.host[i]
+            return kept
+        except MemoryError:
+            return self.host[i]
 
     def results(self, written) -> list[np.ndarray]:
         """Copies of what the arrays hold now."""
