@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from fake_cuda import on_fake
 from xcuda import _runtime
 from xcuda import core as cuda
 
@@ -116,3 +117,38 @@ def test_fast_math_has_limits():
 def test_fast_math_compiles(target):
     types = "float32[:, ::1], int64[:, ::1], float32[::1], float32[::1], int64[::1]"
     assert fast.compile(types, target=target)["registers"] > 0
+
+
+def sines(y, x):
+    i = cuda.grid(1)
+    if i < y.size:
+        y[i] = math.sin(x[i])
+
+
+def launched(x, **options):
+    """(what it wrote, what is known of the machine code) of a launch."""
+    kernel, y = cuda.kernel(sines, **options), cuda.zeros(x.size, "float32")
+    kernel(y, cuda.to_device(x))
+    return y.copy_to_host(), kernel.specialisations[-1]
+
+
+def is_another_machine_code():
+    x = np.full(1000, 1e4, np.float32)
+    (exact, plain), (rough, fast) = launched(x), launched(x, fastmath=True)
+    # The exact sine of a large angle has a slow way, through memory of the thread's own; the instruction has none.
+    assert plain["local_bytes"] > 0 == fast["local_bytes"]
+    return exact, rough
+
+
+@on_fake()
+def test_a_launch_of_fast_math_is_another_machine_code():
+    is_another_machine_code()
+
+
+@pytest.mark.skipif(
+    not cuda.is_available() or cuda.Device().kind != "cuda", reason="the current device is no GPU"
+)
+def test_fast_math_is_seen_on_a_gpu():
+    exact, rough = is_another_machine_code()
+    np.testing.assert_allclose(exact, math.sin(1e4), rtol=1e-5)
+    assert not np.array_equal(exact, rough)

@@ -79,7 +79,10 @@ std::vector<std::string> options_for(const Source& source, const Target& target)
         options.emplace_back("--minimal");
     std::istringstream words(source.options);
     for (std::string word; words >> word;) {
-        if (word == "fastmath") options.insert(options.end(), {"--use_fast_math", "-DXC_FAST_MATH"});
+        if (word == "fastmath") {
+            options.emplace_back("--use_fast_math");
+            options.emplace_back("-DXC_FAST_MATH");
+        }
         if (word == "nofma") options.emplace_back("--fmad=false");
         if (word == "verbose") options.emplace_back("--ptxas-options=-v");  // the log then tells of spills
         if (word == "unoptimised") options.emplace_back("--ptxas-options=-O0");
