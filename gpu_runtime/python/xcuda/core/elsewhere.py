@@ -13,6 +13,7 @@ INSTEAD = {
 # Of arrays, by those who come from CuPy, PyTorch and JAX. {d}: such an array.
 _TO_HOST = "{d}.copy_to_host() is a NumPy array of it"
 _TO_DEVICE = "with cuda.Device(1): cuda.to_device({d}) copies it to another device"
+NO_GRADIENTS = "there are no gradients here: torch.as_tensor({d}) shares its memory with PyTorch"
 OF_ARRAYS = {
     "get": _TO_HOST,
     "cpu": _TO_HOST,
@@ -22,8 +23,8 @@ OF_ARRAYS = {
     "cuda": _TO_DEVICE,
     "to_device": _TO_DEVICE,
     "block_until_ready": "cuda.synchronize() waits for it",
-    "requires_grad": "there are no gradients here: torch.as_tensor({d}) shares its memory with PyTorch",
-    "backward": "there are no gradients here: torch.as_tensor({d}) shares its memory with PyTorch",
+    "requires_grad": NO_GRADIENTS,
+    "backward": NO_GRADIENTS,
 }
 # Of kernels, by those who come from numba, CuPy, PyCUDA and Triton. {k}: the kernel's name.
 _SOURCE = "%cuda_source {k} shows what became of it"
@@ -48,9 +49,9 @@ OF_KERNELS = {
 }
 
 
-def of_an_array(name: str, written: str = "d") -> str:
+def of_an_array(name: str) -> str:
     """The end of the sentence that says that an array has no such attribute."""
-    return f"; {OF_ARRAYS[name].format(d=written)}" if name in OF_ARRAYS else ""
+    return f"; {OF_ARRAYS[name].format(d='d')}" if name in OF_ARRAYS else ""
 
 
 def of_a_kernel(name: str, kernel: str) -> str:

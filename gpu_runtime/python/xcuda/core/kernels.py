@@ -18,6 +18,8 @@ from ._cells import name_cell
 
 # What numba's users give to cuda.jit and what is always so here, or makes no difference: lines are known, kernels are
 # cached, helpers are written in where that pays, checks tell what a debugger would.
+_WITHOUT_EFFECT = {"debug", "lineinfo", "cache", "inline", "forceinline", "link", "lto", "extensions"}
+# What numba, CuPy and PyCUDA name at the kernel or by keyword, and what stands in a launch's brackets here.
 _OF_A_LAUNCH = {
     "grid",
     "block",
@@ -30,7 +32,6 @@ _OF_A_LAUNCH = {
     "shared_bytes",
     "sharedmem",
 }
-_WITHOUT_EFFECT = {"debug", "lineinfo", "cache", "inline", "forceinline", "link", "lto", "extensions"}
 
 _CARVEOUTS = ("default", "maxl1", "maxshared")
 

@@ -117,7 +117,18 @@ def largest_arrays(label, count=_LISTED) -> str:
 
 def release_failed() -> None:
     """Ends what a failed cell's traceback holds on a device: its functions' variables, where arrays are among them."""
-    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    for frame, names in _frames(getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)):
+        if any(True for _ in _named(names)):
+            try:
+                frame.clear()
+            except RuntimeError:
+                continue  # still running
+            if type(names) is dict:  # a copy, which until Python 3.12 the frame keeps
+                names.clear()
+
+
+def _frames(error):
+    """(frame, its variables) of the functions that an error's traceback leads through, and those of its causes."""
     seen = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -125,13 +136,8 @@ def release_failed() -> None:
         while at is not None:
             frame, at = at.tb_frame, at.tb_next
             names = frame.f_locals
-            if names is not frame.f_globals and any(True for _ in _named(names)):
-                try:
-                    frame.clear()
-                except RuntimeError:
-                    continue  # still running
-                if type(names) is dict:  # a copy, which until Python 3.12 the frame keeps
-                    names.clear()
+            if names is not frame.f_globals:
+                yield frame, names
         error = error.__cause__ or error.__context__
 
 
@@ -203,19 +209,9 @@ def _named(space):
 
 def _of_error(name, error):
     """The arrays among the variables of the functions that a kept error's traceback leads through."""
-    seen = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        at = error.__traceback__
-        while at is not None:
-            frame, at = at.tb_frame, at.tb_next
-            if frame.f_locals is frame.f_globals:
-                continue
-            of = frame.f_code.co_name
-            yield from _those_of(
-                (f"{name}, an error with {key} of {of}()", v) for key, v in frame.f_locals.items()
-            )
-        error = error.__cause__ or error.__context__
+    for frame, names in _frames(error):
+        of = frame.f_code.co_name
+        yield from _those_of((f"{name}, an error with {key} of {of}()", v) for key, v in names.items())
 
 
 def _bound(name, function):

@@ -1,5 +1,7 @@
 """What CuPy's users look for here, and NumPy has not: what to write instead."""
 
+from xcuda.core.elsewhere import NO_GRADIENTS
+
 _KERNEL = "write @cuda.kernel, a kernel in Python (from xcuda import core as cuda)"
 _ELEMENTWISE = (
     "write @cuda.vectorize (from xcuda import core as cuda), or the formula itself: it becomes one kernel"
@@ -36,8 +38,8 @@ OF_ARRAYS = {
     "cuda": _TO_DEVICE,
     "block_until_ready": "np.flush() starts what is pending, cuda.synchronize() waits for it",
     "compute": "np.flush() computes what is pending; looking at the array does it, too",
-    "requires_grad": "there are no gradients here: torch.as_tensor(x) shares its memory with PyTorch",
-    "backward": "there are no gradients here: torch.as_tensor(x) shares its memory with PyTorch",
+    "requires_grad": NO_GRADIENTS.format(d="x"),
+    "backward": NO_GRADIENTS.format(d="x"),
 }
 
 
