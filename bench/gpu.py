@@ -5,7 +5,6 @@ the rows of CUDA C++. Prints Markdown tables; every contestant's result is check
 """
 
 import ctypes
-import hashlib
 import os
 import shutil
 import statistics
@@ -16,6 +15,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+import _nvcc
 import numpy as np
 from _measure import goal
 
@@ -212,21 +212,15 @@ extern "C" void copy(float* y, float* b, float*, long long n) {
 
 def built_peer(arch="native"):
     """The file of CUDA C++ compiled by nvcc, or None: in the folder XCUDA_PEERS, where it may lie from another run."""
-    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
-    if not nvcc:
+    if not _nvcc.find():
         say("no nvcc: the rows of CUDA C++ are absent")
         return None
     folder = Path(os.environ.get("XCUDA_PEERS") or tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
-    stem = f"peer_{hashlib.sha256((CPP + arch).encode()).hexdigest()[:12]}"
-    source, library = folder / f"{stem}.cu", folder / f"{stem}.so"
-    if not library.exists():
+    source = folder / "peer.cu"
+    if not source.exists() or source.read_text() != CPP:
         source.write_text(CPP)
-        made = library.with_suffix(f".{os.getpid()}")
-        options = ["-O3", f"-arch={arch}", "-shared", "-Xcompiler", "-fPIC"]
-        subprocess.run([nvcc, *options, "-o", str(made), str(source)], check=True)
-        made.replace(library)  # whole, or not there
-    return library
+    return _nvcc.library(folder, "peer", [source], arch)
 
 
 def cuda_cpp():

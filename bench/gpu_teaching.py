@@ -10,10 +10,8 @@ python bench/gpu_teaching.py --build        only makes the libraries of this and
 import argparse
 import ctypes
 import functools
-import hashlib
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -21,6 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import _nvcc
 import numpy
 from _measure import goal, result
 from gpu import built_peer
@@ -47,21 +46,13 @@ def built(arch, folder, names=None):
 
     names: these kernels alone.
     """
-    if not shutil.which("nvcc") and not Path("/usr/local/cuda/bin/nvcc").exists():
+    nvcc = _nvcc.find()
+    if not nvcc:
         raise SystemExit("this benchmark needs nvcc, for the kernels in CUDA C++")
-    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     wanted = None if names is None else {*names, "events"}
     sources = sorted(f for f in (HERE / "cuda").glob("*.cu") if wanted is None or f.stem in wanted)
-    options = ["-O3", f"-arch={arch}", "-shared", "-Xcompiler", "-fPIC", "--threads", "0"]
-    text = b"".join(
-        [f.read_bytes() for f in [*sources, *(HERE / "cuda").glob("*.cuh")]],
-    )
-    told = hashlib.sha256(text + " ".join(options).encode()).hexdigest()[:12]
-    file = Path(folder) / f"libteaching_{told}.so"
-    if not file.exists():
-        made = file.with_suffix(f".{os.getpid()}")
-        subprocess.run([nvcc, *options, "-o", str(made), *map(str, sources)], check=True)
-        made.replace(file)  # whole, or not there
+    headers = sorted((HERE / "cuda").glob("*.cuh"))
+    file = _nvcc.library(folder, "libteaching", sources, arch, headers=headers, options=["--threads", "0"])
     told = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=True).stdout
     return file, told.strip().splitlines()[-1]
 

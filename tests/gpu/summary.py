@@ -95,9 +95,10 @@ def tables(lines: list[str]) -> list[str]:
 
 
 def device() -> str:
-    """The GPU, its driver and NVRTC, the commit where git knows it, the day."""
+    """The GPU, its driver and NVRTC, the commit where git knows it (-dirty: the files are not that commit's), the day."""
     day = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC"
-    git = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    asked = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    git = subprocess.run(asked, capture_output=True, text=True, check=False)
     commit = f", commit {git.stdout.strip()}" if git.returncode == 0 else ""
     try:
         from xcuda import _runtime, core
