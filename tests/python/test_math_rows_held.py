@@ -28,6 +28,16 @@ SHAPES = [(7, 33), (5, 64), (3, 500), (2, 1024), (3, 2051), (2, 3, 40)]
 TOLERANCE = {"float64": 1e-11, "float32": 4e-6, "float16": 8e-3}
 
 
+def expect_numpys(x, tolerance):
+    """Each function of FUNCTIONS along the rows of x, of its dtype, is NumPy's of float64."""
+    for function in FUNCTIONS:
+        got = function(np, np.asarray(x), -1)
+        want = function(numpy, x.astype("float64"), -1)
+        for a, b in zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]:
+            assert a.dtype == x.dtype
+            numpy.testing.assert_allclose(a.get().astype("float64"), b, rtol=tolerance, atol=tolerance)
+
+
 @pytest.mark.parametrize("values", [0, 40])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_rows_are_numpys(dtype, values):
@@ -35,14 +45,7 @@ def test_rows_are_numpys(dtype, values):
     for shape in SHAPES:
         x = numpy.random.default_rng(7).normal(size=shape).astype(dtype)
         for view in (x, x[..., ::-1]):
-            for function in FUNCTIONS:
-                got = function(np, np.asarray(view), -1)
-                want = function(numpy, view.astype("float64"), -1)
-                for a, b in zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]:
-                    assert a.dtype == dtype
-                    numpy.testing.assert_allclose(
-                        a.get().astype("float64"), b, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype]
-                    )
+            expect_numpys(view, TOLERANCE[dtype])
 
 
 def test_rows_beside_common_rows_and_the_rows_own_values():
@@ -106,14 +109,7 @@ def test_rows_read_ahead_are_numpys(dtype, values):
     ]:  # fewer rows than blocks, and many a block
         x = numpy.random.default_rng(7).normal(size=shape).astype(dtype)
         x[0] *= 3
-        for function in FUNCTIONS:
-            got = function(np, np.asarray(x), -1)
-            want = function(numpy, x.astype("float64"), -1)
-            for a, b in zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]:
-                assert a.dtype == dtype
-                numpy.testing.assert_allclose(
-                    a.get().astype("float64"), b, rtol=4 * TOLERANCE[dtype], atol=4 * TOLERANCE[dtype]
-                )
+        expect_numpys(x, 4 * TOLERANCE[dtype])
 
 
 AHEAD = """

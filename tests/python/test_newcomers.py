@@ -281,14 +281,15 @@ def test_what_is_written_instead_does_it():
     cuda.synchronize()
 
 
+@cuda.kernel
+def doubling(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] *= 2
+
+
 @pytest.mark.parametrize("name", sorted(OF_KERNELS))
 def test_attributes_of_other_libraries_kernels(name):
-    @cuda.kernel
-    def doubling(x):
-        i = cuda.grid(1)
-        if i < x.size:
-            x[i] *= 2
-
     with pytest.raises(AttributeError, match=f"the kernel doubling has no attribute '{name}'; .*doubling"):
         getattr(doubling, name)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'$"):
@@ -330,11 +331,5 @@ class Layer:
     ],
 )
 def test_an_object_that_holds_arrays(held, advice):
-    @cuda.kernel
-    def doubling(x):
-        i = cuda.grid(1)
-        if i < x.size:
-            x[i] *= 2
-
     with pytest.raises(TypeError, match=f"'x' is a Layer; .*{advice}"):
         doubling(Layer(**held))
