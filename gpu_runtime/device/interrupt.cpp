@@ -23,6 +23,7 @@ std::atomic<std::uint64_t> interrupt_count{0};
 // The guard's state; only the main thread changes it.
 struct sigaction previous;
 int depth = 0;
+std::uint64_t outermost_since = 0;
 
 void on_interrupt(int signal, siginfo_t* info, void* context) {
     interrupt_all();
@@ -52,9 +53,13 @@ void interrupt_all() noexcept {
 
 std::uint64_t interrupts() { return interrupt_count.load(); }
 
-InterruptGuard::InterruptGuard() {
+InterruptGuard::InterruptGuard() : since_(interrupts()) {
     if (!on_main_thread()) return;
-    if (depth++ > 0) return;
+    if (depth++ > 0) {
+        since_ = outermost_since;
+        return;
+    }
+    outermost_since = since_;
     struct sigaction ours{};
     ours.sa_sigaction = on_interrupt;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK;

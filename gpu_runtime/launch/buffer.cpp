@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -29,7 +30,53 @@ void log(Event::Kind kind, const device::Device& device, double begin, std::size
     record(std::move(event));
 }
 
+void give_back(device::Device& device, void* address, std::size_t bytes, device::Stream* home) noexcept {
+    const double begin = now();
+    device.release(address, home);
+    try {
+        note_held(device, -static_cast<std::int64_t>(bytes));
+        log(Event::Kind::release, device, begin, bytes, home);
+    } catch (...) {  // out of host memory: the log lacks one line
+    }
+}
+
+// Streams that have memory to give back when they come to it.
+struct Late {
+    std::weak_ptr<device::Device> device;
+    std::weak_ptr<device::Stream> stream;
+};
+std::mutex late_mutex;
+std::vector<Late>& late = *new std::vector<Late>;  // streams' threads outlive the statics
+
+void note_late(const std::shared_ptr<device::Device>& device, const std::shared_ptr<device::Stream>& stream) {
+    const std::lock_guard lock(late_mutex);
+    std::erase_if(late, [&](const Late& l) { return l.stream.expired() || l.stream.lock() == stream; });
+    late.push_back({device, stream});
+}
+
 }  // namespace
+
+void wait_for_late_releases() {
+    std::vector<Late> all;
+    {
+        const std::lock_guard lock(late_mutex);
+        all.swap(late);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto device = all[i].device.lock();
+        const auto stream = all[i].stream.lock();
+        if (!device || !stream) continue;
+        try {
+            const auto reached = device->make_event(false);
+            device->record(*reached, stream.get());
+            device->synchronize(*reached);
+        } catch (...) {
+            const std::lock_guard lock(late_mutex);
+            late.insert(late.end(), all.begin() + static_cast<std::ptrdiff_t>(i), all.end());
+            throw;
+        }
+    }
+}
 
 // Out of memory: what nobody needs any more goes, what is kept for reuse goes back, what may move to host memory does,
 // and then once more.
@@ -70,21 +117,31 @@ Buffer::Buffer(std::shared_ptr<device::Device> device, void* address, std::size_
       home_(std::move(stream)),
       owner_(std::move(owner)) {}
 
-// The last stream to pass its work lets go.
-void Buffer::let_owner_go() noexcept {
+// The last stream to pass its work lets go; where none has any, this thread does, at once.
+void Buffer::let_go(std::shared_ptr<void> kept) const noexcept {
     try {
-        for (const auto& stream : streams())
-            if (!device_->finished(stream.get())) device_->call_on_host(stream.get(), [owner = owner_] {});
+        for (const auto& stream : streams()) {
+            if (device_->finished(stream.get())) continue;
+            device_->call_on_host(stream.get(), [kept] {});
+            note_late(device_, stream);
+        }
     } catch (...) {
         // Not to be known when it is over: memory that stays is better than memory that goes too early.
-        new (std::nothrow) std::shared_ptr<void>(owner_);
+        new (std::nothrow) std::shared_ptr<void>(std::move(kept));
     }
 }
 
 Buffer::~Buffer() {
-    if (owner_) let_owner_go();
+    if (owner_) let_go(owner_);
     if (owner_ || !address_) return;
-    const double begin = now();
+    // A default stream that is the caller's own thread can't wait for another: the caller would.
+    if (device_->host_accessible() && !home_ && !others_.empty()) {
+        const auto back = [device = device_, bytes = bytes_](void* address) {
+            give_back(*device, address, bytes, nullptr);
+        };
+        let_go(std::shared_ptr<void>(address_, back));
+        return;
+    }
     // Work elsewhere may still read it: the home stream waits for that before the memory goes back.
     for (const auto& stream : others_) {
         try {
@@ -99,12 +156,7 @@ Buffer::~Buffer() {
             device_->order(device::Device::everything, device_->handle(home_.get()));
         } catch (...) {}
     }
-    device_->release(address_, home_.get());
-    try {
-        note_held(*device_, -static_cast<std::int64_t>(bytes_));
-        log(Event::Kind::release, *device_, begin, bytes_, home_.get());
-    } catch (...) {  // out of host memory: the log lacks one line
-    }
+    give_back(*device_, address_, bytes_, home_.get());
 }
 
 void Buffer::used_on(const std::shared_ptr<device::Stream>& stream) {

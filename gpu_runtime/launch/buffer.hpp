@@ -38,7 +38,7 @@ public:
 
 private:
     void* allocate();
-    void let_owner_go() noexcept;
+    void let_go(std::shared_ptr<void> kept) const noexcept;
 
     std::shared_ptr<device::Device> device_;
     std::size_t bytes_;
@@ -49,6 +49,10 @@ private:
     mutable std::mutex mutex_;
     std::vector<std::shared_ptr<device::Stream>> others_;
 };
+
+/// Until the streams have passed the work that keeps memory whose arrays are gone already. Needs the time of kernels, so
+/// Python's lock must not be held; throws a KeyboardInterrupt.
+XCUDA_API void wait_for_late_releases();
 
 /// Copies that leave an event in the log. before: Event's.
 XCUDA_API void copy_in(device::Device& device, void* to, const void* from, std::size_t bytes,

@@ -13,7 +13,7 @@
 #include "_runtime_dtype.hpp"
 #include "_runtime_error.hpp"
 #include "_runtime_foreign.hpp"
-#include "python/gil.hpp"
+#include "python/waiting.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -433,7 +433,7 @@ void Arguments::stage(const std::shared_ptr<device::Device>& device,
         s.copy = static_cast<char*>(s.buffer->address()) + lead;
         {
             const double before = last_copy(s);
-            Released released;  // it may wait for the stream
+            const Waiting waiting;  // for the stream, it may be
             launch::copy_in(*device, s.copy, s.begin, bytes, stream.get(), before);
         }
         for (const std::size_t i : s.members)
@@ -460,7 +460,7 @@ void Arguments::unstage(const std::vector<bool>& written, const std::shared_ptr<
                 runs.push_back(e);
         }
         for (const launch::Extent& e : runs) {
-            Released released;  // it waits for the stream
+            const Waiting waiting;  // for the stream
             launch::copy_out(*s.buffer->device(), s.begin + (e.begin - s.copy), e.begin,
                              static_cast<std::size_t>(e.end - e.begin), stream.get());
         }

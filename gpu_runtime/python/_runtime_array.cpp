@@ -17,6 +17,7 @@
 #include "launch/held.hpp"
 #include "launch/program.hpp"
 #include "python/gil.hpp"
+#include "python/waiting.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -181,7 +182,7 @@ void extent_to_host(const DeviceArray& a, nb::handle to, bool waits) {
         settle(a);
     on.uses(a);
     {
-        Released released;
+        const Waiting waiting;
         launch::copy_out(*device, host.view.buf, e.begin, bytes, on.stream.get());
     }
     if (goes_on)
@@ -212,7 +213,7 @@ void extent_from_host(const DeviceArray& a, nb::handle from, bool waits) {
     const bool goes_on = !waits && on.stream && device->is_pinned(host.view.buf);
     on.uses(a);
     {
-        Released released;
+        const Waiting waiting;
         launch::copy_in(*device, const_cast<char*>(e.begin), host.view.buf, bytes, on.stream.get());
     }
     if (goes_on)
@@ -401,6 +402,8 @@ void bind_array(nb::module_& module) {
                 Py_DECREF(result);
             else
                 PyErr_WriteUnraisable(call);
+            const Released released;
+            launch::wait_for_late_releases();
         });
     });
     module.def("set_array_class", [](nb::type_object type) {

@@ -13,6 +13,7 @@
 #include "profile/check/check.hpp"
 #include "profile/check/steps.hpp"
 #include "python/gil.hpp"
+#include "python/waiting.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -67,7 +68,7 @@ nb::object check_launch(nb::handle callee, nb::tuple values, int orders, std::ui
     profile::check::Options options{orders, seed, most_steps, finite, std::move(unset)};
     profile::check::Checked made;
     {
-        Released released;
+        const Waiting waiting;
         made = profile::check::check(*call.lowered, call.kernel.parameters, call.arguments.values(),
                                      call.shape, options);
     }
@@ -103,7 +104,7 @@ nb::object follow_thread(nb::handle callee, nb::tuple values, std::int64_t block
     if (!call.lowered) return nb::none();
     profile::check::Steps made;
     {
-        Released released;
+        const Waiting waiting;
         made =
             profile::check::follow(*call.lowered, call.arguments.values(), call.shape, block, thread, most);
     }
@@ -134,7 +135,7 @@ nb::object thread_accesses(nb::handle callee, nb::tuple values, std::int64_t blo
     if (!call.lowered) return nb::none();
     profile::check::Accesses made;
     {
-        Released released;
+        const Waiting waiting;
         made = profile::check::accesses(*call.lowered, call.arguments.values(), call.shape, block, most,
                                         to_the_end);
     }

@@ -9,6 +9,7 @@
 #include "device/timed_graph.hpp"
 #include "launch/program.hpp"
 #include "python/gil.hpp"
+#include "python/waiting.hpp"
 
 namespace xcuda::python {
 
@@ -68,6 +69,7 @@ void replay(const std::shared_ptr<Graph>& g, const Stream* given) {
         raise("ValueError", "the stream is one of " + given->device->info().name + ", the graph works on " +
                                 g->device->info().name);
     const auto stream = given ? given->stream : stream_on(g->device);
+    const bool runs_in_place = !stream && g->device->host_accessible();
     auto work = std::make_shared<InFlight>();
     work->device = g->device;
     work->stream = stream;
@@ -75,11 +77,11 @@ void replay(const std::shared_ptr<Graph>& g, const Stream* given) {
     work->keeps = g;
     work->site = LaunchSite::here();
     {
-        Released released;
+        const Waiting waiting(runs_in_place);
         work->started.timing = recorded_replay(*g, stream.get());
     }
     // As with a launch: told at once only where it always can be.
-    if (!stream && g->device->host_accessible())
+    if (runs_in_place)
         raise_error_of(*work);
     else
         in_flight(work);

@@ -15,6 +15,7 @@
 #include "launch/launch.hpp"
 #include "launch/shape.hpp"
 #include "python/gil.hpp"
+#include "python/waiting.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -403,7 +404,7 @@ std::shared_ptr<InFlight> launch_once(KernelState& k, const Configuration& where
     k.last_automatic = !where.shape;
     ++k.launches;
 
-    // An interrupt that came while it compiled: once it runs, only the next one would stop it.
+    // One that came while it compiled: once it runs, only the next one would stop it.
     if (PyErr_CheckSignals() < 0) throw nb::python_error();
     auto work = std::make_shared<InFlight>();
     work->device = device;
@@ -417,12 +418,13 @@ std::shared_ptr<InFlight> launch_once(KernelState& k, const Configuration& where
     if (host) {
         for (std::size_t i = 0; i < arguments->size(); ++i) written.push_back(lowered->writes(i));
     }
+    const bool runs_in_place = !on && device->host_accessible();
     const bool stage = host && (copies_forced || !device->host_accessible()) && shape.grid.count() > 0;
     if (stage) arguments->stage(device, on);
     arguments->used_on(on);
     if (arguments->has_foreign_streams()) arguments->wait_for_others(*device, on.get());
     {
-        Released released;
+        const Waiting waiting(runs_in_place);
         work->started = launch::start(specialised, shape, !where.shape, arguments->values(), on.get());
     }
     if (!work->started.timing) return work;
@@ -435,12 +437,11 @@ std::shared_ptr<InFlight> launch_once(KernelState& k, const Configuration& where
     if (host) work->finish = [arguments = arguments.get(), written] { arguments->write_back(written); };
     if (arguments->to_be_kept()) work->keeps = std::shared_ptr<Arguments>(std::move(arguments));
     // Told at the call only where it always can be: elsewhere it is the next wait that tells, however fast the work was.
-    const bool runs_inline = !on && device->host_accessible();
     const auto interrupted = [&work] {
         const auto error = work->error();
         return error && error->python_type == "KeyboardInterrupt";
     };
-    if (runs_inline && work->done() && !stage && (wait || interrupted())) {
+    if (runs_in_place && work->done() && !stage && (wait || interrupted())) {
         raise_error_of(*work);
     } else if (wait && host) {
         in_flight(work);
@@ -523,14 +524,15 @@ void launch_bound(BoundLaunch& b, const Configuration& where) {
     work->device = b.device;
     work->stream = on;
     if (on) b.arguments->used_on(on);
+    const bool runs_in_place = !on && b.device->host_accessible();
     {
-        Released released;
+        const Waiting waiting(runs_in_place);
         work->started = launch::start(b.bound, on.get());
     }
     if (!work->started.timing) return;
     const bool host = b.arguments->has_host_arrays();
     if (b.arguments->to_be_kept()) work->keeps = b.arguments;
-    if (!on && b.device->host_accessible() && work->done()) return raise_error_of(*work);
+    if (runs_in_place && work->done()) return raise_error_of(*work);
     if (!host) work->site = LaunchSite::here();
     in_flight(std::move(work));
     if (host) synchronize(b.device, on);

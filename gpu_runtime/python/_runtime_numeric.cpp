@@ -13,7 +13,7 @@
 #include "arrays/rows.hpp"
 #include "arrays/small.hpp"
 #include "launch/program.hpp"
-#include "python/gil.hpp"
+#include "python/waiting.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -100,7 +100,10 @@ nb::object one_element(NumericArray& a, std::int64_t offset) {
         std::memcpy(bytes, from, size);
     } else {
         const auto stream = stream_on(device);
-        launch::copy_out(*device, bytes, from, size, stream.get());
+        {
+            const Waiting waiting;
+            launch::copy_out(*device, bytes, from, size, stream.get());
+        }
         synchronize(device, stream);
     }
     const auto read = [&]<class T>(T) {

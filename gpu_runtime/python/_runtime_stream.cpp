@@ -13,6 +13,7 @@
 #include "device/spilling.hpp"
 #include "launch/program.hpp"
 #include "python/gil.hpp"
+#include "python/waiting.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -37,7 +38,7 @@ nb::object current(PyObject* variable) {
 // The GIL is the outermost lock: released before the device is waited for.
 void wait_for(device::Device& device, device::Stream* stream) {
     try {
-        Released released;
+        const Waiting waiting;
         device.synchronize(stream);
     } catch (const Error& e) {
         if (e.python_type != "KeyboardInterrupt") throw;
@@ -385,7 +386,7 @@ void bind_event(nb::module_& module) {
         .def("_synchronize",
              [](Event& e) {
                  if (!e.recorded) return;
-                 Released released;
+                 const Waiting waiting;
                  e.device->synchronize(*e.event);
              })
         .def("_query", [](const Event& e) { return !e.recorded || e.device->happened(*e.event); })

@@ -1,7 +1,6 @@
 """``python -P -m xcuda.kernel -f CONNECTION_FILE``: what the kernelspec runs."""
 
 import os
-import signal
 import sys
 
 USAGE = """usage: python -m xcuda.kernel -f CONNECTION_FILE
@@ -39,8 +38,9 @@ def main() -> int:
         return 0 if rest in (["-h"], ["--help"]) else 2
     sys.argv = [sys.argv[0], *rest]
     forget_working_directory()
-    # Jupyter may have been started with SIGINT ignored (nohup, a background job): interrupts must work even then.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    from xcuda.kernel import interrupted
+
+    interrupted.wait_for_cells()
     from xcuda.kernel import _kernel, crash
 
     crash.start(path)
@@ -49,6 +49,8 @@ def main() -> int:
     except (RuntimeError, OSError) as error:
         print(f"xcuda kernel: {error}", file=sys.stderr)
         return 1
+    finally:
+        interrupted.end()
     return 0
 
 

@@ -64,13 +64,12 @@ class _Interruptible:
             error = None
             try:
                 yield waiting
-            except asyncio.CancelledError as cancelled:
-                error = cancelled
-                if self.interrupted is not None:
-                    error, self.interrupted = self.interrupted, None
-                    asyncio.current_task().uncancel()
             except BaseException as other:
                 error = other
+            # What was waited for may swallow the cancellation.
+            if self.interrupted is not None and (error is None or isinstance(error, asyncio.CancelledError)):
+                error, self.interrupted = self.interrupted, None
+                asyncio.current_task().uncancel()
 
 
 class _between_steps:
@@ -111,30 +110,36 @@ def run(coroutine):
 
     loop = get()
     body = _Interruptible(coroutine)
+    task = None
 
     async def drive():
         return await body
 
+    def interrupt(raised):
+        if not task.done():
+            body.interrupted = raised.with_traceback(None)
+            task.cancel()
+
     outer = asyncio._get_running_loop()
     asyncio._set_running_loop(None)
     try:
-        task = loop.create_task(drive())
-
-        def interrupt(raised):
-            if not task.done():
-                body.interrupted = raised.with_traceback(None)
-                task.cancel()
-
-        while True:
-            try:
-                with _between_steps(loop, interrupt):
+        with _between_steps(loop, interrupt):  # before there is a task that could be left behind
+            task = loop.create_task(drive())
+            while True:
+                try:
                     return loop.run_until_complete(task)
-            except BaseException as raised:  # in another task
-                if task.done():
-                    raise
-                interrupt(raised)
+                except BaseException as raised:  # in our task, or in another one
+                    if not task.done():
+                        interrupt(raised)
+                    elif (
+                        body.interrupted is not None
+                    ):  # before the task's first step, which would have raised it
+                        raise body.interrupted from None
+                    else:
+                        raise
     finally:
         asyncio._set_running_loop(outer)
+        coroutine.close()
 
 
 def pump(tell) -> tuple[int, int]:

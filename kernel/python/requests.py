@@ -6,7 +6,7 @@ import sys
 
 from IPython.utils.tokenutil import token_at_cursor
 
-from . import _kernel, comms, crash, loop, report, stdin, streams
+from . import _kernel, comms, crash, interrupted, loop, report, stdin, streams
 from .encode import to_json
 from .shell import safe_text
 
@@ -41,14 +41,25 @@ def start(ipython_shell) -> None:
     stdin.install()
     shell.loop_runner = loop.run
     report.register(shell)
+    interrupted.serve()
 
 
 def pump() -> tuple[int, int]:
-    return loop.pump(lambda raised: stop_kernels())
+    try:
+        return loop.pump(lambda raised: stop_kernels())
+    finally:
+        stop_interrupted()
+
+
+def stop_interrupted() -> None:
+    """Kernels end where an interrupt came, whatever became of what it raised."""
+    if interrupted.take():
+        stop_kernels()
 
 
 def stop_kernels() -> None:
     """An interrupt was told of, or came while no cell ran: what cells have left on a device ends too."""
+    interrupted.take()
     if report.runtime_loaded():
         report.call("xcuda._runtime", "stop_kernels")
 
@@ -103,10 +114,12 @@ class Cell:
     def show_report(self) -> None:
         """May wait for what the cell left running on the device, so an interrupt ends this too."""
         streams.restore_after_cell()
+        stop_interrupted()
         if not self.silent:
             report.end(self.content["status"] == "error", self.count)
 
     def reply(self) -> str:
+        stop_interrupted()
         self.content["execution_count"] = shell.execution_count - 1
         self.content["payload"] = shell.payload_manager.read_payload()
         shell.payload_manager.clear_payload()

@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "device/interrupt.hpp"
 #include "device_cpu_kernel.hpp"
 
 using namespace xcuda;
@@ -128,6 +129,30 @@ TEST_F(CpuInterrupt, AWaitThatNothingEndsIsLeftToo) {
     sender.join();
     go = true;
     cpu_device()->synchronize(stream.get());
+}
+
+TEST_F(CpuInterrupt, OneThatCameUnderTheGuardAroundIsOfTheWaitAndTheLaunchWithin) {
+    const auto stream = cpu_device()->make_stream(0);
+    std::atomic<bool> go{false};
+    cpu_device()->call_on_host(stream.get(), [&] {
+        while (!go) std::this_thread::sleep_for(1ms);
+    });
+    const auto event = cpu_device()->make_event(false);
+    cpu_device()->record(*event, stream.get());
+    std::int32_t started = 0;
+    std::int32_t* address = &started;
+    {
+        const InterruptGuard guard;
+        raise(SIGINT);
+        EXPECT_THROW(cpu_device()->synchronize(stream.get()), Error);
+        EXPECT_THROW(cpu_device()->synchronize(*event), Error);
+        EXPECT_EQ(launch(endless(), {{8, 1, 1}, {1, 1, 1}}, address)->fault.kind, interrupted);
+    }
+    go = true;
+    cpu_device()->synchronize(stream.get());
+    cpu_device()->synchronize(*event);
+    EXPECT_EQ(started, 0);
+    EXPECT_EQ(handled, 1);
 }
 
 TEST_F(CpuInterrupt, FromAnyThreadByInterruptAll) {

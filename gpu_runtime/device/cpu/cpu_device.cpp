@@ -134,9 +134,8 @@ public:
                          asked = interrupts()] { run_launch(*kernel, shape, packed.data(), asked, *launch); });
         } else {
             const InterruptGuard guard;
-            const std::uint64_t asked = interrupts();
             const PackedArguments packed(arguments);
-            run_launch(*kernel, shape, packed.data(), asked, *launch);
+            run_launch(*kernel, shape, packed.data(), guard.since(), *launch);
         }
         return launch;
     }

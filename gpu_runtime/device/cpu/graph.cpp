@@ -78,7 +78,7 @@ std::shared_ptr<Device::Launch> RecordedGraph::replay(Stream* stream, Launches e
         });
     } else {
         const InterruptGuard guard;
-        run_graph(*this, interrupts(), *launch, each);
+        run_graph(*this, guard.since(), *launch, each);
     }
     return launch;
 }

@@ -24,7 +24,7 @@ StopFlag::StopFlag() {
         const int at = (last + tried) % static_cast<int>(slots.size());
         if (!slots[at].used.load(std::memory_order_relaxed) && !slots[at].used.exchange(true)) {
             slot_ = last = at;
-            slots[at].stop.store(0, std::memory_order_relaxed);
+            slots[at].stop.store(0);  // in order with the launch's look at interrupts(), which comes next
             return;
         }
         if (tried >= static_cast<int>(slots.size())) std::this_thread::yield();

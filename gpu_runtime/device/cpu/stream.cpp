@@ -15,11 +15,10 @@ namespace {
 template <class Done>
 void wait_or_interrupt(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, Done done) {
     const InterruptGuard guard;
-    const std::uint64_t before = interrupts();
     while (!done()) {
-        changed.wait_for(lock, std::chrono::milliseconds(20));
-        if (!done() && interrupts() != before)
+        if (interrupts() != guard.since())
             throw Error(Fault::user, "KeyboardInterrupt", "interrupted while waiting for the CPU device");
+        changed.wait_for(lock, std::chrono::milliseconds(20));
     }
 }
 

@@ -23,9 +23,8 @@ void wait_until(Query query, const char* doing) {
     while ((result = query()) == CUDA_ERROR_NOT_READY && now() - begin < unguarded) {}
     if (result == CUDA_ERROR_NOT_READY) {
         const InterruptGuard guard;
-        const std::uint64_t before = interrupts();
         while ((result = query()) == CUDA_ERROR_NOT_READY) {
-            if (interrupts() != before)
+            if (interrupts() != guard.since())
                 throw Error(Fault::user, "KeyboardInterrupt", "interrupted while waiting for the GPU");
             const double waited = now() - begin;
             if (waited > spinning)  // at most a fiftieth is lost

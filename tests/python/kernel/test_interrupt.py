@@ -194,3 +194,60 @@ def test_a_request_of_before_the_cell_does_not_interrupt_it(kernel):
     kernel.wait_for("stream", message_id)
     kernel.client.control_channel.send(stale)
     assert kernel.finish(message_id).result == "'whole'"
+
+
+LOSES = {  # cells that lose what an interrupt raised in them
+    "an except of its own": "try:\n    print('begun', flush=True)\n    time.sleep(100)\nexcept KeyboardInterrupt:\n    pass",
+    "a __del__": "class Goes:\n    def __del__(self):\n        print('begun', flush=True)\n        time.sleep(100)\nGoes()\n1",
+    "a callback of IPython's": "def told(result):\n    ip.events.unregister('post_run_cell', told)\n"
+    "    print('begun', flush=True)\n    time.sleep(100)\nip = get_ipython()\nip.events.register('post_run_cell', told)",
+}
+
+
+@pytest.mark.parametrize("how", LOSES)
+def test_kernels_end_with_a_cell_that_lost_its_interrupt(kernel, how):
+    pytest.importorskip("xcuda.core")
+    kernel.run(
+        "import time\nfrom xcuda import core as cuda\n@cuda.kernel\ndef spin(x):\n    while x[0] == 0:\n        x[0] *= 1\n"
+        "s, x = cuda.stream(), cuda.zeros(1)\nspin[1, 1].compile('float64[::1]')"
+    )
+    outcome = kernel.interrupt_after(f"with s:\n    spin[1, 1](x)\n{LOSES[how]}")
+    assert outcome.reply["status"] == "ok", outcome.reply
+    assert kernel.run("s.synchronize()\n'over'", timeout=30).result == "'over'"
+
+
+FIRST_STEP = """
+import signal, asyncio
+from xcuda.kernel import loop
+events = loop.get()
+make = events.create_task
+def interrupted_make(coroutine, **more):
+    del events.create_task
+    if BEFORE: signal.raise_signal(signal.SIGINT)
+    made = make(coroutine, **more)
+    if not BEFORE: signal.raise_signal(signal.SIGINT)
+    return made
+events.create_task = interrupted_make
+"""
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_an_interrupt_before_a_cells_first_step_is_a_keyboard_interrupt(kernel, before):
+    kernel.run(f"BEFORE = {before}; ran = False" + FIRST_STEP)
+    outcome = kernel.run("ran = True\nawait asyncio.sleep(5)\n'whole'")
+    assert outcome.reply["ename"] == "KeyboardInterrupt"
+    assert kernel.run("await asyncio.sleep(0.2)\nran").result == str(not before)  # nothing of it runs later
+    assert kernel.run("await asyncio.sleep(0)\n'well'").result == "'well'"
+
+
+def test_what_is_awaited_may_not_swallow_an_interrupt(kernel):
+    kernel.run(
+        "import asyncio\nasync def stubborn():\n    try:\n        await asyncio.sleep(100)\n"
+        "    except asyncio.CancelledError:\n        return 'swallowed'"
+    )
+    code = (
+        "print('begun', flush=True)\nprint(await asyncio.create_task(stubborn()))\nawait asyncio.sleep(100)"
+    )
+    outcome = kernel.interrupt_after(code)
+    assert outcome.reply["ename"] == "KeyboardInterrupt" and "swallowed" not in outcome.text()
+    assert kernel.run("6 * 7").result == "42"

@@ -231,3 +231,36 @@ def test_a_started_kernel_has_loaded_nothing_heavy(kernel):
         assert loaded.result == "[]"
     finally:
         assert session.close() == 0
+
+
+def test_interrupts_while_it_goes_down_change_nothing(kernel):
+    from conftest import Session
+
+    for _ in range(5):
+        session = Session()
+        session.run("import numpy, asyncio")  # something to take apart
+        session.client.shutdown()
+        session.client.get_control_msg(timeout=60)
+        while session.process.poll() is None:
+            os.kill(session.process.pid, signal.SIGINT)
+        session.client.stop_channels()
+        assert ends(session) == 0
+
+
+def test_interrupts_while_it_starts_change_nothing(tmp_path, monkeypatch):
+    from conftest import Session
+
+    startup = tmp_path / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "slow.py").write_text(
+        "import os, signal, time\n"
+        "for _ in range(10):\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(0.01)\nstarted = True"
+    )
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    session = Session()
+    try:
+        assert session.run("started").result == "True"
+        outcome = session.interrupt_after("print('begun', flush=True)\nwhile True: pass")
+        assert outcome.reply["ename"] == "KeyboardInterrupt"
+    finally:
+        assert session.close() == 0
