@@ -25,9 +25,11 @@ class _Watch:
         self.over = self.ended = False
         self.lock = threading.Lock()  # between the clock's end and ours
         self.before = signal.getsignal(signal.SIGINT)
-        signal.signal(signal.SIGINT, self.interrupted)
         self.timer = threading.Timer(seconds, self.fire)
         self.timer.daemon = True
+
+    def begin(self) -> None:
+        signal.signal(signal.SIGINT, self.interrupted)
         self.timer.start()
 
     def fire(self) -> None:
@@ -76,7 +78,10 @@ def begin_cell() -> None:
     """Starts the clock of a cell, where there is a limit; on the main thread only, which signals reach."""
     end_cell()
     if _seconds is not None and threading.current_thread() is threading.main_thread():
-        _watches.append(_Watch(_seconds))
+        _watches.append(
+            _Watch(_seconds)
+        )  # known before it begins: an interrupt in between leaves no clock behind
+        _watches[-1].begin()
 
 
 def end_cell() -> None:
@@ -92,6 +97,7 @@ def at_most(seconds: float):
         raise RuntimeError("only the main thread's code can be limited in time: signals reach no other")
     watch = _Watch(seconds)
     try:
+        watch.begin()
         yield
     finally:
         watch.end()

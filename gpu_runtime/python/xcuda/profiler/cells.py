@@ -11,6 +11,7 @@ from xcuda.profiler import progress
 from xcuda.profiler.modes import show_reports
 from xcuda.profiler.peaks import begin_peaks, end_peaks
 from xcuda.profiler.recording import Recording
+from xcuda.profiler.uncut import uncut
 
 _open: list[Recording] = []
 _text = ""  # of the cell that runs
@@ -23,6 +24,13 @@ _prepared = False
 
 def cell_begin(text: str, execution_count: int) -> None:
     """Marks the begin of a cell. Loads nothing: without a runtime, the log starts with the cell."""
+    with uncut():
+        _begin(text, execution_count)
+    if (limits := sys.modules.get("xcuda.core.time_limit")) is not None:
+        limits.begin_cell()
+
+
+def _begin(text: str, execution_count: int) -> None:
     global _begun, _text, _label
     _begun, _text, _label = True, text, f"In [{execution_count}]"
     _open.clear()  # a cell that was interrupted before its end leaves nothing behind
@@ -35,8 +43,6 @@ def cell_begin(text: str, execution_count: int) -> None:
     _open.append(recording)
     if recording.runtime is not None and show_reports() != "off":
         progress.begin_cell(recording.mark)
-    if (limits := sys.modules.get("xcuda.core.time_limit")) is not None:
-        limits.begin_cell()
     begin_peaks()
 
 
@@ -48,11 +54,16 @@ def cell_end(failed: bool = False, execution_count: int | None = None) -> dict |
     An end without a begin, if it is the first, is taken for the cell that loaded the runtime: all events are
     its own.
     """
+    if (limits := sys.modules.get("xcuda.core.time_limit")) is not None:
+        limits.end_cell()
+    with uncut():
+        return _end(failed, execution_count)
+
+
+def _end(failed: bool, execution_count: int | None) -> dict | None:
     global _begun
     progress.end_cell()
     _end_range()
-    if (limits := sys.modules.get("xcuda.core.time_limit")) is not None:
-        limits.end_cell()
     _prepare_reports()
     if not failed and (numeric := sys.modules.get("xcuda.numeric")) is not None:
         numeric.flush()  # what the cell left to be computed is a part of it

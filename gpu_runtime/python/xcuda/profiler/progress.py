@@ -4,6 +4,7 @@ second, and nothing is asked of the runtime in it."""
 from __future__ import annotations
 
 import os
+import queue
 import sys
 import threading
 import time
@@ -67,7 +68,9 @@ class Teller:
         self.lock = (
             threading.Lock()
         )  # of all below; held while a line is shown, so that none comes after `end`
-        self.wake = threading.Event()
+        self.wake: queue.SimpleQueue[None] = (
+            queue.SimpleQueue()
+        )  # an Event's lock can be left taken by an interrupt
         self.cell = 0  # its number; 0 where none runs
         self.cells = 0
         self.mark = 0
@@ -81,7 +84,7 @@ class Teller:
             if self.pid != os.getpid():
                 self.pid = os.getpid()
                 threading.Thread(target=self.run, name="xcuda-progress", daemon=True).start()
-        self.wake.set()
+        self.wake.put(None)
 
     def end(self) -> None:
         """Ends the cell: a line that stands there is replaced by what it was about and how long that took."""
@@ -98,8 +101,7 @@ class Teller:
 
     def run(self) -> None:
         while True:
-            self.wake.wait()
-            self.wake.clear()
+            self.wake.get()
             cell, after = self.cell, show_progress()
             if not cell or after is None:
                 continue
