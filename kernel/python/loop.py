@@ -168,10 +168,13 @@ def _milliseconds_left(loop, scheduled) -> int:
 
 
 def _run_once(loop, tell) -> None:
-    loop.call_soon(loop.stop)
     try:
         with _between_steps(loop, tell):
-            loop.run_forever()
+            stop = loop.call_soon(loop.stop)
+            try:
+                loop.run_forever()
+            finally:
+                stop.cancel()  # a task that was interrupted ended the round first: it would stop the next cell's loop
     except (KeyboardInterrupt, SystemExit):
         print("A task that ran between two cells was stopped:", file=sys.stderr)
         traceback.print_exc()

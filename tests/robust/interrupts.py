@@ -7,6 +7,7 @@ the next cell's request, since nothing orders messages of two sockets.
 
 from __future__ import annotations
 
+import queue
 import random
 import subprocess
 import time
@@ -116,15 +117,17 @@ class Talk:
 
     def ended(self, message: str, again=None) -> tuple[dict, str | None]:
         """(reply, result) of a cell; `again` is called each second in which it has not ended."""
-        result, since = None, time.monotonic()
+        result, seconds, since = None, 1, time.monotonic()
         while True:
-            try:
-                told = self.client.get_iopub_msg(timeout=1)
-            except Exception as silence:
-                if time.monotonic() - since > 60:
-                    raise TimeoutError("the cell did not end within a minute") from silence
+            if time.monotonic() - since > seconds:  # lines of progress may come meanwhile
+                if seconds == 60:
+                    raise TimeoutError("the cell did not end within a minute")
+                seconds += 1
                 if again is not None:
                     again()
+            try:
+                told = self.client.get_iopub_msg(timeout=0.5)
+            except queue.Empty:
                 continue
             if told["parent_header"].get("msg_id") != message:
                 continue

@@ -251,3 +251,14 @@ def test_what_is_awaited_may_not_swallow_an_interrupt(kernel):
     outcome = kernel.interrupt_after(code)
     assert outcome.reply["ename"] == "KeyboardInterrupt" and "swallowed" not in outcome.text()
     assert kernel.run("6 * 7").result == "42"
+
+
+def test_a_task_that_is_interrupted_between_cells_leaves_the_next_cells_loop_alone(kernel):
+    kernel.run(
+        "import asyncio, signal\nasync def ends():\n    await asyncio.sleep(0.3)\n    for _ in range(5): await asyncio.sleep(0)\n"
+        "    signal.raise_signal(signal.SIGINT)\n"
+        "task = asyncio.create_task(ends());"
+    )
+    time.sleep(1)
+    assert kernel.run("await asyncio.sleep(0.1)\n'whole'").result == "'whole'"
+    assert kernel.run("type(task.exception()).__name__").result == "'KeyboardInterrupt'"
