@@ -255,10 +255,10 @@ def test_what_is_awaited_may_not_swallow_an_interrupt(kernel):
 
 def test_a_task_that_is_interrupted_between_cells_leaves_the_next_cells_loop_alone(kernel):
     kernel.run(
-        "import asyncio, signal\nasync def ends():\n    await asyncio.sleep(0.3)\n    for _ in range(5): await asyncio.sleep(0)\n"
-        "    signal.raise_signal(signal.SIGINT)\n"
-        "task = asyncio.create_task(ends());"
+        "import asyncio, signal, time\nasync def ends():\n    await asyncio.sleep(0.2)\n"
+        "    for _ in range(5): await asyncio.sleep(0)\n    print('begun', flush=True)\n    time.sleep(1)\n"
+        "    signal.raise_signal(signal.SIGINT)\ntask = asyncio.create_task(ends());"
     )
-    time.sleep(1)
+    time.sleep(0.5)  # the next cell waits while the task computes
     assert kernel.run("await asyncio.sleep(0.1)\n'whole'").result == "'whole'"
     assert kernel.run("type(task.exception()).__name__").result == "'KeyboardInterrupt'"
