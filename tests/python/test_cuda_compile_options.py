@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_cuda import library, need_nvrtc, on_fake
+from fake_cuda import library, on_fake
 from xcuda import _runtime
 from xcuda import core as cuda
 from xcuda.jit import compile_kernel, load
@@ -38,29 +38,33 @@ def mixed(y, x):
         y[i] = math.sin(x[i]) * x[i] + y[i]
 
 
-class Recorder:
-    """NVRTC as it is, with what it was told."""
+@pytest.fixture(autouse=True)
+def recording(tmp_path, monkeypatch):
+    """The test's child has NVRTC as it is, which notes what it is told, and a cache of its own."""
+    found = next((row for row in _runtime.libraries() if row["name"] == "NVRTC"), None)
+    if found is None or found["problem"]:
+        pytest.skip("NVRTC is not here")
+    recorder = library() and library().with_name("libnvrtc.so.13")
+    if not recorder or not recorder.exists():
+        pytest.skip("the recorder of NVRTC's options is not built: it is with -DXCUDA_TESTS=ON")
+    monkeypatch.setenv("REAL_NVRTC", found["file"])
+    monkeypatch.setenv("XCUDA_NVRTC", str(recorder))
+    monkeypatch.setenv("RECORDED_NVRTC", str(tmp_path / "options"))
+    monkeypatch.setenv("XCUDA_CACHE_DIR", str(tmp_path / "cache"))
+    for variable in ("XCUDA_NVRTC_OPTIONS", "NVRTC_APPEND_FLAGS"):
+        monkeypatch.delenv(variable, raising=False)
 
-    def __init__(self, folder):
-        need_nvrtc()
-        recorder = library().with_name("libnvrtc.so.13")
-        if not recorder.exists():
-            pytest.skip("the recorder of NVRTC's options is not built: it is with -DXCUDA_TESTS=ON")
-        self.file = Path(folder) / "options"
-        found = next(row for row in _runtime.libraries() if row["name"] == "NVRTC")
-        os.environ |= {
-            "REAL_NVRTC": found["file"],
-            "RECORDED_NVRTC": str(self.file),
-            "XCUDA_NVRTC": str(recorder),
-        }
-        os.environ["XCUDA_CACHE_DIR"] = str(Path(folder) / "cache")
-        self.read = 0
 
-    def told(self):
-        """The options of each compile since the last call."""
-        lines = self.file.read_text().splitlines() if self.file.exists() else []
-        fresh, self.read = lines[self.read :], len(lines)
-        return [line.split("|") for line in fresh]
+read = 0
+
+
+def told():
+    """The options of each compile since the last call."""
+    global read
+    file = Path(os.environ["RECORDED_NVRTC"])
+    lines = file.read_text().splitlines() if file.exists() else []
+    fresh, read = lines[read:], len(lines)
+    return [line.split("|") for line in fresh]
 
 
 def launch(kernel):
@@ -69,16 +73,15 @@ def launch(kernel):
 
 
 @on_fake()
-def test_a_launch_and_a_target_give_nvrtc_the_same_options(tmp_path):
-    recorder = Recorder(tmp_path)
+def test_a_launch_and_a_target_give_nvrtc_the_same_options():
     target = "sm_%d%d" % cuda.Device().compute_capability
     plain = None
     for name, (options, words) in OPTIONS.items():
         kernel = cuda.kernel(mixed, **options)
         launch(kernel)
-        (launched,) = recorder.told()
+        (launched,) = told()
         kernel.compile(TYPES, target=target)
-        (targeted,) = recorder.told()
+        (targeted,) = told()
         assert launched == targeted, name
         plain = plain or launched
         assert [word for word in launched if word not in plain] == words, name
@@ -86,28 +89,26 @@ def test_a_launch_and_a_target_give_nvrtc_the_same_options(tmp_path):
 
 
 @on_fake()
-def test_no_answer_comes_out_of_the_drivers_cache(tmp_path):
+def test_no_answer_comes_out_of_the_drivers_cache():
     """From CUDA 12.9 on NVRTC keeps one, by a key of its own; a compile that it answers has no log, which tells of spills."""
-    recorder = Recorder(tmp_path)
     cuda.kernel(mixed).compile(TYPES, target="sm_90")
-    (told,) = recorder.told()
+    (words,) = told()
     version = next(row for row in _runtime.libraries() if row["name"] == "NVRTC")["version"]
     number = tuple(int(part) for part in version.split()[1].rstrip(",").split("."))
-    assert ("--no-cache" in told) == (number >= (12, 9))
-    assert "--ptxas-options=-v" in told
+    assert ("--no-cache" in words) == (number >= (12, 9))
+    assert "--ptxas-options=-v" in words
 
 
 @on_fake()
-def test_every_option_is_part_of_the_keys(tmp_path):
-    recorder = Recorder(tmp_path)
+def test_every_option_is_part_of_the_keys():
     images = {}
     for name, (options, _) in OPTIONS.items():
         launch(kernel := cuda.kernel(mixed, **options))
-        assert len(recorder.told()) == 1, f"{name}: another's machine code was taken"
+        assert len(told()) == 1, f"{name}: another's machine code was taken"
         images[name] = kernel.specialisations[-1]
         assert images[name]["source"] == "compiled"
         launch(again := cuda.kernel(mixed, **options))
-        assert again.specialisations[-1]["source"] == "memory" and not recorder.told(), name
+        assert again.specialisations[-1]["source"] == "memory" and not told(), name
     # What each asks for is seen in what came of it.
     assert images["plain"]["local_bytes"] > 0 == images["fastmath"]["local_bytes"]
     assert images["two"]["local_bytes"] == 0 and images["two"]["registers"] <= 24
@@ -126,30 +127,28 @@ def test_every_option_is_part_of_the_keys(tmp_path):
     assert there.returncode == 0, there.stderr
     want = [f"{name},disk,{s['registers']},{s['local_bytes']}" for name, s in images.items()]
     assert there.stdout.splitlines() == want
-    assert not recorder.told()
+    assert not told()
 
 
 @on_fake()
 @pytest.mark.parametrize("variable", ["XCUDA_NVRTC_OPTIONS", "NVRTC_APPEND_FLAGS"])
-def test_options_of_the_environment_are_part_of_the_keys(tmp_path, variable):
-    recorder = Recorder(tmp_path)
+def test_options_of_the_environment_are_part_of_the_keys(variable):
     launch(cuda.kernel(mixed))
     os.environ[variable] = "-DNOTHING"
     launch(cuda.kernel(mixed))
-    assert len(recorder.told()) == 2
+    assert len(told()) == 2
     launch(cuda.kernel(mixed))
-    assert not recorder.told()
+    assert not told()
 
 
 @on_fake()
 @pytest.mark.parametrize("options", [{}, {"optimize": "aggressive"}, {"optimize": "none"}])
 def test_what_was_saved_for_a_gpu_elsewhere_is_taken_there(tmp_path, options):
-    recorder = Recorder(tmp_path)
     target = "sm_%d%d" % cuda.Device().compute_capability
-    path = compile_kernel(mixed, **options).save(tmp_path / "k", TYPES, target=target)
-    assert recorder.told()
+    path = compile_kernel(mixed, **options).save(Path(tmp_path) / "k", TYPES, target=target)
+    assert told()
     kernel = load(path)
     launch(kernel)
     kernel(cuda.zeros(1000, "float32"), cuda.to_device(np.ones(1000, np.float32)))
     assert {s["source"] for s in kernel.specialisations} == {"file"}
-    assert not recorder.told()
+    assert not told()
