@@ -1,20 +1,19 @@
 """Instructions and allocations of a launch on the host: valgrind's counts of two loops of different length over the
 tests' driver, which computes nothing. The figures are those of a build, whatever the machine does meanwhile.
 
-    python bench/instructions.py [--tree]      # needs valgrind and the driver: a build with -DXCUDA_TESTS=ON
+    python bench/instructions.py [--tree] [bound ...]     # needs valgrind, and a build with -DXCUDA_TESTS=ON
 
---tree also prints where the instructions of a plain launch go, function by function."""
+--tree also prints where the instructions go, function by function."""
 
 import argparse
 import os
-import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-FEW, MANY = 1000, 4000
+FEW, MANY = 300, 1300
 LOOP = """
 import sys
 import numpy as np
@@ -59,56 +58,55 @@ def driver():
     return library()
 
 
-def run(tool, script, way, times, *options):
-    """What valgrind says of a loop."""
-    library = str(driver())
+def counts(script, way, times, folder):
+    """(instructions, allocations, instructions of each function itself) of a loop."""
+    library, file = str(driver()), Path(folder) / "counts"
     env = os.environ | {"XCUDA_DRIVER": library, "XCUDA_CUPTI": library, "XCUDA_DEVICE": "cuda:0"}
-    env["PYTHONHASHSEED"] = "0"
-    command = ["valgrind", f"--tool={tool}", *options, sys.executable, script, way, str(times)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    env |= {"PYTHONHASHSEED": "0", "FAKE_CUDA": "idle=1"}
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={file}", sys.executable, script]
+    done = subprocess.run([*command, way, str(times)], env=env, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr[-2000:])
-    return done.stderr
+    return read(file)
 
 
-def figure(text, pattern):
-    return int(re.search(pattern, text)[1].replace(",", ""))
+def read(file):
+    names, own, allocations, library, function, of_call = {}, {}, 0, "", "", False
+
+    def named(text, kind="function"):
+        number, _, name = text.partition(" ")
+        return names.setdefault((kind, number), name) if name else names[kind, number]
+
+    callee = ""
+    with open(file) as lines:
+        for line in lines:
+            if line.startswith("ob="):
+                library = named(line[3:-1], "library").rpartition("/")[2]
+            elif line.startswith("cob="):
+                named(line[4:-1], "library")
+            elif line.startswith("fn="):
+                function = f"{library}: {named(line[3:-1])}"
+            elif line.startswith("cfn="):
+                callee = named(line[4:-1])
+            elif line.startswith("calls="):
+                of_call = True  # the next line is what the call cost
+                if callee.split("'")[0] in ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign"):
+                    allocations += int(line[6:].split()[0])
+            elif line[0] in "0123456789+-*":
+                if not of_call:
+                    own[function] = own.get(function, 0) + int(line.split()[1])
+                of_call = False
+    return sum(own.values()), allocations, own
 
 
 def counted(script, way):
-    """(instructions, allocations) of one turn of the loop."""
-    instructions, allocations = [], []
-    for times in (FEW, MANY):
-        text = run("callgrind", script, way, times, "--callgrind-out-file=/dev/null")
-        instructions.append(figure(text, r"Collected : (\d+)"))
-        text = run("memcheck", script, way, times, "--leak-check=no", "--undef-value-errors=no")
-        allocations.append(figure(text, r"total heap usage: ([\d,]+) allocs"))
-    return [(b - a) / (MANY - FEW) for a, b in (instructions, allocations)]
-
-
-def tree(script):
+    """(instructions, allocations, {function: instructions}) of one turn of the loop."""
     with tempfile.TemporaryDirectory() as folder:
-        files = []
-        for times in (FEW, MANY):
-            files.append(Path(folder) / f"{times}.out")
-            run("callgrind", script, "k[grid, block](...)", times, f"--callgrind-out-file={files[-1]}")
-        own = [functions(file) for file in files]
-    spent = {name: (count - own[0].get(name, 0)) / (MANY - FEW) for name, count in own[1].items()}
-    for name, count in sorted(spent.items(), key=lambda item: -item[1])[:60]:
-        if count >= 4:
-            print(f"{count:8.1f}  {name[:150]}")
-
-
-def functions(file):
-    """Instructions in each function itself."""
-    text = subprocess.run(
-        ["callgrind_annotate", "--threshold=100", str(file)], capture_output=True, text=True
-    ).stdout
-    found = {}
-    for count, name in re.findall(r"^\s*([\d,]+) \([^)]*\)\s+(.*)$", text, re.MULTILINE):
-        name = re.sub(r"\S*/([^/\s:]+):", r"\1:", name, count=1)
-        found[name] = found.get(name, 0) + int(count.replace(",", ""))
-    return found
+        counts(script, way, 1, folder)  # fills the compile cache
+        few, many = (counts(script, way, times, folder) for times in (FEW, MANY))
+    turns = MANY - FEW
+    own = {name: (count - few[2].get(name, 0)) / turns for name, count in many[2].items()}
+    return (many[0] - few[0]) / turns, (many[1] - few[1]) / turns, own
 
 
 def main():
@@ -125,10 +123,16 @@ def main():
         for way in asked.ways:
             if way == "python":
                 continue
-            instructions, allocations = counted(script.name, way)
+            instructions, allocations, own = counted(script.name, way)
             print(f"| {way} | {instructions - base[0]:,.0f} | {allocations - base[1]:.2f} |", flush=True)
-        if asked.tree:
-            tree(script.name)
+            if asked.tree:
+                libraries = {}
+                for name, count in own.items():
+                    library = name.partition(":")[0]
+                    libraries[library] = libraries.get(library, 0) + count
+                print({name: round(count) for name, count in libraries.items() if abs(count) >= 1})
+                for name, count in sorted(own.items(), key=lambda item: -item[1])[:70]:
+                    print(f"{count:8.1f}  {name[:170]}")
 
 
 if __name__ == "__main__":
