@@ -62,6 +62,7 @@ void tune(nb::handle kernel, const std::string& only_on, bool routed, bool adapt
     k.options.tuning = std::move(t);
     k.program.reset();
     k.last.reset();
+    k.passed_by = nullptr;
     k.last_lowered.reset();
     k.steady = {};
 }
