@@ -148,7 +148,8 @@ bool Arguments::read(PyObject* object, const std::string& name) {
     Item& item = items_.emplace_back();
     item.given = Py_NewRef(object);
     if (DeviceArray* array = device_array(object)) {
-        values_.push_back(array->view);
+        if (array->key == 0) array->key = launch::key(array->view);
+        values_.emplace_back(array->view).known_key = array->key;
         item.buffer = array->buffer.get();
         take_device(array->buffer->device(), name);
         return true;
