@@ -155,6 +155,7 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
         made->module = lowering_ ? lowering_(types_of(signature))
                                  : frontend::lower(source_, types_of(signature), options_.checked);
     }
+    passes::mark_measured(made->module, options_.tuning.likely, options_.tuning.turns);
     if (!made->key) mark_small(made->module.kernel(), signature);
     made->asked = wanted;
     made->fixed = fix(made->module, wanted);
