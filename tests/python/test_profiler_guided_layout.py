@@ -31,7 +31,7 @@ def rare(y, x, n):
         y[i] = t
 
 
-def sample(n=300):
+def sample(n=512):
     x = np.linspace(0, 1, 64, dtype=np.float32)
     x[::32] = 6
     return np.zeros(n, np.float32), x, 64
@@ -57,19 +57,20 @@ def text_for_a_gpu(kernel):
 def test_branches_are_marked_by_their_line_from_the_kernels():
     plain = text_for_a_gpu(rare)["text"]
     assert "XC_LIKELY" not in plain and "XC_UNLIKELY" not in plain
-    made = text_for_a_gpu(variant_of(rare, likely=[(3, True), (6, False)]))["text"]
+    made = text_for_a_gpu(variant_of(rare, likely=[(2, True), (5, False)]))["text"]
     lines = [line for line in made.splitlines() if "LIKELY(" in line]
-    assert len(lines) == 2 and "XC_LIKELY(" in lines[0] and "XC_UNLIKELY(" in lines[1], made
+    guard, *tests = lines  # the loop is there twice, with checks and without
+    assert "XC_LIKELY(" in guard and len(tests) == 2 and all("XC_UNLIKELY(" in line for line in tests), made
     # A line without a branch marks nothing.
-    assert text_for_a_gpu(variant_of(rare, likely=[(5, True), (40, True)]))["text"] == plain
+    assert text_for_a_gpu(variant_of(rare, likely=[(3, True), (40, True)]))["text"] == plain
 
 
 @on_fake()
 def test_turns_are_written_out_on_a_gpu():
     plain = text_for_a_gpu(rare)
     made = text_for_a_gpu(variant_of(rare, turns=8))
-    assert "#pragma unroll 8" in made["text"] and "#pragma unroll" not in plain["text"]
-    assert len(made["cubin"]) > len(plain["cubin"])
+    assert "#pragma unroll 8" in made["text"] and "#pragma unroll 8" not in plain["text"]
+    assert made["cubin"] != plain["cubin"]
 
 
 @cuda.kernel
@@ -96,7 +97,7 @@ def test_only_loops_without_a_loop_inside_are_written_out():
 
 
 @pytest.mark.parametrize(
-    "changes", [{"likely": [(3, True), (6, False)]}, {"likely": [(6, True)]}, {"turns": 8}]
+    "changes", [{"likely": [(2, True), (5, False)]}, {"likely": [(5, True)]}, {"turns": 8}]
 )
 def test_results_stay(changes):
     y, x, n = sample()
@@ -108,10 +109,10 @@ def test_results_stay(changes):
 def test_the_branches_that_are_left_on_one_side_are_found():
     y, x, n = sample()
     rows, why = seen.branches(rare, (y, x, n))
-    assert not why and [row["from_kernel"] for row in rows] == [3, 6]
-    assert likely(rows) == ((3, True), (6, False))
+    assert not why and [row["from_kernel"] for row in rows] == [2, 5]
+    assert likely(rows) == ((2, True), (5, False))
     x[:] = np.arange(64) % 2 * 10
-    assert likely(seen.branches(rare, (y, x, n))[0]) == ((3, True),)
+    assert likely(seen.branches(rare, (y, x, n))[0]) == ((2, True),)
 
 
 def test_two_branches_of_a_line_are_left_alone():
@@ -138,7 +139,7 @@ def test_the_steps_of_the_search():
 
 
 def test_a_variant_comes_back_from_its_file():
-    variant = Variant("cuda:0", (64, 1, 1), likely=((3, True), (6, False)), turns=4)
+    variant = Variant("cuda:0", (64, 1, 1), likely=((2, True), (5, False)), turns=4)
     assert Variant.from_json(variant.to_json()) == variant
     assert (
         variant.words(["y", "x", "n"]) == "block 64, 4 turns of loops at once, branches laid out as they go"

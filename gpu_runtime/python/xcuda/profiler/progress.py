@@ -13,6 +13,7 @@ import xcuda
 
 AFTER = 1.0  # seconds before a line appears
 EVERY = 0.5  # and between lines
+LINGERS = 30.0  # seconds after a cell in which the thread looks for the next by itself
 
 _after: float | None = None if os.environ.get("XCUDA_PROGRESS", "") in ("0", "off") else AFTER
 
@@ -56,32 +57,38 @@ def last_line(what: str, name: str, seconds: float) -> str:
 
 
 class Teller:
-    """Tells of one cell after the other, on a thread that sleeps while no cell runs.
+    """Tells of one cell after the other, on a thread of its own.
 
     `show(text, which)` shows a line: the "first" of its cell, then a "next" or the "last" in its place.
-    `under_way(mark)` is the runtime's.
+    `under_way(mark)` is the runtime's. The thread is woken by no cell that comes soon after another: it would take
+    Python's lock from the cell's own code.
     """
 
     def __init__(self, show: Callable[[str, str], None], under_way: Callable[[int], list]):
         self.show, self.under_way = show, under_way
-        self.lock = (
-            threading.Lock()
-        )  # of all below; held while a line is shown, so that none comes after `end`
+        # Of all below; held while a line is shown, so that none comes after `end`.
+        self.lock = threading.Lock()
         self.wake = threading.Event()
         self.cell = 0  # its number; 0 where none runs
         self.cells = 0
+        self.begun = 0.0  # when the last cell began
         self.mark = 0
         self.longest: tuple[str, str, float] | None = None  # of what was told of
         self.pid: int | None = None  # of the process that the thread is in
+        self.asleep: float | None = None  # for so long at most, if nobody wakes it; None: for good
 
     def begin(self, mark: int) -> None:
+        after = show_progress()
         with self.lock:
             self.cells += 1
             self.cell, self.mark, self.longest = self.cells, mark, None
+            self.begun = time.monotonic()
             if self.pid != os.getpid():
-                self.pid = os.getpid()
+                self.pid, self.asleep = os.getpid(), None
                 threading.Thread(target=self.run, name="xcuda-progress", daemon=True).start()
-        self.wake.set()
+            too_long = self.asleep is None or (after is not None and after < self.asleep)
+        if too_long:
+            self.wake.set()
 
     def end(self) -> None:
         """Ends the cell: a line that stands there is replaced by what it was about and how long that took."""
@@ -98,14 +105,21 @@ class Teller:
 
     def run(self) -> None:
         while True:
-            self.wake.wait()
-            self.wake.clear()
-            cell, after = self.cell, show_progress()
-            if not cell or after is None:
+            with self.lock:
+                cell, after = self.cell, show_progress()
+                since = time.monotonic() - self.begun
+                due = bool(cell) and after is not None and since >= after
+                if due:
+                    self.asleep = min(EVERY, max(after, 0.01))
+                elif cell and after is not None:
+                    self.asleep = after - since
+                else:
+                    self.asleep = EVERY if since < LINGERS and after is not None else None
+                sleep = self.asleep
+            if due and not self.tell(cell, after):
                 continue
-            time.sleep(after)
-            while self.tell(cell, after):
-                time.sleep(min(EVERY, max(after, 0.01)))
+            self.wake.wait(sleep)
+            self.wake.clear()
 
     def tell(self, cell: int, after: float) -> bool:
         """Shows what is under way, if it has been for so long. False where the cell is over."""
