@@ -119,7 +119,8 @@ void record(Event event) {
 
 void record_launch(const std::shared_ptr<const Event>& like, double begin, std::uintptr_t stream,
                    std::shared_ptr<const device::Device::Launch> timing) {
-    if (ended_well(timing.get()) && timing->timed && timing->end >= timing->begin) {
+    // One that several workers shared took long enough for its record to be kept: it has their times.
+    if (ended_well(timing.get()) && timing->timed && timing->end >= timing->begin && timing->workers < 2) {
         const double seconds = timing->end - timing->begin;
         if (!add_to_last(like, stream, seconds)) append({like, nullptr, timing->begin, stream, seconds});
     } else {
@@ -186,6 +187,11 @@ void LaunchSum::add(const device::Device::Launch& launch) {
         add_timed(*this, launch.end - launch.begin);
     else
         ++calls;  // one of many in a row: its neighbours' time tells
+    if (launch.workers < 2) return;
+    ++shared;
+    workers += launch.workers;
+    busy += launch.busy;
+    busiest += launch.busiest;
 }
 
 Slice events_since(std::uint64_t mark, std::size_t launches) {

@@ -80,6 +80,9 @@ struct LaunchSum {
     int calls = 0, timed = 0;
     double total = 0, shortest = std::numeric_limits<double>::infinity(),
            longest = 0;  // seconds, of the timed
+    int shared = 0;      // by several threads of the CPU device, `workers` in all
+    std::int64_t workers = 0;
+    double busy = 0, busiest = 0;  // sums of Launch's
 
     void add(const device::Device::Launch& launch);
 };
