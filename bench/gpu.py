@@ -123,8 +123,12 @@ def bare_nvrtc(text):
         b"-default-device",
         b"-lineinfo",
         b"-w",
+        b"--ptxas-options=-v",
         b"--minimal",
     ]
+    _, *version = nvrtc.nvrtcVersion()
+    if tuple(version) >= (12, 9):
+        options.append(b"--no-cache")  # else it answers out of the driver's cache what we have just compiled
     begin = time.perf_counter()
     _, program = nvrtc.nvrtcCreateProgram(text.encode(), b"k.cu", 0, [], [])
     (result,) = nvrtc.nvrtcCompileProgram(program, len(options), options)

@@ -62,6 +62,8 @@ def kernel_figures(kernel: dict) -> list[Row]:
     if kernel["how"]:
         words = [_how(part) for part in kernel["how"].split(", ")]
         rows.append(Row("shape", "runs with", ", ".join(words), "computed"))
+    if "workers" in kernel:
+        rows.append(_workers(kernel["workers"], calls))
     rows.append(_occupancy(kernel["occupancy"]))
     for key, name in (
         ("registers", "registers"),
@@ -76,6 +78,14 @@ def kernel_figures(kernel: dict) -> list[Row]:
         rows.append(Row(key, name, figures.text(kernel[key]), figures.origin(kernel[key])))
     rows.append(_roofline(kernel["roofline"]))
     return list(_absent_together(rows)) + _counters(kernel.get("counters"))
+
+
+def _workers(workers: dict, calls: int) -> Row:
+    """The threads of the CPU device that shared a call."""
+    mean, longest = figures.text(workers["mean"]), figures.text(workers["longest"])
+    text = f"{workers['count']['value']:.3g} at work for {mean} each, the longest for {longest}"
+    some = f", {workers['calls']} calls that were shared" if workers["calls"] < calls else ""
+    return Row("time", f"workers of a call{some}", text, figures.origin(workers["mean"]))
 
 
 def _counters(counters: dict | None) -> list[Row]:

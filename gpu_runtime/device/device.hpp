@@ -223,9 +223,11 @@ public:
     struct Launch {
         std::atomic<bool> done{false};
         FaultRecord fault{-1, 0, {}, {}, {}};
-        double begin = 0, end = 0;            // seconds on base/clock's scale, once done
-        bool timed = true;                    // false: not measured, both are 0
-        int node = -1;                        // of a graph's replay: which of its launches the fault is of
+        double begin = 0, end = 0;     // seconds on base/clock's scale, once done
+        bool timed = true;             // false: not measured, both are 0
+        int workers = 0;               // threads of the CPU device that shared it; 0: it was not shared
+        double busy = 0, busiest = 0;  // seconds at work: of all of them, and of the one at work longest
+        int node = -1;                 // of a graph's replay: which of its launches the fault is of
         std::shared_ptr<const Launch> whole;  // of a graph's launch that the device does not time: the replay
         std::shared_ptr<const std::uint64_t>
             printed;  // a PrintBuffer and its words, to be read once done; or null

@@ -57,12 +57,13 @@ UnderWay::UnderWay(Doing what, std::string_view name, double begin, const std::a
       pieces_(pieces) {
     Slot* const slot = own();
     if (!slot) return;
+    slot_ = slot;
     outer_ = reinterpret_cast<const UnderWay*>(slot->word.load(std::memory_order_relaxed) & ~being_read);
     tell(*slot, this);
 }
 
 UnderWay::~UnderWay() {
-    if (Slot* const slot = own()) tell(*slot, outer_);
+    if (slot_) tell(*static_cast<Slot*>(slot_), outer_);
 }
 
 struct UnderWayReader {

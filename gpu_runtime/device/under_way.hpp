@@ -33,6 +33,7 @@ private:
     const std::atomic<std::int64_t>* const begun_;
     const std::int64_t pieces_;
     const UnderWay* outer_ = nullptr;
+    void* slot_ = nullptr;  // the thread's own
 };
 
 struct SeenUnderWay {

@@ -18,6 +18,7 @@ typedef double f64;
 #define XC_INLINE __attribute__((always_inline))
 #define XC_COLD __attribute__((noinline, cold, minsize))
 #define XC_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define XC_LIKELY(x) __builtin_expect(!!(x), 1)
 #define XC_INF32 __builtin_inff()
 #define XC_INF64 __builtin_inf()
 #define XC_NAN32 __builtin_nanf("")

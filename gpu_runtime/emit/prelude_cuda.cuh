@@ -16,6 +16,7 @@ typedef double f64;
 #define XC_INLINE
 #define XC_COLD
 #define XC_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define XC_LIKELY(x) __builtin_expect(!!(x), 1)
 #define XC_INF32 __int_as_float(0x7f800000)
 #define XC_INF64 __longlong_as_double(0x7ff0000000000000)
 #define XC_NAN32 __int_as_float(0x7fc00000)

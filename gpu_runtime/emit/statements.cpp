@@ -53,6 +53,11 @@ std::string told(const Writer& w, const Stmt& s, const std::string& condition) {
     return fmt::format("xc_took({}, {}, XC_HERE)", condition, s.site);
 }
 
+std::string expected(const Stmt& s, const std::string& condition) {
+    if (s.likely == 0) return condition;
+    return fmt::format("{}({})", s.likely > 0 ? "XC_LIKELY" : "XC_UNLIKELY", condition);
+}
+
 void loop_body(Writer& w, const Stmt& s, const std::string& broke) {
     if (w.module.trace && s.site >= 0) w.line(fmt::format("xc_passed(XC_TURN, {}, XC_HERE);", s.site));
     w.loops.push_back({broke});
@@ -79,6 +84,8 @@ void loop_range_stmt(Writer& w, const Stmt& s) {
     if (s.hint == Stmt::Hint::cold && !w.cpu()) w.line("#pragma unroll 1");
     const bool unrolled = s.hint == Stmt::Hint::unroll || s.hint == Stmt::Hint::neighbours;
     if (unrolled && !w.cpu()) w.line("#pragma unroll");
+    if (s.turns > 1 && s.hint == Stmt::Hint::none && !w.cpu())
+        w.line(fmt::format("#pragma unroll {}", s.turns));
     const auto step = passes::integer_of(s.exprs[2]);
     const std::string& v = w.name(s.var);
     if (w.function.vars[static_cast<std::size_t>(s.var)].role == Var::Role::hidden &&
@@ -250,7 +257,7 @@ void stmt(Writer& w, const Stmt& s) {
             tell_meeting(w, *s.exprs[0]);
             return;
         case Stmt::Kind::branch:
-            w.open(fmt::format("if ({})", told(w, s, w.expr(*s.exprs[0]))));
+            w.open(fmt::format("if ({})", expected(s, told(w, s, w.expr(*s.exprs[0])))));
             w.body(s.body);
             if (!s.orelse.empty()) {
                 --w.indent;

@@ -61,7 +61,9 @@ struct Stmt {
     TileOp tile;
     std::string
         text;  // machine; of a barrier on CUDA: the threads that meet, the first of the block, where not all do
-    bool narrow = false;  // loop_range, after passes/narrow: counts in 32 bits
+    bool narrow = false;     // loop_range, after passes/narrow: counts in 32 bits
+    std::int8_t likely = 0;  // branch, as passes/measured has seen it: 1 the body runs mostly, -1 mostly not
+    int turns = 0;           // loop_range on CUDA: so many are written out at once; 0: the compiler's choice
 };
 
 /// A product of tiles.

@@ -14,6 +14,8 @@ Bound bind(const std::shared_ptr<const Specialisation>& kernel, const device::Sh
            std::span<const Argument> arguments) {
     Bound bound{
         kernel, whole_shape(*kernel->lowered, shape), {}, event_of(*kernel, shape, automatic, arguments)};
+    bound.launched = bound.shape;
+    bound.launched.dynamic_shared_bytes += kernel->text.moved_shared_bytes;
     bound.packed.resize(kernel->lowered->layout.bytes);
     pack(kernel->lowered->layout, arguments, *kernel->device, bound.packed.data());
     return bound;
@@ -26,11 +28,10 @@ Started start(const Bound& bound, device::Stream* stream) {
     started.event = bound.event;
     note_launch(*bound.kernel);
     const double begin = now();
-    device::Shape launched = bound.shape;
-    launched.dynamic_shared_bytes += bound.kernel->text.moved_shared_bytes;
     const device::Range range(bound.kernel->facts->name);
     const device::UnderWay told(device::Doing::launch, bound.kernel->facts->name, begin);
-    started.timing = bound.kernel->device->launch(bound.kernel->function, launched, bound.packed, stream);
+    started.timing =
+        bound.kernel->device->launch(bound.kernel->function, bound.launched, bound.packed, stream);
     if (!started.timing) return started;
     record_launch(bound.event, begin, reinterpret_cast<std::uintptr_t>(stream), started.timing);
     return started;

@@ -15,6 +15,7 @@ struct Bound {
     device::Shape shape;
     std::vector<std::byte> packed;       // as the kernel reads its arguments
     std::shared_ptr<const Event> event;  // what the log gets, but for the time
+    device::Shape launched;              // with memory that the text has moved
 };
 
 /// As `start` takes them; the arguments' memory must stay where it is.

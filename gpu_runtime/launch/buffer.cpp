@@ -159,7 +159,7 @@ Buffer::~Buffer() {
     give_back(*device_, address_, bytes_, home_.get());
 }
 
-void Buffer::used_on(const std::shared_ptr<device::Stream>& stream) {
+void Buffer::note_use_on(const std::shared_ptr<device::Stream>& stream) {
     if (device::spilling.load(std::memory_order_relaxed)) [[unlikely]]
         if (auto* other_place = device::spilling_of(*device_)) other_place->note_use(address_);
     if (stream == home_) return;

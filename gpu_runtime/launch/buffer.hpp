@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "device/spilling.hpp"
 
 namespace xcuda::launch {
 
@@ -27,7 +28,10 @@ public:
     const std::shared_ptr<device::Device>& device() const { return device_; }
 
     /// Work on `stream` uses this memory from now on.
-    void used_on(const std::shared_ptr<device::Stream>& stream);
+    void used_on(const std::shared_ptr<device::Stream>& stream) {
+        if (stream != home_ || device::spilling.load(std::memory_order_relaxed)) [[unlikely]]
+            note_use_on(stream);
+    }
     /// Another library has it too, and may work on it in streams of its own: it goes back once all that the device is
     /// doing by then is done.
     void share() { shared_ = true; }
@@ -39,6 +43,7 @@ public:
 private:
     void* allocate();
     void let_go(std::shared_ptr<void> kept) const noexcept;
+    void note_use_on(const std::shared_ptr<device::Stream>& stream);
 
     std::shared_ptr<device::Device> device_;
     std::size_t bytes_;

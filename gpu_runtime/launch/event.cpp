@@ -119,12 +119,18 @@ void record(Event event) {
 
 void record_launch(const std::shared_ptr<const Event>& like, double begin, std::uintptr_t stream,
                    std::shared_ptr<const device::Device::Launch> timing) {
-    if (ended_well(timing.get()) && timing->timed && timing->end >= timing->begin) {
+    // One that several workers shared took long enough for its record to be kept: it has their times.
+    if (ended_well(timing.get()) && timing->timed && timing->end >= timing->begin && timing->workers < 2) {
         const double seconds = timing->end - timing->begin;
         if (!add_to_last(like, stream, seconds)) append({like, nullptr, timing->begin, stream, seconds});
     } else {
         append({like, std::move(timing), begin, stream});
     }
+}
+
+void record_replay(const std::shared_ptr<const Event>& replay, double begin, std::uintptr_t stream,
+                   std::shared_ptr<const device::Device::Launch> whole) {
+    append({replay, std::move(whole), begin, stream});
 }
 
 std::uint64_t mark(Detail detail) {
@@ -156,6 +162,24 @@ void add_timed(LaunchSum& sum, double seconds) {
     sum.longest = std::max(sum.longest, seconds);
 }
 
+void add_replay(Slice& slice, const Entry& entry, std::size_t& launches, const auto& sum_of) {
+    for (const auto& what : entry.what->each) {
+        if (launches == 0) {
+            ++sum_of(what).calls;
+            continue;
+        }
+        --launches;
+        auto one = std::make_shared<device::Device::Launch>();
+        one->timed = false;
+        one->done = true;
+        one->whole = entry.timing;
+        Event& e = slice.events.emplace_back(*what);
+        e.begin = e.end = entry.begin;
+        e.stream = entry.stream;
+        e.timing = std::move(one);
+    }
+}
+
 }  // namespace
 
 void LaunchSum::add(const device::Device::Launch& launch) {
@@ -163,6 +187,11 @@ void LaunchSum::add(const device::Device::Launch& launch) {
         add_timed(*this, launch.end - launch.begin);
     else
         ++calls;  // one of many in a row: its neighbours' time tells
+    if (launch.workers < 2) return;
+    ++shared;
+    workers += launch.workers;
+    busy += launch.busy;
+    busiest += launch.busiest;
 }
 
 Slice events_since(std::uint64_t mark, std::size_t launches) {
@@ -181,9 +210,11 @@ Slice events_since(std::uint64_t mark, std::size_t launches) {
     for (std::uint64_t n = begin; n < l.next; ++n) {
         const Entry& entry = l.events[n % kept];
         if (entry.what->kind == Event::Kind::launch) {
-            if (entry.timing && entry.timing->whole &&
-                (slice.replays.empty() || slice.replays.back() != entry.timing->whole))
-                slice.replays.push_back(entry.timing->whole);
+            if (!entry.what->each.empty()) {
+                slice.replays.push_back(entry.timing);
+                add_replay(slice, entry, launches, sum_of);
+                continue;
+            }
             if (entry.calls > 1) {
                 LaunchSum& sum = sum_of(entry.what);
                 sum.calls += entry.calls;

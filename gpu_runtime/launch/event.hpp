@@ -57,6 +57,7 @@ struct Event {
     double flops = 0, bytes_read = 0,
            bytes_written = 0;  // modelled (passes/cost); negative: could not be modelled
     std::shared_ptr<const device::CounterValues> counters;  // launches whose hardware counters were read
+    std::vector<std::shared_ptr<const Event>> each;  // in the log alone, of a graph's replay: its launches
 };
 
 /// Appends; thread-safe, cheap. Bounded: the oldest go first once 65,536 are kept (the count of lost ones is kept too).
@@ -67,6 +68,9 @@ XCUDA_API void record_launch(const std::shared_ptr<const Event>& like, double be
 /// Whether launches after a mark are told one by one, or only how many there were and their times' sum, least and most:
 /// what a cell's report shows of thousands, which leaves the processor's caches to the loop that makes them.
 enum class Detail { each, summed };
+/// A graph's replay whose launches the device does not time, `replay.each`: one entry of the log, told as its launches.
+XCUDA_API void record_replay(const std::shared_ptr<const Event>& replay, double begin, std::uintptr_t stream,
+                             std::shared_ptr<const device::Device::Launch> whole);
 /// A mark in the log; events after it are those of a cell or of a profiled block. The last mark's detail holds: launches
 /// are summed as far as they come one after the other, alike, in one stream, and are over and well when recorded.
 XCUDA_API std::uint64_t mark(Detail detail = Detail::each);
@@ -76,6 +80,9 @@ struct LaunchSum {
     int calls = 0, timed = 0;
     double total = 0, shortest = std::numeric_limits<double>::infinity(),
            longest = 0;  // seconds, of the timed
+    int shared = 0;      // by several threads of the CPU device, `workers` in all
+    std::int64_t workers = 0;
+    double busy = 0, busiest = 0;  // sums of Launch's
 
     void add(const device::Device::Launch& launch);
 };

@@ -108,26 +108,47 @@ std::shared_ptr<const Event> event_of(const Specialisation& kernel, const device
         std::size_t next = 0;  // to be replaced
     };
     constexpr std::size_t most_kernels = 512, most_of_kernel = 8;
-    thread_local std::unordered_map<const KernelFacts*, Kept> kept;  // the events keep the keys
-    thread_local std::vector<std::int64_t> figures;
-    figures.clear();
-    for (const Argument& a : arguments) {
-        if (a.is_array)
-            figures.insert(figures.end(), a.lengths.begin(), a.lengths.begin() + a.ndim);
-        else if (!is_fraction(a))
-            figures.push_back(static_cast<std::int64_t>(a.bits));
+    struct Thread {
+        std::unordered_map<const KernelFacts*, Kept> kept;  // the events keep the keys
+        const Kept* last = nullptr;
+        const KernelFacts* of = nullptr;
+    };
+    thread_local Thread mine;
+    const auto is_like = [&](const Entry& e) {
+        if (e.event->automatic_shape != automatic || !(e.event->shape == shape)) return false;
+        auto figure = e.figures.begin();  // a signature has so many, whatever they are
+        for (const Argument& a : arguments) {
+            if (a.is_array) {
+                for (int i = 0; i < a.ndim; ++i)
+                    if (*figure++ != a.lengths[static_cast<std::size_t>(i)]) return false;
+            } else if (!is_fraction(a) && *figure++ != static_cast<std::int64_t>(a.bits)) {
+                return false;
+            }
+        }
+        return std::ranges::all_of(e.read,
+                                   [&](const Read& r) { return arguments[r.first].bits == r.second; });
+    };
+    const KernelFacts* const facts = kernel.facts.get();
+    if (mine.of != facts) {
+        const auto found = mine.kept.find(facts);
+        mine.last = found != mine.kept.end() ? &found->second : nullptr;
+        mine.of = mine.last ? facts : nullptr;
     }
-    const auto same = [arguments](const Read& r) { return arguments[r.first].bits == r.second; };
-    if (const auto of_kernel = kept.find(kernel.facts.get()); of_kernel != kept.end())
-        for (const Entry& e : of_kernel->second.entries)
-            if (e.event->shape == shape && e.event->automatic_shape == automatic && e.figures == figures &&
-                std::ranges::all_of(e.read, same))
-                return e.event;
-    if (kept.size() >= most_kernels) kept.clear();
+    if (mine.last)
+        for (const Entry& e : mine.last->entries)
+            if (is_like(e)) return e.event;
+    if (mine.kept.size() >= most_kernels) mine.kept.clear();
     Entry made;
     made.event = std::make_shared<const Event>(made_event(kernel, shape, automatic, arguments, made.read));
-    made.figures = figures;
-    Kept& of_kernel = kept[kernel.facts.get()];
+    for (const Argument& a : arguments) {
+        if (a.is_array)
+            made.figures.insert(made.figures.end(), a.lengths.begin(), a.lengths.begin() + a.ndim);
+        else if (!is_fraction(a))
+            made.figures.push_back(static_cast<std::int64_t>(a.bits));
+    }
+    Kept& of_kernel = mine.kept[facts];
+    mine.last = &of_kernel;
+    mine.of = facts;
     if (of_kernel.entries.size() < most_of_kernel)
         return of_kernel.entries.emplace_back(std::move(made)).event;
     return (of_kernel.entries[of_kernel.next++ % most_of_kernel] = std::move(made)).event;
@@ -238,11 +259,12 @@ std::string Started::printed() const {
     return printed_text(timing->printed.get(), kernel->sites, kernel->lowered->whole_grid);
 }
 
-Started start(const std::shared_ptr<const Specialisation>& kernel, const device::Shape& asked, bool automatic,
+Started start(std::shared_ptr<const Specialisation> given, const device::Shape& asked, bool automatic,
               std::span<const Argument> arguments, device::Stream* stream) {
-    const device::Shape shape = whole_shape(*kernel->lowered, asked);
     Started started;
-    started.kernel = kernel;
+    started.kernel = std::move(given);
+    const Specialisation* const kernel = started.kernel.get();
+    device::Shape shape = whole_shape(*kernel->lowered, asked);
     if (shape.grid.count() == 0) return started;
 
     const emit::ArgumentLayout& layout = kernel->lowered->layout;
@@ -258,11 +280,10 @@ Started start(const std::shared_ptr<const Specialisation>& kernel, const device:
     started.event = event_of(*kernel, shape, automatic, arguments);
     note_launch(*kernel);
     const double begin = now();
-    device::Shape launched = shape;
-    launched.dynamic_shared_bytes += kernel->text.moved_shared_bytes;
+    shape.dynamic_shared_bytes += kernel->text.moved_shared_bytes;
     const device::Range range(kernel->facts->name);
     const device::UnderWay told(device::Doing::launch, kernel->facts->name, begin);
-    started.timing = kernel->device->launch(kernel->function, launched, {packed, layout.bytes}, stream);
+    started.timing = kernel->device->launch(kernel->function, shape, {packed, layout.bytes}, stream);
     if (!started.timing) return started;
     record_launch(started.event, begin, reinterpret_cast<std::uintptr_t>(stream), started.timing);
     return started;

@@ -43,7 +43,7 @@ struct Started {
 };
 
 /// `shape` has been checked; `arguments` match the specialisation's signature and are visible to the device.
-XCUDA_API Started start(const std::shared_ptr<const Specialisation>& kernel, const device::Shape& shape,
+XCUDA_API Started start(std::shared_ptr<const Specialisation> kernel, const device::Shape& shape,
                         bool automatic_shape, std::span<const Argument> arguments, device::Stream* stream);
 
 /// What the log keeps of such launches, but for their times.

@@ -67,19 +67,6 @@ ir::Module cpu_module(const Specialisation& made, const Options& asked, const de
     return passes::for_cpu(made.lowered->module, options);
 }
 
-ir::Module cuda_module(const Specialisation& made, const Options& asked) {
-    passes::CudaOptions options{
-        made.automatic, asked.tuning.order, asked.tuning.elements, asked.tuning.rows, {}, !made.long_grid};
-    if (made.block) options.block = {made.block->x, made.block->y, made.block->z};
-    ir::Module module = passes::for_cuda(made.lowered->module, options);
-    if (asked.most_threads > 0) {
-        module.most_threads = asked.most_threads;
-        module.least_blocks = asked.least_blocks;
-    }
-    module.most_cluster = asked.most_cluster;
-    return module;
-}
-
 void mark_small(ir::Function& kernel, const Signature& signature) {
     for (std::size_t i = 0; i < signature.size() && i < kernel.params.size(); ++i) {
         ir::Var& v = kernel.vars[static_cast<std::size_t>(kernel.params[i])];
@@ -88,6 +75,20 @@ void mark_small(ir::Function& kernel, const Signature& signature) {
 }
 
 }  // namespace
+
+ir::Module cuda_module(const Lowered& lowered, const Options& asked, bool automatic,
+                       const std::optional<device::Dim3>& block, bool long_grid) {
+    passes::CudaOptions options{automatic, asked.tuning.order, asked.tuning.elements, asked.tuning.rows,
+                                {},        !long_grid};
+    if (block) options.block = {block->x, block->y, block->z};
+    ir::Module module = passes::for_cuda(lowered.module, options);
+    if (asked.most_threads > 0) {
+        module.most_threads = asked.most_threads;
+        module.least_blocks = asked.least_blocks;
+    }
+    module.most_cluster = asked.most_cluster;
+    return module;
+}
 
 std::string device_label(const device::Info& info) {
     return info.kind == "cpu" ? info.kind : info.kind + ":" + std::to_string(info.ordinal);
@@ -154,6 +155,7 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
         made->module = lowering_ ? lowering_(types_of(signature))
                                  : frontend::lower(source_, types_of(signature), options_.checked);
     }
+    passes::mark_measured(made->module, options_.tuning.likely, options_.tuning.turns);
     if (!made->key) mark_small(made->module.kernel(), signature);
     made->asked = wanted;
     made->fixed = fix(made->module, wanted);
@@ -223,7 +225,8 @@ std::shared_ptr<const Specialisation> Program::specialise(const std::shared_ptr<
 
     ir::Module module;
     const auto emitted = [&] {
-        module = cpu ? cpu_module(*made, options_, info) : cuda_module(*made, options_);
+        module = cpu ? cpu_module(*made, options_, info)
+                     : cuda_module(*lowered, options_, automatic, made->block, long_grid);
         made->text = emit::emit(module, cpu ? emit::Target::cpu : emit::Target::cuda);
         made->options = compile_options(options_, module);
         return device::Source{made->text.source, made->text.entry, made->options};

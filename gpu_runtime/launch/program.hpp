@@ -142,6 +142,10 @@ inline bool is_long(const device::Shape& shape) {
            along(shape.grid.z, shape.block.z);
 }
 
+/// What a GPU's compiler is given of a kernel, at a launch as for a named target. `block`: a part of the text.
+ir::Module cuda_module(const Lowered& lowered, const Options& asked, bool automatic,
+                       const std::optional<device::Dim3>& block, bool long_grid);
+
 /// "cpu", "cuda:0".
 XCUDA_API std::string device_label(const device::Info& info);
 

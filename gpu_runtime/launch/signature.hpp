@@ -24,6 +24,7 @@ struct Argument {
     std::int8_t ndim = 0;
     std::uint64_t bits = 0, more_bits = 0;  // more: the imaginary part of a complex128
     void* address = nullptr;
+    std::uint32_t known_key = 0;  // key() of it, where it has been worked out before: never 0 for an array
     std::array<std::int64_t, max_ndim> lengths, strides;
 
     std::int64_t stride_unit() const {  // bytes
@@ -91,7 +92,7 @@ inline Key key(const Argument& a) {
 inline bool matches(const Signature& signature, std::span<const Argument> arguments) {
     if (signature.size() != arguments.size()) return false;
     for (std::size_t i = 0; i < arguments.size(); ++i)
-        if (signature[i] != key(arguments[i])) return false;
+        if (signature[i] != (arguments[i].known_key ? arguments[i].known_key : key(arguments[i]))) return false;
     return true;
 }
 XCUDA_API Signature signature(std::span<const Argument> arguments);

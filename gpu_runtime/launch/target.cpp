@@ -5,7 +5,6 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "device/ptx.hpp"
-#include "passes/cuda.hpp"
 
 namespace xcuda::launch {
 
@@ -13,15 +12,8 @@ namespace {
 
 emit::Text text_for(const Program& program, const Lowered& lowered, bool automatic,
                     const std::optional<device::Dim3>& block = std::nullopt) {
-    const Tuning& tuning = program.options().tuning;
-    passes::CudaOptions options{automatic, tuning.order, tuning.elements, tuning.rows, {}, true};
-    if (block && lowered.known_block) options.block = {block->x, block->y, block->z};
-    ir::Module module = passes::for_cuda(lowered.module, options);
-    if (program.options().most_threads > 0) {
-        module.most_threads = program.options().most_threads;
-        module.least_blocks = program.options().least_blocks;
-    }
-    module.most_cluster = program.options().most_cluster;
+    const ir::Module module =
+        cuda_module(lowered, program.options(), automatic, lowered.known_block ? block : std::nullopt, false);
     return emit::emit(module, emit::Target::cuda);
 }
 
@@ -47,7 +39,7 @@ Targeted compile_for(const Program& program, const Lowered& lowered, const std::
                         program.name(), lowered.shared_bytes, architecture,
                         info->limits.shared_bytes_per_block_optin),
             std::nullopt, "use smaller shared arrays");
-    made.source = {made.text.source, made.text.entry, program.options().words() + " verbose"};
+    made.source = {made.text.source, made.text.entry, program.options().words()};
     made.image = device::compile_for(architecture, made.source);
     if (moved > 0)
         made.image.attributes.shared_bytes = made.image.attributes.shared_bytes.value_or(0) + moved;

@@ -9,6 +9,7 @@
 
 #include "device/device.hpp"
 #include "launch/signature.hpp"
+#include "passes/measured.hpp"
 
 namespace xcuda::launch {
 
@@ -39,7 +40,9 @@ struct Tuning {
     std::optional<device::Dim3> block;
     std::optional<std::array<int, 3>> order;  // which of x, y, z each axis of cuda.grid becomes (GPU)
     std::optional<int> elements;              // 1: no vectors of neighbours (GPU)
-    std::optional<int> rows;  // of a thread's tile of elements, where the kernel allows one (GPU)
+    std::optional<int> rows;             // of a thread's tile of elements, where the kernel allows one (GPU)
+    std::vector<passes::Likely> likely;  // which way branches mostly go
+    int turns = 0;  // of the innermost loops, written out at once (GPU); 0: the compiler's choice
     bool operator==(const Tuning&) const = default;
 };
 

@@ -20,6 +20,10 @@ void add_counters(KernelRow& row, const device::CounterValues& read) {
 
 void add_sum(KernelRow& row, const launch::LaunchSum& sum) {
     row.calls += sum.calls;
+    row.shared += sum.shared;
+    row.workers += sum.workers;
+    row.busy += sum.busy;
+    row.busiest += sum.busiest;
     if (sum.timed == 0) return;
     row.timed += sum.timed;
     row.total += sum.total;
@@ -127,6 +131,14 @@ json counters_json(const KernelRow& row) {
     return {{"calls", row.counted}, {"values", std::move(values)}};
 }
 
+// A call's, of those that were shared.
+json workers_json(const KernelRow& row) {
+    return {{"calls", row.shared},
+            {"count", figure(static_cast<double>(row.workers) / row.shared, "1", From::measured)},
+            {"mean", figure(row.busy / static_cast<double>(row.workers), "s", From::measured)},
+            {"longest", figure(row.busiest / row.shared, "s", From::measured)}};
+}
+
 json place_json(const Place& place) { return {{"file", place.file}, {"line", place.line}}; }
 json dim_json(const device::Dim3& d) { return {d.x, d.y, d.z}; }
 
@@ -213,6 +225,7 @@ json to_json(const KernelRow& row) {
     };
     if (row.foreign) out["foreign"] = true;
     if (row.timed > 0 && row.timed < row.calls) out["timed"] = row.timed;
+    if (row.shared) out["workers"] = workers_json(row);
     if (row.counted) out["counters"] = counters_json(row);
     return out;
 }

@@ -26,7 +26,10 @@ struct KernelRow {
     int modelled = 0;                                     // timed calls with a model of their work
     double flops = 0, bytes_read = 0, bytes_written = 0;  // sums over those
     double modelled_seconds = 0;
-    int counted = 0;  // calls whose hardware counters were read
+    int shared = 0;  // calls that several threads of the CPU device shared, `workers` in all
+    std::int64_t workers = 0;
+    double busy = 0, busiest = 0;  // sums over those: seconds of all workers, and of the one at work longest
+    int counted = 0;               // calls whose hardware counters were read
     std::shared_ptr<const std::vector<device::Counter>> counters;
     std::vector<double> counter_sums;
 

@@ -58,7 +58,7 @@ nb::dict analyze(nb::handle callee, nb::tuple values, const std::string& archite
     return out;
 }
 
-// [{"line", "threads", "taken" and "divergent" as shares}] of the branches of a launch; host arrays are written to.
+// [{"line", "from_kernel" (lines, of its own ones), "threads", "taken" and "divergent" as shares}] of the branches of a launch; host arrays are written to.
 nb::list trace_branches(nb::handle callee, nb::tuple values) {
     KernelState& k = state_of(callee);
     Arguments arguments;
@@ -69,15 +69,18 @@ nb::list trace_branches(nb::handle callee, nb::tuple values) {
     const auto program = k.program;
     const launch::Signature signature = launch::signature(arguments.values());
     std::vector<profile::analysis::BranchCount> counts;
+    Place kernel;
     {
         Released released;
-        counts = profile::analysis::count_branches(*program, *program->lower(signature), arguments.values(),
-                                                   shape, k.name);
+        const auto lowered = program->lower(signature);
+        kernel = lowered->module.kernel().place;
+        counts = profile::analysis::count_branches(*program, *lowered, arguments.values(), shape, k.name);
     }
     nb::list out;
     for (const auto& c : counts) {
         nb::dict row;
         row["line"] = c.place.line;
+        if (c.place.file == kernel.file) row["from_kernel"] = c.place.line - kernel.line;
         row["threads"] = c.threads;
         row["taken"] = static_cast<double>(c.taken) / static_cast<double>(c.threads);
         row["divergent"] = static_cast<double>(c.divergent) / static_cast<double>(c.warps);

@@ -116,7 +116,8 @@ void Arguments::clear() noexcept {
     staged_.clear();
     foreign_streams_.clear();
     expected_device_ = nullptr;
-    device_.reset();
+    device_ = nullptr;
+    foreign_device_.reset();
     host_arrays_ = foreign_arrays_ = false;
 }
 
@@ -147,15 +148,17 @@ bool Arguments::read(PyObject* object, const std::string& name) {
     Item& item = items_.emplace_back();
     item.given = Py_NewRef(object);
     if (DeviceArray* array = device_array(object)) {
-        values_.push_back(array->view);
-        item.buffer = array->buffer;
+        if (array->key == 0) array->key = launch::key(array->view);
+        values_.emplace_back(array->view).known_key = array->key;
+        item.buffer = array->buffer.get();
         take_device(array->buffer->device(), name);
         return true;
     }
     if (const auto array = numeric_as_device(object)) {
         values_.push_back(array->view);
-        item.buffer = array->buffer;
-        take_device(array->buffer->device(), name);
+        item.held = array->buffer;
+        item.buffer = item.held.get();
+        take_device(item.buffer->device(), name);
         return true;
     }
     launch::Argument& value = values_.emplace_back();
@@ -339,7 +342,8 @@ bool Arguments::read_foreign(Item& item, launch::Argument& value, PyObject* obje
         return true;
     }
     item.on_device = foreign_arrays_ = true;
-    take_device(found.device, name);
+    if (!foreign_device_) foreign_device_ = found.device;
+    take_device(foreign_device_ == found.device ? foreign_device_ : found.device, name);
     if (found.stream &&
         std::find(foreign_streams_.begin(), foreign_streams_.end(), *found.stream) == foreign_streams_.end())
         foreign_streams_.push_back(*found.stream);
@@ -361,11 +365,11 @@ void Arguments::take_address(std::size_t i, DType dtype) {
 
 void Arguments::take_device(const std::shared_ptr<device::Device>& device, const std::string& name) {
     if (!device_)
-        device_ = device;
-    else if (device_ != device)
+        device_ = &device;
+    else if (*device_ != device)
         wrong("ValueError",
               fmt::format("'{}' lives on {}, other arguments on {}", name, device->info().name,
-                          device_->info().name),
+                          (*device_)->info().name),
               "copy them to one device");
 }
 

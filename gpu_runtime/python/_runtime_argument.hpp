@@ -36,7 +36,7 @@ public:
     void take_address(std::size_t i, DType dtype);
 
     /// The device where the device arrays live; null where there is none. Throws where they live on several.
-    const std::shared_ptr<device::Device>& device() const { return device_; }
+    const std::shared_ptr<device::Device>& device() const { return device_ ? *device_ : none_; }
     bool has_host_arrays() const { return host_arrays_; }
     bool on_host(std::size_t i) const {
         return values_[i].is_array && !items_[i].buffer && !items_[i].on_device;
@@ -85,8 +85,9 @@ private:
         PyObject* stand_in = nullptr;   // owned: the copy that the kernel works on
         void (*drop)(void*) = nullptr;  // DLPack's deleter
         void* dropped = nullptr;
-        std::shared_ptr<launch::Buffer> buffer;  // device arrays
-        bool on_device = false;                  // another library's device array
+        launch::Buffer* buffer = nullptr;      // device arrays: held by `given`, or by `held`
+        std::shared_ptr<launch::Buffer> held;  // of an array that was made to be read
+        bool on_device = false;                // another library's device array
         const char* why_readonly = "";
     };
     struct Staged {
@@ -113,7 +114,9 @@ private:
     std::vector<std::uintptr_t> foreign_streams_;  // each once
     const std::shared_ptr<device::Device>* expected_device_ = nullptr;
     device::Stream* expected_stream_ = nullptr;
-    std::shared_ptr<device::Device> device_;
+    const std::shared_ptr<device::Device>* device_ = nullptr;  // a buffer's, or:
+    std::shared_ptr<device::Device> foreign_device_;
+    static inline const std::shared_ptr<device::Device> none_;
     bool host_arrays_ = false, foreign_arrays_ = false;
 };
 

@@ -145,7 +145,7 @@ void expect_bytes(const launch::Extent& e, const Py_buffer& host) {
 // A copy that goes on while the caller does: what it uses is kept until then.
 void keep_until_copied(const std::shared_ptr<device::Device>& device,
                        const std::shared_ptr<device::Stream>& stream, std::shared_ptr<void> keeps) {
-    auto work = std::make_shared<InFlight>();
+    auto work = make_recycled<InFlight>();
     work->device = device;
     work->stream = stream;
     work->keeps = std::move(keeps);

@@ -20,6 +20,7 @@ struct DeviceArray {
     launch::Argument view;  // address inside the buffer, lengths, strides in elements
     LaunchSite made;        // where the memory was asked for
     double since = now();   // when
+    launch::Key key = 0;    // of the view, once a launch has asked
 
     std::int64_t nbytes() const { return view.elements() * static_cast<std::int64_t>(info(view.dtype).size); }
 };

@@ -30,11 +30,16 @@ LaunchSite LaunchSite::here() {
     LaunchSite site;
     nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
     const auto raw = [&frame] { return reinterpret_cast<PyFrameObject*>(frame.ptr()); };
-    while (frame.is_valid() && is_ours(raw()))
-        frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(raw())));
-    if (frame.is_valid()) {
-        site.code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(raw())));
+    static PyObject* last = nullptr;  // the user's code that was met last: a loop's launches are from one
+    for (; frame.is_valid(); frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(raw())))) {
+        nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(raw())));
+        if (code.ptr() != last) {
+            if (is_ours(raw())) continue;
+            Py_XSETREF(last, Py_NewRef(code.ptr()));
+        }
+        site.code = std::move(code);
         site.instruction = PyFrame_GetLasti(raw());
+        break;
     }
     return site;
 }

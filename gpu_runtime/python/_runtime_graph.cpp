@@ -34,7 +34,7 @@ namespace {
 
 void begin(Graph* self) {
     const auto& device = current_device();
-    new (self) Graph{device, device->begin_capture(), nullptr, {}, {}, 0, {}};
+    new (self) Graph{device, device->begin_capture(), nullptr, {}, {}, 0, {}, nullptr};
 }
 
 void end(Graph& g) {
@@ -48,18 +48,17 @@ void end(Graph& g) {
 std::shared_ptr<device::Device::Launch> recorded_replay(const Graph& g, device::Stream* stream) {
     const double begin = now();
     const auto timed = std::dynamic_pointer_cast<device::TimedGraph>(g.made);
-    std::vector<std::shared_ptr<device::Device::Launch>> each(g.launches.size());
-    for (auto& one : each) {
-        one = std::make_shared<device::Device::Launch>();
-        one->timed = timed != nullptr;
-        one->done = !timed;
+    const auto number = reinterpret_cast<std::uintptr_t>(stream);
+    if (!timed) {
+        auto whole = g.device->replay(g.made, stream);
+        if (g.replay) launch::record_replay(g.replay, begin, number, whole);
+        return whole;
     }
-    const auto whole = timed ? timed->replay(stream, each) : g.device->replay(g.made, stream);
-    if (!timed)
-        for (auto& one : each) one->whole = whole;
+    std::vector<std::shared_ptr<device::Device::Launch>> each(g.launches.size());
+    for (auto& one : each) one = make_recycled<device::Device::Launch>();
+    const auto whole = timed->replay(stream, each);
     for (std::size_t i = 0; i < each.size(); ++i)
-        launch::record_launch(g.launches[i].event, begin, reinterpret_cast<std::uintptr_t>(stream),
-                              std::move(each[i]));
+        launch::record_launch(g.launches[i].event, begin, number, std::move(each[i]));
     return whole;
 }
 
@@ -70,12 +69,18 @@ void replay(const std::shared_ptr<Graph>& g, const Stream* given) {
                                 g->device->info().name);
     const auto stream = given ? given->stream : stream_on(g->device);
     const bool runs_in_place = !stream && g->device->host_accessible();
-    auto work = std::make_shared<InFlight>();
+    auto work = make_recycled<InFlight>();
     work->device = g->device;
     work->stream = stream;
     work->graph = g;
     work->keeps = g;
     work->site = LaunchSite::here();
+    if (!g->replay && !g->launches.empty()) {
+        launch::Event all{};
+        all.kind = launch::Event::Kind::launch;
+        for (const launch::Bound& bound : g->launches) all.each.push_back(bound.event);
+        g->replay = std::make_shared<const launch::Event>(std::move(all));
+    }
     {
         const Waiting waiting(runs_in_place);
         work->started.timing = recorded_replay(*g, stream.get());

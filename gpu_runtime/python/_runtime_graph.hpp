@@ -24,6 +24,8 @@ struct Graph {
     // What the log has of launches like one another: as they were captured, and as replays have it.
     std::map<std::shared_ptr<const launch::Event>, std::shared_ptr<const launch::Event>> replayed;
 
+    std::shared_ptr<const launch::Event> replay;  // of them all; made by the first replay
+
     /// Which of its launches a replay's fault is of; null where there is none.
     const launch::Bound* launch_of(const device::Device::Launch& replay) const;
     std::optional<Error> error(const device::Device::Launch& replay) const;

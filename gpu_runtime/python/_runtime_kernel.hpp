@@ -49,6 +49,8 @@ struct KernelState {
     std::vector<Capture> captures;
     std::shared_ptr<const launch::Lowered> last_lowered;  // of the last calls
     std::shared_ptr<const launch::Specialisation> last;
+    std::optional<device::Shape> passed;  // the shape of a call that was launched by `last`: it has been checked
+    const launch::Specialisation* passed_by = nullptr;
     std::optional<device::Shape> last_shape;
     bool last_automatic = false;
     std::uint64_t launches = 0;

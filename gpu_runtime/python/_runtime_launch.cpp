@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "_runtime_check.hpp"
@@ -159,6 +160,7 @@ bool force_copies(bool forced) { return std::exchange(copies_forced, forced); }
 launch::Program& KernelState::current_program() {
     if (program && std::all_of(captures.begin(), captures.end(), unchanged)) return *program;
     last.reset();
+    passed_by = nullptr;
     last_lowered.reset();
     steady = {};
     const nb::object captured = about.attr("capture")();
@@ -291,19 +293,24 @@ std::shared_ptr<device::Device> held_to(const KernelState& k, const std::shared_
 }
 
 struct Destination {
-    std::shared_ptr<device::Device> device;
+    std::shared_ptr<device::Device> device;  // owns nothing: devices live as long as the process
     std::shared_ptr<device::Stream> stream;
     Graph* graph;  // null but for a capture
 };
 
+// Costs no count, which is shared by all threads.
+std::shared_ptr<device::Device> unowned(const std::shared_ptr<device::Device>& device) {
+    return {std::shared_ptr<void>(), device.get()};
+}
+
 // The device: the arrays', the stream's, the current one.
 Destination destination(const KernelState& k, const Configuration& where, const Stream* stream,
                         const Arguments& arguments) {
-    std::shared_ptr<device::Device> device = arguments.device();
+    std::shared_ptr<device::Device> device = unowned(arguments.device());
     if (!k.only_on.empty())
         device = held_to(k, device, stream ? stream->device : nullptr);
     else if (!device)
-        device = stream ? stream->device : current_device();
+        device = unowned(stream ? stream->device : current_device());
     if (!stream) return {std::move(device), nullptr, nullptr};
     if (stream->device == device) return {std::move(device), stream->stream, stream->graph.get()};
     if (where.stream.is_valid())
@@ -333,7 +340,27 @@ std::pair<std::shared_ptr<const launch::Specialisation>, device::Shape> speciali
                     fmt::format("{}: a block of {} threads is larger than its launch_bounds allow, {} "
                                 "(CUDA_ERROR_INVALID_VALUE)",
                                 k.name, shape.block.count(), most));
-    return {k.specialised_for(lowered, device, shape, !where.shape), shape};
+    auto found = k.specialised_for(lowered, device, shape, !where.shape);
+    const bool again = where.shape && found == k.last && found->lowered == k.last_lowered &&
+                       !k.options.door && !k.options.tuning.adaptive;
+    k.passed = again ? where.shape : std::nullopt;
+    k.passed_by = again ? found.get() : nullptr;
+    return {std::move(found), shape};
+}
+
+// What the last call of this shape was launched by, where this one is like it; else null.
+std::shared_ptr<const launch::Specialisation> as_before(KernelState& k, const Configuration& where,
+                                                        const device::Device* device, Arguments& arguments) {
+    if (!where.shape || !k.program || !std::all_of(k.captures.begin(), k.captures.end(), unchanged))
+        return nullptr;
+    // From here on nothing of Python's runs, so that nobody changes the kernel's state meanwhile.
+    const launch::Specialisation* last = k.last.get();
+    if (!last || k.passed_by != last || last->lowered != k.last_lowered || last->device.get() != device ||
+        !(*k.passed == *where.shape) || !launch::matches(last->lowered->signature, arguments.values()))
+        return nullptr;
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+        if (arguments.readonly(i) && last->lowered->writes(i)) return nullptr;
+    return k.last;
 }
 
 // The launch becomes a part of the graph that the stream captures.
@@ -398,15 +425,20 @@ std::shared_ptr<InFlight> launch_once(KernelState& k, const Configuration& where
 
     const Destination to = destination(k, where, stream, *arguments);
     const auto& [device, on, graph] = to;
-    const auto [specialised, shape] = specialise(k, where, device, *arguments);
-    const auto& lowered = specialised->lowered;
+    device::Shape shape;
+    std::shared_ptr<const launch::Specialisation> specialised = as_before(k, where, device.get(), *arguments);
+    if (specialised) [[likely]]
+        shape = *where.shape;
+    else
+        std::tie(specialised, shape) = specialise(k, where, device, *arguments);
+    const launch::Lowered* const lowered = specialised->lowered.get();
     k.last_shape = shape;
     k.last_automatic = !where.shape;
     ++k.launches;
 
     // One that came while it compiled: once it runs, only the next one would stop it.
     if (PyErr_CheckSignals() < 0) throw nb::python_error();
-    auto work = std::make_shared<InFlight>();
+    auto work = make_recycled<InFlight>();
     work->device = device;
     work->stream = on;
     const bool host = arguments->has_host_arrays();
@@ -425,7 +457,8 @@ std::shared_ptr<InFlight> launch_once(KernelState& k, const Configuration& where
     if (arguments->has_foreign_streams()) arguments->wait_for_others(*device, on.get());
     {
         const Waiting waiting(runs_in_place);
-        work->started = launch::start(specialised, shape, !where.shape, arguments->values(), on.get());
+        work->started =
+            launch::start(std::move(specialised), shape, !where.shape, arguments->values(), on.get());
     }
     if (!work->started.timing) return work;
     if (arguments->has_foreign_streams()) arguments->let_others_wait(*device, on.get());
@@ -520,8 +553,8 @@ void launch_bound(BoundLaunch& b, const Configuration& where) {
     k.last_shape = b.bound.shape;
     k.last_automatic = b.bound.event->automatic_shape;
     ++k.launches;
-    auto work = std::make_shared<InFlight>();
-    work->device = b.device;
+    auto work = make_recycled<InFlight>();
+    work->device = unowned(b.device);
     work->stream = on;
     if (on) b.arguments->used_on(on);
     const bool runs_in_place = !on && b.device->host_accessible();

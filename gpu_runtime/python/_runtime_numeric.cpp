@@ -305,7 +305,7 @@ arrays::Queue queue_on(const std::shared_ptr<device::Device>& device) {
                 throw *error;
             return;
         }
-        auto work = std::make_shared<InFlight>();
+        auto work = make_recycled<InFlight>();
         work->device = device;
         work->stream = stream;
         work->started = std::move(started);

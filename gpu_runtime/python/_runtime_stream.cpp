@@ -47,6 +47,20 @@ void wait_for(device::Device& device, device::Stream* stream) {
     }
 }
 
+// Those that `goes` says it of, in their order.
+template <class Goes>
+std::vector<std::shared_ptr<InFlight>> take_from_flying(Goes goes) {
+    std::vector<bool> which(flying.size());
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < which.size(); ++i) count += which[i] = goes(*flying[i]);  // may throw
+    std::vector<std::shared_ptr<InFlight>> taken, kept;
+    taken.reserve(count);
+    kept.reserve(flying.size() - count);
+    for (std::size_t i = 0; i < which.size(); ++i) (which[i] ? taken : kept).push_back(std::move(flying[i]));
+    flying.swap(kept);
+    return taken;
+}
+
 bool on(const InFlight& work, const device::Device* device, const device::Stream* stream, bool whole_device) {
     return work.device.get() == device && (whole_device || work.stream.get() == stream);
 }
@@ -69,7 +83,7 @@ std::string InFlight::kernel() const {
 }
 
 std::optional<Error> InFlight::untold() const {
-    if (told) return std::nullopt;
+    if (told || (started.timing && started.timing->fault.kind == 0)) return std::nullopt;
     auto found = error();
     if (found && stopped && found->python_type == "KeyboardInterrupt") return std::nullopt;
     return found;
@@ -99,13 +113,8 @@ void in_flight(std::shared_ptr<InFlight> work) {
     static std::size_t look_at = looked_at_from;
     if (flying.size() >= look_at) {
         work->device->finished(work->stream.get());  // marks those that are done
-        std::vector<std::shared_ptr<InFlight>> landed;
-        std::erase_if(flying, [&](const auto& w) {
-            if (!w->done() || w->untold()) return false;
-            landed.push_back(w);
-            return true;
-        });
-        for (const auto& w : landed) w->land();
+        for (const auto& w : take_from_flying([](const InFlight& w) { return w.done() && !w.untold(); }))
+            w->land();
         look_at = std::max(looked_at_from, 2 * flying.size());
     }
     flying.push_back(std::move(work));
@@ -162,12 +171,8 @@ void synchronize(const std::shared_ptr<device::Device>& device, const std::share
     } catch (nb::python_error&) {
         interrupted = std::current_exception();
     }
-    std::vector<std::shared_ptr<InFlight>> landed;
-    std::erase_if(flying, [&](const auto& w) {
-        if (!on(*w, device.get(), stream.get(), whole_device) || !w->done()) return false;
-        landed.push_back(w);
-        return true;
-    });
+    const auto landed = take_from_flying(
+        [&](const InFlight& w) { return on(w, device.get(), stream.get(), whole_device) && w.done(); });
     if (interrupted) {
         for (const auto& w : landed) w->show_printed();
         const auto cut_short = [&](const auto& w) {

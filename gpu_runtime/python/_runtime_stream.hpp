@@ -9,6 +9,7 @@
 #include <string>
 
 #include "_runtime_error.hpp"
+#include "base/recycled.hpp"
 #include "device/device.hpp"
 #include "launch/launch.hpp"
 

@@ -22,6 +22,7 @@ void bind_tiles(nb::module_& module) {
             k.fixed_parameters = constants;
             k.program.reset();
             k.last.reset();
+            k.passed_by = nullptr;
             k.last_lowered.reset();
         },
         nb::arg("kernel"), nb::arg("constants"), nb::arg("as_target") = "", nb::arg("hints") = "");

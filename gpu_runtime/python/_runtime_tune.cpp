@@ -31,9 +31,11 @@ launch::Argument read_one(nb::handle value, const std::string& name) {
     return one.values()[0];
 }
 
-// Before its first call. fixed: [(parameter, axis or -1, value or length)].
+// Before its first call. fixed: [(parameter, axis or -1, value or length)]. likely: [(line from the kernel's own, whether
+// the branch there is mostly taken)].
 void tune(nb::handle kernel, const std::string& only_on, bool routed, bool adaptive, nb::handle block,
-          nb::handle order, nb::handle elements, nb::handle rows, nb::list fixed) {
+          nb::handle order, nb::handle elements, nb::handle rows, nb::list fixed, nb::list likely,
+          int turns) {
     KernelState& k = state_of(kernel);
     k.only_on = only_on;
     k.routed = routed;
@@ -59,9 +61,13 @@ void tune(nb::handle kernel, const std::string& only_on, bool routed, bool adapt
                 : nb::cast<std::uint64_t>(nb::object(entry[2]));
         t.fixed.push_back(f);
     }
+    for (nb::handle entry : likely)
+        t.likely.push_back({nb::cast<int>(nb::object(entry[0])), nb::cast<bool>(nb::object(entry[1]))});
+    t.turns = turns;
     k.options.tuning = std::move(t);
     k.program.reset();
     k.last.reset();
+    k.passed_by = nullptr;
     k.last_lowered.reset();
     k.steady = {};
 }
@@ -98,6 +104,7 @@ nb::dict layout(nb::handle kernel, nb::tuple values) {
     out["free"] = lowered->automatic.free;
     out["elements"] = lowered->automatic.elements;
     out["most_rows"] = lowered->automatic.most_rows;
+    out["loops"] = passes::innermost_loops(lowered->module);
     const auto& order = lowered->automatic.order;
     out["order"] = nb::make_tuple(order[0], order[1], order[2]);
     return out;
@@ -134,7 +141,8 @@ void bind_tune(nb::module_& module) {
     module.def("tune", &tune, nb::arg("kernel"), nb::kw_only(), nb::arg("only_on") = "",
                nb::arg("routed") = false, nb::arg("adaptive") = false, nb::arg("block").none() = nb::none(),
                nb::arg("order").none() = nb::none(), nb::arg("elements").none() = nb::none(),
-               nb::arg("rows").none() = nb::none(), nb::arg("fixed") = nb::list());
+               nb::arg("rows").none() = nb::none(), nb::arg("fixed") = nb::list(),
+               nb::arg("likely") = nb::list(), nb::arg("turns") = 0);
     module.def("layout", &layout, nb::arg("kernel"), nb::arg("values"));
     module.def("launch_seconds", &launch_seconds, nb::arg("mark"));
     module.def("fixed_in", &fixed_in, nb::arg("kernel"));

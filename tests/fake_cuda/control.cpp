@@ -30,6 +30,7 @@ constexpr Named options[] = {
     {"fault_length", &Options::fault_length},
     {"drop", &Options::drop},
     {"drops_nan", &Options::drops_nan},
+    {"idle", &Options::idle},
     {"astray", &Options::astray},
     {"no_numbers", &Options::no_numbers},
     {"untold", &Options::untold},

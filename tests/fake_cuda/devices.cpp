@@ -183,6 +183,7 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice, unsigned) {
 
 // A reset leaves the thread's current context as it is, and it may be destroyed.
 CUresult cuCtxGetCurrent(CUcontext* context) {
+    if (state().options.idle) return *context = reinterpret_cast<CUcontext>(current()), CUDA_SUCCESS;
     return enter("cuCtxGetCurrent", Needs::driver, [&] {
         *context = reinterpret_cast<CUcontext>(current());
         return CUDA_SUCCESS;

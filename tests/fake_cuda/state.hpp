@@ -38,6 +38,8 @@ struct Options {
     std::int64_t untold = 0;  // of so many kernels, the next, nothing; negative: of each so many-th
     std::int64_t graphs_whole = 0;  // 1: a record for each replay, none for its kernels
     std::int64_t drops_nan = 0;     // 1: the relu of products gives 0 for nan
+    std::int64_t idle =
+        0;  // 1: launches, events' records and questions whether work is over cost a few instructions
 };
 
 /// A failure to order: the calls of `function` after the first `after` ones answer `result`, `times` times.

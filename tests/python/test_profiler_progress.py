@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 from xcuda import _runtime, profiler
@@ -123,3 +124,64 @@ def test_threads_are_looked_at_while_they_work():
     cuda.synchronize()
     assert [x.copy_to_host()[0] for x in a] == counts
     assert "add_one" not in [name for _, name, _, _ in _runtime.under_way(mark)]
+
+
+class Woken(Teller):
+    """Counts how often its thread is woken, and when it looks at a cell."""
+
+    def __init__(self):
+        self.looked, self.seen, self.woken = [], threading.Event(), 0
+        super().__init__(lambda text, which: None, self.looks)
+        wake = self.wake.set
+
+        def counted():
+            self.woken += 1
+            wake()
+
+        self.wake.set = counted
+
+    def looks(self, mark):
+        self.looked.append(mark)
+        self.seen.set()
+        return []
+
+    def rests(self):
+        """Waits until the thread sleeps by itself."""
+        while self.asleep is None:
+            time.sleep(0.001)
+
+
+def test_the_thread_is_woken_by_the_first_of_many_cells_alone(after):
+    after(30.0)
+    told = Woken()
+    told.begin(0)
+    told.rests()
+    for mark in range(1, 200):
+        told.end()
+        told.begin(mark)
+    told.end()
+    assert told.woken == 1 and not told.looked
+
+
+def test_a_cell_that_runs_long_is_looked_at_in_time(after):
+    after(0.05)
+    told = Woken()
+    for mark in range(5):  # short ones before it
+        told.begin(mark)
+        told.end()
+    told.begin(5)
+    assert told.seen.wait(20) and set(told.looked) == {5}
+    told.end()
+    # A shorter time asks for a look before the thread would come by itself.
+    told.seen.clear()
+    after(0.01)
+    told.begin(6)
+    assert told.seen.wait(20) and told.looked[-1] == 6
+    told.end()
+
+
+@pytest.fixture
+def after():
+    before = profiler.show_progress()
+    yield profiler.show_progress
+    profiler.show_progress(False if before is None else before)

@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/recycled.hpp"
 #include "device/cpu/compiler.hpp"
 #include "device/cpu/fibers.hpp"
 #include "device/cpu/graph.hpp"
@@ -127,7 +128,7 @@ public:
             graph->steps.emplace_back(KeptLaunch{std::move(kernel), shape, PackedArguments(arguments)});
             return nullptr;
         }
-        auto launch = std::make_shared<Launch>();
+        auto launch = make_recycled<Launch>();
         if (shape.print_words > 0) launch->printed = print_buffer(shape.print_words);
         if (const auto queue = queue_of(stream)) {
             queue->push([launch, kernel = std::move(kernel), shape, packed = PackedArguments(arguments),

@@ -70,6 +70,9 @@ void run_launch(const Kernel& kernel, const Shape& shape, const void* arguments,
         else if (state.cut_short.load() && state.stop.reason() == Stop::interrupt)
             launch.fault.kind = interrupted;
     }
+    launch.workers = state.workers.load();
+    launch.busy = state.busy.load();
+    launch.busiest = state.busiest.load();
     launch.end = now();
     launch.done.store(true, std::memory_order_release);
     if (error) std::rethrow_exception(error);

@@ -37,7 +37,15 @@ struct LaunchState {
     std::atomic<bool> cut_short{false};    // a stop left pieces undone
     FaultRecord fault{-1, 0, {}, {}, {}};  // of whoever set `faulted`
     std::exception_ptr error;              // the same: no memory for fibers
+    std::atomic<int> workers{0};           // threads that shared it, and their seconds at work
+    std::atomic<double> busy{0}, busiest{0};
 
+    void took_part(double seconds) {
+        workers.fetch_add(1, std::memory_order_relaxed);
+        busy.fetch_add(seconds, std::memory_order_relaxed);
+        double most = busiest.load(std::memory_order_relaxed);
+        while (seconds > most && !busiest.compare_exchange_weak(most, seconds, std::memory_order_relaxed)) {}
+    }
     bool has_pieces() const {
         return next.load(std::memory_order_relaxed) < units && stop.reason() == Stop::no;
     }

@@ -36,6 +36,12 @@ bool spin(Ready ready) {
     return ready();
 }
 
+void timed_work(WorkerState& worker, LaunchState& launch) noexcept {
+    const double begin = now();
+    work(worker, launch);
+    launch.took_part(now() - begin);
+}
+
 class Pool {
 public:
     explicit Pool(int workers) : helpers_(workers - 1) {
@@ -58,7 +64,7 @@ public:
         const auto wanted =
             std::min<std::int64_t>(helpers_, (launch.units + launch.grain - 1) / launch.grain - 1);
         for (std::int64_t i = 0; i < wanted; ++i) asked_.notify_one();  // no system call if none sleeps
-        work(this_worker(), launch);
+        timed_work(this_worker(), launch);
         {
             const std::lock_guard lock(mutex_);
             std::erase(launches_, &launch);
@@ -105,7 +111,7 @@ private:
             if (LaunchState* launch = join()) {
                 try {
                     prepare(worker, *launch);
-                    work(worker, *launch);
+                    timed_work(worker, *launch);
                 } catch (...) {
                     // No memory for this helper: the others do its share.
                     launch->helpers.fetch_sub(1);

@@ -19,14 +19,19 @@ namespace xcuda::device::cuda {
 
 namespace {
 
-constexpr int options_version = 2;   // rises when options_for changes: part of every cache key
+constexpr int options_version = 3;   // rises when options_for changes: part of every cache key
 constexpr int minimal_from = 12080;  // --minimal is known from CUDA 12.8 on
+// From CUDA 12.9 on NVRTC answers out of a cache in the driver: with no log then, which tells of spills, and on an H200
+// fast math's compile of a text came back as the exact one's. Ours is kept by every option.
+constexpr int caching_from = 12090;
 
-/// XCUDA_NVRTC_OPTIONS: more options for NVRTC, to try things out.
-std::string extra_options() {
-    const char* value = std::getenv("XCUDA_NVRTC_OPTIONS");
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
     return value ? value : "";
 }
+
+/// More options for NVRTC, to try things out.
+std::string extra_options() { return environment("XCUDA_NVRTC_OPTIONS"); }
 
 int number_of(const std::string& architecture) {
     const int number = architecture.starts_with("sm_") ? std::atoi(architecture.c_str() + 3) : 0;
@@ -71,7 +76,12 @@ std::vector<std::string> options_for(const Source& source, const Target& target)
     std::vector<std::string> options{
         fmt::format("--gpu-architecture={}_{}{}", target.native ? "sm" : "compute", target.number,
                     is_specific(source) ? "a" : ""),
-        "--std=c++17", "-default-device", "-lineinfo", "-w"};
+        "--std=c++17",
+        "-default-device",
+        "-lineinfo",
+        "-w",
+        "--ptxas-options=-v"};
+    if (nvrtc().version >= caching_from) options.emplace_back("--no-cache");
     if (is_foreign(source))
         for (const std::filesystem::path& folder : header_folders(nvrtc_file().file))
             options.push_back("-I" + folder.string());
@@ -84,7 +94,6 @@ std::vector<std::string> options_for(const Source& source, const Target& target)
             options.emplace_back("-DXC_FAST_MATH");
         }
         if (word == "nofma") options.emplace_back("--fmad=false");
-        if (word == "verbose") options.emplace_back("--ptxas-options=-v");  // the log then tells of spills
         if (word == "unoptimised") options.emplace_back("--ptxas-options=-O0");
         if (word.starts_with("registers=")) options.push_back("--maxrregcount=" + word.substr(10));
     }
@@ -206,10 +215,9 @@ std::string disassembled(const std::string& cubin) {
 std::string toolchain(const std::string& architecture) {
     const Candidate file = nvrtc_file();
     const Driver* d = find_driver();
-    const std::string extra = extra_options();
-    return fmt::format("NVRTC {}, driver {}, {}, options {}{}{}", identity(file.file),
-                       d ? version_text(d->version) : "none", architecture, options_version,
-                       extra.empty() ? "" : " ", extra);
+    return fmt::format("NVRTC {}, driver {}, {}, options {} {} {}", identity(file.file),
+                       d ? version_text(d->version) : "none", architecture, options_version, extra_options(),
+                       environment("NVRTC_APPEND_FLAGS"));  // NVRTC reads it by itself
 }
 
 Image compile(const Source& source, const std::string& architecture) {

@@ -124,9 +124,12 @@ const Driver* find_driver(std::string* why) {
     return nullptr;
 }
 
-const Driver& driver() {
+const Driver& open_driver() {
     std::string why;
-    if (const Driver* found = find_driver(&why)) return *found;
+    if (const Driver* found = find_driver(&why)) {
+        known_driver.store(found, std::memory_order_release);
+        return *found;
+    }
     throw missing("a GPU to run on: " + why,
                   "use the CPU device, or install NVIDIA's driver on a machine with a GPU");
 }

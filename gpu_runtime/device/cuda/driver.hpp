@@ -3,6 +3,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <string>
 
 #include "base/error.hpp"
@@ -43,8 +44,14 @@ struct Driver {
     Candidate found;
 };
 
+/// driver(), from its first call on; each launch asks several times.
+inline std::atomic<const Driver*> known_driver{nullptr};
+const Driver& open_driver();
 /// The opened and initialised driver. Throws missing() with the reason, the same one each time.
-const Driver& driver();
+inline const Driver& driver() {
+    const Driver* known = known_driver.load(std::memory_order_acquire);
+    return known ? *known : open_driver();
+}
 /// Null where there is none; `why`, if given, then says why in a sentence.
 const Driver* find_driver(std::string* why = nullptr);
 /// "13.0" of 13000.

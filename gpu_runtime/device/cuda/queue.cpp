@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/recycled.hpp"
 #include "device/cuda/activity.hpp"
 #include "device/cuda/context.hpp"
 #include "device/cuda/counters.hpp"
@@ -97,7 +98,7 @@ CUevent Queue::take_event() {
 template <class Start>
 std::shared_ptr<Device::Launch> Queue::enqueue(Entry&& held, Start start) {
     const Driver& d = driver();
-    auto launch = std::make_shared<Device::Launch>();
+    auto launch = make_recycled<Device::Launch>();
     std::unique_lock lock(mutex_);
     if (!faults_) [[unlikely]] {
         faults_ = std::make_unique<FaultRing>();

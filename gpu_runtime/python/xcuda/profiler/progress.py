@@ -3,6 +3,7 @@ second, and nothing is asked of the runtime in it."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import sys
@@ -14,6 +15,7 @@ import xcuda
 
 AFTER = 1.0  # seconds before a line appears
 EVERY = 0.5  # and between lines
+LINGERS = 30.0  # seconds after a cell in which the thread looks for the next by itself
 
 _after: float | None = None if os.environ.get("XCUDA_PROGRESS", "") in ("0", "off") else AFTER
 
@@ -57,34 +59,39 @@ def last_line(what: str, name: str, seconds: float) -> str:
 
 
 class Teller:
-    """Tells of one cell after the other, on a thread that sleeps while no cell runs.
+    """Tells of one cell after the other, on a thread of its own.
 
     `show(text, which)` shows a line: the "first" of its cell, then a "next" or the "last" in its place.
-    `under_way(mark)` is the runtime's.
+    `under_way(mark)` is the runtime's. The thread is woken by no cell that comes soon after another: it would take
+    Python's lock from the cell's own code.
     """
 
     def __init__(self, show: Callable[[str, str], None], under_way: Callable[[int], list]):
         self.show, self.under_way = show, under_way
-        self.lock = (
-            threading.Lock()
-        )  # of all below; held while a line is shown, so that none comes after `end`
-        self.wake: queue.SimpleQueue[None] = (
-            queue.SimpleQueue()
-        )  # an Event's lock can be left taken by an interrupt
+        # Of all below; held while a line is shown, so that none comes after `end`.
+        self.lock = threading.Lock()
+        # An Event's lock can be left taken by an interrupt.
+        self.wake: queue.SimpleQueue[None] = queue.SimpleQueue()
         self.cell = 0  # its number; 0 where none runs
         self.cells = 0
+        self.begun = 0.0  # when the last cell began
         self.mark = 0
         self.longest: tuple[str, str, float] | None = None  # of what was told of
         self.pid: int | None = None  # of the process that the thread is in
+        self.asleep: float | None = None  # for so long at most, if nobody wakes it; None: for good
 
     def begin(self, mark: int) -> None:
+        after = show_progress()
         with self.lock:
             self.cells += 1
             self.cell, self.mark, self.longest = self.cells, mark, None
+            self.begun = time.monotonic()
             if self.pid != os.getpid():
-                self.pid = os.getpid()
+                self.pid, self.asleep = os.getpid(), None
                 threading.Thread(target=self.run, name="xcuda-progress", daemon=True).start()
-        self.wake.put(None)
+            too_long = self.asleep is None or (after is not None and after < self.asleep)
+        if too_long:
+            self.wake.put(None)
 
     def end(self) -> None:
         """Ends the cell: a line that stands there is replaced by what it was about and how long that took."""
@@ -101,13 +108,21 @@ class Teller:
 
     def run(self) -> None:
         while True:
-            self.wake.get()
-            cell, after = self.cell, show_progress()
-            if not cell or after is None:
+            with self.lock:
+                cell, after = self.cell, show_progress()
+                since = time.monotonic() - self.begun
+                due = bool(cell) and after is not None and since >= after
+                if due:
+                    self.asleep = min(EVERY, max(after, 0.01))
+                elif cell and after is not None:
+                    self.asleep = after - since
+                else:
+                    self.asleep = EVERY if since < LINGERS and after is not None else None
+                sleep = self.asleep
+            if due and not self.tell(cell, after):
                 continue
-            time.sleep(after)
-            while self.tell(cell, after):
-                time.sleep(min(EVERY, max(after, 0.01)))
+            with contextlib.suppress(queue.Empty):
+                self.wake.get(timeout=sleep)
 
     def tell(self, cell: int, after: float) -> bool:
         """Shows what is under way, if it has been for so long. False where the cell is over."""

@@ -214,9 +214,8 @@ class _Search:
                 return None
             best = base
         start = Variant(label)
-        for stage in stages(
-            self.plain, self.sample.values, self.layout, label.startswith("cuda"), self._may_shape()
-        ):
+        is_gpu, shape = label.startswith("cuda"), self._may_shape()
+        for stage in stages(self.plain, self.sample.values, self.layout, is_gpu, shape, self.report.branches):
             candidates = [v for v in stage(best or start) if v not in self.kernels]
             if not self.optimizer.fastmath:
                 candidates = [v for v in candidates if not v.fastmath]
@@ -319,6 +318,10 @@ class _Search:
             parts.append("numbers that are known let loops unroll and tests go")
         if variant.block or variant.order or variant.elements or variant.rows:
             parts.append("this layout of threads suits its accesses better")
+        if variant.turns:
+            parts.append("loops have fewer tests and jumps, and more loads under way")
+        if variant.likely:
+            parts.append("the sides of branches that run mostly lie in a row")
         if variant.fastmath:
             parts.append("its arithmetic may be reordered within the tolerance")
         if variant.max_registers or variant.most_threads:

@@ -19,6 +19,8 @@ BLOCKS = {
 ORDERS = {2: [(0, 1, 2), (1, 0, 2)], 3: [(0, 1, 2), (1, 0, 2), (2, 1, 0)]}
 SMALL_LENGTH = 32  # a loop over so few is worth unrolling
 REGISTERS = (32, 64)
+TURNS = (2, 4, 8)
+MOSTLY = 0.9  # of the threads that come to a branch
 ROWS = (2, 4, 8)  # of a thread's tile: what its loops load of one row serves all of them
 
 
@@ -26,7 +28,8 @@ ROWS = (2, 4, 8)  # of a thread's tile: what its loops load of one row serves al
 class Variant:
     """What differs from the kernel as given. Nothing: xcuda's own choice of a launch's shape.
 
-    fixed: ((parameter, axis or -1, value or length), ...), taken to be constant.
+    fixed: ((parameter, axis or -1, value or length), ...), taken to be constant. likely: ((line from the kernel's own,
+    whether the branch there is mostly taken), ...). turns: of the innermost loops, written out at once.
     """
 
     device: str
@@ -38,6 +41,8 @@ class Variant:
     max_registers: int = 0
     most_threads: int = 0
     rows: int | None = None
+    likely: tuple[tuple[int, bool], ...] = ()
+    turns: int = 0
 
     def words(self, names) -> str:
         """A few words on it, with the parameters' names."""
@@ -52,6 +57,10 @@ class Variant:
             parts.append(f"tiles of {self.rows} rows a thread")
         if self.fixed:
             parts.append("constant " + ", ".join(_fixed_words(names, self.fixed)))
+        if self.turns:
+            parts.append(f"{self.turns} turns of loops at once")
+        if self.likely:
+            parts.append("branches laid out as they go")
         if self.fastmath:
             parts.append("fast math")
         if self.max_registers:
@@ -78,6 +87,8 @@ class Variant:
             elements=self.elements,
             rows=self.rows,
             fixed=fixed,
+            likely=list(self.likely),
+            turns=self.turns,
         )
         return made
 
@@ -93,9 +104,9 @@ class Variant:
             return None if value is None else tuple(map(int, value))
 
         fixed = tuple((int(i), int(axis), value) for i, axis, value in data["fixed"])
-        return Variant(
-            **(data | {"block": three(data["block"]), "order": three(data["order"]), "fixed": fixed})
-        )
+        likely = tuple((int(line), bool(taken)) for line, taken in data["likely"])
+        shaped = {"block": three(data["block"]), "order": three(data["order"])}
+        return Variant(**(data | shaped | {"fixed": fixed, "likely": likely}))
 
 
 def _fixed_words(names, fixed) -> list[str]:
@@ -107,10 +118,10 @@ def _fixed_words(names, fixed) -> list[str]:
     return words
 
 
-def stages(kernel, values, layout, is_gpu, may_shape):
+def stages(kernel, values, layout, is_gpu, may_shape, branches=()):
     """The steps of the search: functions from the best variant so far to those to try next.
 
-    layout: _runtime.layout's of these values. may_shape: the launch's shape may be changed.
+    layout: _runtime.layout's of these values. may_shape: the launch's shape may be changed. branches: seen.branches'.
     """
     axes = len(layout["domain"])
     steps = []
@@ -122,11 +133,25 @@ def stages(kernel, values, layout, is_gpu, may_shape):
                 steps.append(lambda best: [replace(best, rows=r) for r in ROWS if r <= layout["most_rows"]])
                 steps.append(lambda best: [replace(best, block=b) for b in BLOCKS[axes]] if best.rows else [])
     steps.append(lambda best: [replace(best, fixed=f) for f in constants(values)])
+    if is_gpu and layout["loops"]:
+        steps.append(lambda best: [replace(best, turns=n) for n in TURNS])
+    if skewed := likely(branches):
+        steps.append(lambda best: [replace(best, likely=skewed)])
     if not kernel.about.options[OPTION_NAMES.index("fastmath")] and _has_floats(values):
         steps.append(lambda best: [replace(best, fastmath=True)])
     if is_gpu:
         steps.append(lambda best: _resources(best))
     return steps
+
+
+def likely(branches) -> tuple[tuple[int, bool], ...]:
+    """The branches that nearly all threads leave on one side: (line from the kernel's own, whether it is taken)."""
+    found = {}
+    for row in branches:
+        if (line := row.get("from_kernel")) is not None:
+            found.setdefault(line, []).append(row["taken"])
+    sides = ((line, shares[0]) for line, shares in found.items() if len(shares) == 1)  # else: which of them?
+    return tuple((line, share > 0.5) for line, share in sides if not 1 - MOSTLY < share < MOSTLY)
 
 
 def _layouts(best, axes, layout):
