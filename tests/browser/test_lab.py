@@ -218,6 +218,39 @@ DRAWN = {
 }
 
 
+# Pairs of letters of a word between which a line of an element's text goes on.
+BROKEN = """
+e => {
+    const found = [], walker = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), range = document.createRange();
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        let before = null;
+        for (let i = 0; i < node.data.length; ++i) {
+            range.setStart(node, i); range.setEnd(node, i + 1);
+            const box = range.getClientRects()[0];
+            if (!box || !/\\w/.test(node.data[i])) { before = null; continue; }
+            if (before !== null && box.top > before + 3) found.push(node.data.slice(i - 5, i + 5));
+            before = box.top;
+        }
+    }
+    return found;
+}
+"""
+
+
+def lines_stay_whole(cell):
+    """A listing's Python is a line each, no word of its C++ is broken, and its rows' ground is one."""
+    table = cell.locator(".jp-OutputArea table")
+    (height,) = {
+        round(one.bounding_box()["height"])
+        for one in table.locator("td:nth-child(3) > div").all()
+        if one.inner_text()
+    }
+    assert height < 30
+    assert table.evaluate(BROKEN) == []
+    grounds = "e => [...e.querySelectorAll('td *')].map(one => getComputedStyle(one).backgroundColor)"
+    assert set(table.evaluate(grounds)) == {"rgba(0, 0, 0, 0)"}
+
+
 def test_pictures_of_a_profile(lab):
     """Charts, diagrams and listings, whole on one page, to be looked at on both grounds."""
     lab.page.set_viewport_size({"width": 1180, "height": 2400})  # a cell is shot as far as it is in view
@@ -233,13 +266,7 @@ def test_pictures_of_a_profile(lab):
         assert pictures.count() >= 1
         for one in pictures.all():
             assert one.evaluate("e => e.complete && e.naturalWidth > 100"), DRAWN
-    # The Python beside its C++ keeps its lines.
-    (height,) = {
-        round(one.bounding_box()["height"])
-        for one in lab.cell(3).locator("td:nth-child(3) pre").all()
-        if one.inner_text()
-    }
-    assert height < 30
+    lines_stay_whole(lab.cell(3))
     for number in range(1, len(DRAWN) + 1):
         lab.cell(number).scroll_into_view_if_needed()
         lab.shoot_cell(number, f"pictures-{number}")
