@@ -8,8 +8,8 @@ import warnings
 import numpy as np
 import pytest
 import xcuda.numeric as xp
+from xcuda import _runtime, profiler
 from xcuda import core as cuda
-from xcuda import profiler
 from xcuda.core.elsewhere import OF_ARRAYS, OF_KERNELS
 from xcuda.numeric._elsewhere import OF_ARRAYS as OF_NUMERICS_ARRAYS
 
@@ -134,7 +134,7 @@ class Model:
         x[0] = self.weight
 
 
-@pytest.mark.parametrize("name", ["stream", "grid", "block", "threads"])
+@pytest.mark.parametrize("name", sorted(_runtime.LAUNCH_WORDS))
 def test_what_belongs_in_brackets_is_told_so(name):
     with pytest.raises(TypeError, match=r"doubled\[grid, block, stream\]\(\.\.\.\)"):
         doubled(np.ones(3), **{name: 1})
@@ -296,7 +296,7 @@ def test_attributes_of_other_libraries_kernels(name):
         doubling.nonsense
 
 
-@pytest.mark.parametrize("option", ["block", "grid", "stream", "shared_bytes"])
+@pytest.mark.parametrize("option", sorted(_runtime.LAUNCH_WORDS))
 def test_the_shape_stands_at_the_launch(option):
     with pytest.raises(TypeError, match=f"no option '{option}'; it stands at the launch: name"):
         cuda.kernel(**{option: 256})
