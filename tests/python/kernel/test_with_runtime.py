@@ -151,6 +151,17 @@ def test_a_warning_names_the_cell(kernel):
     assert re.search(r"warning: <cell \d+>, line 5: 'k' may have no value here", told), told
 
 
+def test_what_leads_to_arrays_by_the_notebook_itself_is_no_holder(kernel):
+    kernel.run("from xcuda import core as cuda\ncuda.zeros(3)")
+    kernel.run("a = cuda.zeros(3)\nip = get_ipython()")
+    told = kernel.run("print(cuda.memory_info())").text()
+    assert "  a (24 bytes" in told and "exit" not in told and "_ip" not in told and "ip." not in told, told
+    kernel.run("%cuda_free --all")
+    assert kernel.run(
+        "[n for n in ('a', 'ip', 'exit', 'quit', 'get_ipython', 'In', 'Out') if n in globals()]"
+    ).result == ("['ip', 'exit', 'quit', 'get_ipython', 'In', 'Out']")
+
+
 def test_pythons_warnings_name_the_cell(kernel):
     kernel.run("import warnings, numpy as np\nfrom xcuda import core as cuda")
     for cell, kind in (

@@ -30,7 +30,7 @@ _LOOKED = 5000  # of what a variable leads to
 
 _LEAVES = frozenset({bool, int, float, complex, str, bytes, range, NoneType, CodeType})
 # A notebook's own machinery: it leads to every variable.
-_MACHINERY = {"IPython", "ipykernel", "traitlets", "asyncio", "tornado", "zmq", "logging"}
+_MACHINERY = {"IPython", "ipykernel", "asyncio", "tornado", "zmq", "logging"}
 
 
 def named(space, steps=STEPS):
@@ -87,9 +87,9 @@ def _enters(value) -> bool:
         return value.__module__ == "__main__"
     if _is(value, ModuleType) or type(value) in _LEAVES:
         return False
-    if type(value) is dict and "__name__" in value and "__spec__" in value:
+    if type(value) is dict and "__name__" in value and "__doc__" in value:
         return False  # a module's variables
-    return type(value).__module__.partition(".")[0] not in _MACHINERY
+    return not any(kind.__module__.partition(".")[0] in _MACHINERY for kind in type(value).__mro__)
 
 
 def _inside(name, value):

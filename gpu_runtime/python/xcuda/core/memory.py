@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xcuda import _runtime
 from xcuda.core._cells import name_cell
@@ -30,7 +30,7 @@ class LiveArray:
         return f"{self.name or 'one without a name'} ({human(self.nbytes)}, {self.dtype}, shape {self.shape}{made})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MemoryInfo:
     """Bytes of a device's memory, and the arrays that hold them, the largest first."""
 
@@ -43,7 +43,7 @@ class MemoryInfo:
     limit: int  # of `used`; 0: none
     spilled: int  # moved to host memory, not in `used`
     spill_limit: int  # of it; 0: none moves
-    arrays: list[LiveArray] = field(repr=False)
+    arrays: list[LiveArray]
 
     def __str__(self):
         lines = [
@@ -53,6 +53,8 @@ class MemoryInfo:
             + (f", {human(self.spilled)} moved to host memory" if self.spilled else "")
         ]
         return "\n".join(lines + [f"  {array}" for array in self.arrays])
+
+    __repr__ = __str__
 
 
 def memory_info(device=None) -> MemoryInfo:
