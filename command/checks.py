@@ -141,11 +141,8 @@ def cache() -> list[Check]:
         return [
             Check(name, WRONG, f"{there} can't be written", "name a folder you can write in XCUDA_CACHE_DIR")
         ]
-    return [
-        Check(
-            name, FINE, f"{folder}, {stats['files']} kernels, {mib:.1f} of {stats['bound'] / 2**20:.0f} MiB"
-        )
-    ]
+    kernels = f"{stats['files']} kernel{'s' * (stats['files'] != 1)}"
+    return [Check(name, FINE, f"{folder}, {kernels}, {mib:.1f} of {stats['bound'] / 2**20:.0f} MiB")]
 
 
 # -- Jupyter ---------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def cache_rows(stats: dict) -> list[tuple[str, str]]:
         ("folder", f"{stats['folder']} (XCUDA_CACHE_DIR)"),
         (
             "size",
-            f"{stats['files']} kernels, {in_unit(stats['bytes'], 'B')} of {in_unit(stats['bound'], 'B')}",
+            f"{kernels(stats['files'])}, {in_unit(stats['bytes'], 'B')} of {in_unit(stats['bound'], 'B')}",
         ),
         (
             "this process",
@@ -85,7 +85,7 @@ def cache(clear: bool) -> str:
     if clear:
         _runtime.clear_cache()
         freed = before["bytes"] - _runtime.cache_stats()["bytes"]
-        return f"Removed {before['files']} compiled kernels, {in_unit(freed, 'B')}, from {before['folder']}."
+        return f"Removed {kernels(before['files'], 'compiled kernel')}, {in_unit(freed, 'B')}, from {before['folder']}."
     rows = cache_rows(before)
     width = max(len(name) for name, _ in rows)
     return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
@@ -102,3 +102,7 @@ def use_device(label: str | None) -> str:
         except ValueError as unknown:
             raise UsageError(str(unknown)) from None
     return f"{device.label}: {device.name}"
+
+
+def kernels(count: int, what: str = "kernel") -> str:
+    return f"{count} {what}{'s' * (count != 1)}"

@@ -82,6 +82,7 @@ def free(shell, names: list[str], unused: bool, everything: bool) -> str:
     """Deletes what is named, or what nothing needs, and says how much came back."""
     from xcuda import core as cuda
     from xcuda.core import memory
+    from xcuda.core._holders import holds_arrays
 
     if not (names or unused or everything):
         raise UsageError("%cuda_free takes names of variables, --unused or --all")
@@ -92,7 +93,7 @@ def free(shell, names: list[str], unused: bool, everything: bool) -> str:
             f"there is no variable {unknown[0]!r}; %cuda_mem lists those that hold device memory"
         )
     for name in names:
-        if isinstance(shell.user_ns[name], NO_MEMORY):
+        if isinstance(shell.user_ns[name], NO_MEMORY) and not holds_arrays(shell.user_ns[name]):
             raise UsageError(
                 f"{name!r} is of the type {type(shell.user_ns[name]).__name__}, which holds no device memory; "
                 "%cuda_mem lists the variables that do"
@@ -101,7 +102,7 @@ def free(shell, names: list[str], unused: bool, everything: bool) -> str:
     before = {device.label: (device.memory()["used"], device.memory()["pooled"]) for device in devices}
     arrays = [shell.user_ns.pop(name) for name in dict.fromkeys(names)]
     if everything:
-        for name in [n for n, value in shell.user_ns.items() if holds_array(value) and not is_history(n)]:
+        for name in [n for n, value in shell.user_ns.items() if holds_arrays(value) and not is_history(n)]:
             arrays.append(shell.user_ns.pop(name))
     forget(shell, None if unused or everything else {id(array) for array in arrays})
     arrays.clear()
@@ -144,18 +145,6 @@ def seen(label: str) -> dict:
     return {(a.name, a.nbytes, a.shape, a.dtype, a.where): a for a in live_arrays(label)}
 
 
-def holds_array(value) -> bool:
-    from xcuda.core.memory import ARRAYS, _named
-
-    if isinstance(value, BaseException):
-        return any(True for _ in _named({"error": value}))
-    if isinstance(value, (list, tuple)):
-        return any(isinstance(item, ARRAYS) for item in value)
-    if isinstance(value, dict):
-        return any(isinstance(item, ARRAYS) for item in value.values())
-    return isinstance(value, ARRAYS)
-
-
 def is_history(name: str) -> bool:
     """_, __, _3, Out: IPython's own."""
     return name in ("Out", "In", "_oh", "_ih", "_dh") or not name.strip("_0123456789")
@@ -164,8 +153,10 @@ def is_history(name: str) -> bool:
 def forget(shell, only: set[int] | None) -> None:
     """Takes device arrays out of Out[], _, __, ___ and _N: all of them, or those objects."""
 
+    from xcuda.core._holders import holds_arrays
+
     def goes(value) -> bool:
-        return holds_array(value) if only is None else id(value) in only
+        return holds_arrays(value) if only is None else id(value) in only
 
     outputs = shell.user_ns.get("_oh", {})
     for number in [n for n, value in outputs.items() if goes(value)]:

@@ -39,6 +39,12 @@ class Passage(NamedTuple):
         return self.cpp.count("\n") + 1
 
     @property
+    def lines(self) -> list[tuple[float, str]]:
+        """(how many em in what does not fit goes on, the line) of each."""
+        rows = self.cpp.split("\n")
+        return [(round(0.6 * (len(row) - len(row.lstrip()) + 4), 1), row or " ") for row in rows]
+
+    @property
     def folds(self) -> bool:
         """Set-up that no line of the user's Python asked for."""
         return not self.line and self.height > 3

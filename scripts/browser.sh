@@ -1,4 +1,4 @@
-# ./run browser [ARGS]: JupyterLab in a real browser. Its pictures, light and dark, go to build/browser; LOOK at them.
+# ./run browser [ARGS]: JupyterLab and Notebook 7 in a real browser. Its pictures, light and dark, go to build/browser; LOOK at them.
 install_debian scripts/debian-browser.txt || exit 1
 build_all
 [ $CONDA = 1 ] || pip_install requirements-lab.txt

@@ -50,18 +50,14 @@ void RowLowerer::begin(Body& body) {
         row = xcuda::passes::add(xcuda::passes::mul(row, int_constant(rows.rows)), l.read(line));
         row = xcuda::passes::minimum(row, xcuda::passes::sub(l.figure(0), int_constant(1)));
     }
-    take_row(body, row);
+    std::vector<ExprP> along;
+    for (int d = 0; d < kept_axes; ++d) along.push_back(l.figure(at(1 + d)));
+    split(body, variable(body, "row", row), 0, along);
     if (!rows.shares) return;
     const ExprP before_it = xcuda::passes::mul(l.read(l.axis[at(kept_axes - 1)]), whole);
     stop =
         variable(body, "stop",
                  xcuda::passes::minimum(whole, xcuda::passes::sub(l.figure(at(2 + kept_axes)), before_it)));
-}
-
-void RowLowerer::take_row(Body& body, const ExprP& row) {
-    std::vector<ExprP> along;
-    for (int d = 0; d < kept_axes; ++d) along.push_back(l.figure(at(1 + d)));
-    split(body, variable(body, "row", row), 0, along);
 }
 
 ExprP RowLowerer::slot_once(Body& body, int from) {
@@ -247,25 +243,22 @@ void RowLowerer::combine(Body& body, const PassOver& pass, std::span<const VarId
     }
 }
 
-void RowLowerer::one_row(Body& body) {
+void RowLowerer::lower() {
+    Body inner;
+    begin(inner);
     for (const PassOver& pass : passes.all) {
-        compute_once(body, pass.number);
-        pass_over(body, pass);
+        compute_once(inner, pass.number);
+        pass_over(inner, pass);
     }
     Body last;
     for (std::size_t o = 0; o < s.outputs.size(); ++o)
         if (passes.of_rows(static_cast<int>(o))) last.push_back(l.put(o, value_once(s.outputs[o].from)));
     if (alone() || last.empty()) {
-        for (Stmt& stmt : last) body.push_back(std::move(stmt));
+        for (Stmt& stmt : last) inner.push_back(std::move(stmt));
     } else {
-        body.push_back(branch(xcuda::passes::compare(Op::eq, l.read(lane), int_constant(0)), std::move(last)));
+        inner.push_back(
+            branch(xcuda::passes::compare(Op::eq, l.read(lane), int_constant(0)), std::move(last)));
     }
-}
-
-void RowLowerer::lower() {
-    Body inner;
-    begin(inner);
-    its_rows(inner);
     l.f.body = alone() ? l.guarded(std::move(inner), at(rows.axes)) : std::move(inner);
 }
 void lower_rows(Lowerer& lowerer) {

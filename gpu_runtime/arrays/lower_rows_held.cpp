@@ -149,45 +149,6 @@ struct Held : RowLowerer {
         return common;
     }
 
-    // Rows one after the other, the next one's elements on their way while this one is folded; the last row once more where
-    // there is no next.
-    void its_rows(Body& body) override {
-        if (!rows.ahead) return one_row(body);
-        const Turn needs = counted(passes.all[0]);
-        std::vector<std::pair<int, VarId>> next;
-        for (int i = 0; i < static_cast<int>(s.slots.size()); ++i) {
-            if (needs.reads[at(i)] == 0 || s.slots[at(i)].ramp || !passes.of_each_row(i)) continue;
-            held[at(i)] = registers("held", s.slots[at(i)].dtype, vector * turns);
-            next.emplace_back(i, registers("next", s.slots[at(i)].dtype, vector * turns));
-            body.push_back(each_vector([&](VarId base) { return Body{taken(base, i)}; }));
-        }
-        const VarId row = l.local("now", integer());
-        const ExprP step = coord(Coord::Kind::grid_dim, 0);
-        Body turn;
-        take_row(turn, xcuda::passes::minimum(xcuda::passes::add(l.read(row), step),
-                                              xcuda::passes::sub(l.figure(0), int_constant(1))));
-        for (auto& [i, registers_of_next] : next) {
-            std::swap(held[at(i)], registers_of_next);
-            turn.push_back(each_vector([&, slot = i](VarId base) { return Body{taken(base, slot)}; }));
-            std::swap(held[at(i)], registers_of_next);
-        }
-        take_row(turn, l.read(row));
-        one_row(turn);
-        for (const auto& [i, from] : next) {
-            const VarId e = l.local("m", integer());
-            turn.push_back(
-                unrolled(e, vector * turns,
-                         {put_register(held[at(i)], l.read(e),
-                                       l.element(l.read(from), {l.read(e)}, s.slots[at(i)].dtype))}));
-        }
-        // What the row's last fold met in has been read where the next row's first one does not meet there.
-        if (std::ranges::count_if(passes.all, [](const PassOver& p) { return !p.folds.empty(); }) % 2 == 1)
-            turn.push_back(simple(Stmt::Kind::barrier));
-        Stmt loop = loop_range(row, coord(Coord::Kind::block, 0), l.figure(0), step, std::move(turn));
-        loop.hint = Stmt::Hint::together;
-        body.push_back(std::move(loop));
-    }
-
     void pass_over(Body& body, const PassOver& pass) override {
         if (pass.folds.empty() && pass.outputs.empty() && pass.keeps.empty()) return;
         const std::vector<int> common = load(body, pass);
@@ -262,13 +223,13 @@ struct Held : RowLowerer {
         const int warps = rows.threads / warp;
         const ExprP id = xcuda::passes::mod_floor(l.read(lane), int_constant(warp));
         Body shares;
-        std::vector<VarId> parts;
-        for (std::size_t i = 0; i < pass.folds.size(); ++i) {
+        std::vector<VarId> parts(pass.folds.size(), -1);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
             const Loop& loop = loop_of(s.steps[at(pass.folds[i])].loop);
             by_warp(body, loop, accumulators[i], std::min(rows.threads, warp));
             once[at(pass.folds[i])] = l.read(accumulators[i]);
             if (warps < 2) continue;
-            parts.push_back(shared_array(loop.out, pass.number, by_warps + static_cast<int>(i), warps));
+            parts[i] = shared_array(loop.out, pass.number, by_warps + static_cast<int>(i), warps);
             shares.push_back(store(l.read(parts[i]),
                                    place(xcuda::passes::div_floor(l.read(lane), int_constant(warp))),
                                    l.read(accumulators[i]), Access{0, 0, 0}));
@@ -276,7 +237,7 @@ struct Held : RowLowerer {
         if (warps < 2) return;
         body.push_back(branch(xcuda::passes::compare(Op::eq, id, int_constant(0)), std::move(shares)));
         body.push_back(simple(Stmt::Kind::barrier));
-        for (std::size_t i = 0; i < pass.folds.size(); ++i) {
+        for (std::size_t i = 0; i < parts.size(); ++i) {
             const Loop& loop = loop_of(s.steps[at(pass.folds[i])].loop);
             const ExprP share = xcuda::passes::mod_floor(l.read(lane), int_constant(warps));
             body.push_back(assign(accumulators[i], shared_load(parts[i], share, loop.out)));

@@ -38,11 +38,6 @@ protected:
         std::vector<ir::ExprP> known, loaded;
     };
 
-    /// The rows of a block, the first of which is taken.
-    virtual void its_rows(ir::Body& body) { one_row(body); }
-    void one_row(ir::Body& body);
-    /// From here on the kernel's axes are those of this row.
-    void take_row(ir::Body& body, const ir::ExprP& row);
     virtual void pass_over(ir::Body& body, const PassOver& pass);
     virtual ir::ExprP load_kept(const Rows::Kept& kept) const;
     virtual ir::ExprP element_of_slot(int slot) const { return l.slot(slot); }

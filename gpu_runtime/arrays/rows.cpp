@@ -23,8 +23,6 @@ constexpr std::uint64_t streaming_threads = 512;
 // Threads of a multiprocessor, without spills (rows of whole pieces would spill 40 bytes in 32 registers). Cross-entropy of 32000
 // columns on an H200, of a copy: 0.87 and 0.83 with 2048, by 1536 0.83 and 0.78, in two sessions.
 constexpr int streaming_room = 2048, streaming_room_of_whole_pieces = 1536;
-// Where a row is read while another one is folded.
-constexpr int room_ahead = 1024;
 constexpr std::int64_t other_registers = 24, most_registers = 168, register_file = 65536;
 
 HeldRows held_rows;
@@ -235,11 +233,9 @@ bool hold(Kernel& k, const Figures& f, const device::Info& device) {
     const auto registers = held(kept, f, static_cast<std::int64_t>(held_bytes(k.structure)));
     if (held_rows.streamed.value_or(!registers || *registers > register_file / 2) && can_stream(k.structure))
         return stream(r, f);
-    if (registers) {
+    if (registers)
         r = kept;
-        r.ahead = held_rows.ahead && r.rows == 1 && !r.shares;
-        if (r.ahead) r.blocks = std::max(1, held_rows.threads.value_or(room_ahead) / r.threads);
-    } else
+    else
         r.vector = 0;
     return registers.has_value();
 }
@@ -379,10 +375,7 @@ bool run_rows(const RowWork& work, const Queue& queue) {
     for (int d = kept; d < s.axes; ++d) k.figures.push_back(length(d));
     if (r.threads > 1) {
         k.shape = device::Shape{};
-        const std::int64_t blocks = (f.rows + r.rows - 1) / r.rows;
-        const std::int64_t at_once =
-            std::int64_t{std::max(queue.device->info().multiprocessors, 1)} * r.blocks;
-        k.shape->grid = {r.ahead ? std::min(blocks, at_once) : blocks, 1, 1};
+        k.shape->grid = {(f.rows + r.rows - 1) / r.rows, 1, 1};
         k.shape->block = {r.threads, r.rows, 1};
     } else if (folds_axes(kept)) {
         for (int d = 0; d + thread_axes - 1 < kept; ++d) k.figures.push_back(length(d));

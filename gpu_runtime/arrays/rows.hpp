@@ -23,14 +23,12 @@ std::optional<RowWork> find_rows(std::span<const ValueP> pending, std::span<cons
 /// How kernels of rows are planned; what is left open follows from the row. on: rows stay in registers from pass to pass;
 /// nothing: on GPUs. values: elements of each thread, 0: as the device has them. threads: that a multiprocessor is to have
 /// room for, 0: as registers allow. streamed: a row whose results are a few numbers is read piece by piece, where its
-/// passes can be made one; nothing: where a multiprocessor would hold one such row at a time. ahead: held rows come one after the other to as many
-/// blocks as there is room for, each next one read while the one before is folded.
+/// passes can be made one; nothing: where a multiprocessor would hold one such row at a time.
 struct HeldRows {
     std::optional<bool> on;
     int values = 0;
     std::optional<int> threads;
     std::optional<bool> streamed;
-    bool ahead = false;
 };
 XCUDA_API void hold_rows(const HeldRows& asked);
 

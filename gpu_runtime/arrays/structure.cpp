@@ -93,7 +93,7 @@ std::string Structure::key() const {
         put(key, static_cast<std::uint32_t>(r.threads) << 16 | static_cast<std::uint32_t>(r.rows));
         put(key, static_cast<std::uint32_t>(r.vector) << 16 | static_cast<std::uint32_t>(r.turns) << 1 |
                      (r.exact ? 1u : 0u));
-        put(key, static_cast<std::uint32_t>(r.blocks) << 2 | (r.ahead ? 2u : 0u) | (r.streamed ? 1u : 0u));
+        put(key, static_cast<std::uint32_t>(r.blocks) << 1 | (r.streamed ? 1u : 0u));
         for (const Rows::Kept& k : r.kept)
             put(key, static_cast<std::uint32_t>(k.step) << 8 | static_cast<std::uint32_t>(k.output & 0xff));
     }

@@ -64,8 +64,6 @@ struct Rows {
     // Held, but piece by piece: sums of exp(x - the row's maximum) are taken in the pass that finds the maximum, and are
     // rescaled where it grows.
     bool streamed = false;
-    // Held, a block having several rows one after the other: the next one is read while this one is folded.
-    bool ahead = false;
     // Steps that are kept in an output's memory (-1: in registers), at the same places, until the row's last pass.
     struct Kept {
         int step, output;

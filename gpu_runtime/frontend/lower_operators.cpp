@@ -152,7 +152,8 @@ ExprP Lowering::arithmetic(Op op, ExprP a, ExprP b, const Place& place) {
     }
     Type type = ir::join(a->type, b->type);
     if (is_half(type.dtype)) {
-        const Type half = type, full = ir::scalar(DType::f32);
+        const Type& half = type;
+        const Type full = ir::scalar(DType::f32);
         a = convert(convert(std::move(a), half), full);
         b = convert(convert(std::move(b), half), full);
         return convert(arithmetic(op, std::move(a), std::move(b), place), half);

@@ -216,10 +216,14 @@ void Lowering::assign(const std::string& given, const Value& value, const Place&
                           fmt::format("{}() returns {} in line {} and {} here", source.name, kind_name(slot),
                                       slot.place.line, kind_name(now)),
                           "return the same kind of value on every path");
+        const std::string name = unmarked(root_of(path));
+        const bool indexed = slot.fixed.is_indexed();
         throw refused(place,
-                      fmt::format("'{}' is {} in line {} and {} here", unmarked(root_of(path)),
-                                  kind_name(slot), slot.place.line, kind_name(now)),
-                      "use two names");
+                      fmt::format("'{0}' is {1} in line {2} and {3} here", name, kind_name(slot),
+                                  slot.place.line, kind_name(now)),
+                      indexed && kind == Slot::Kind::scalar
+                          ? fmt::format("write {0}[i] = ... to store into it, or use two names", name)
+                          : "use two names");
     }
     const bool first = slot.kind == Slot::Kind::unknown;
     slot.kind = kind;

@@ -64,14 +64,9 @@ struct RangeProver {
     }
 
     ExprP expr(const ExprP& e) {
-        std::vector<ExprP> args = e->args;
-        if (e->op == Op::select)
-            args = {expr(args[0]), under(args[0], true, args[1]), under(args[0], false, args[2])};
-        else if (e->op == Op::logic_and || e->op == Op::logic_or)
-            args = {expr(args[0]), under(args[0], e->op == Op::logic_and, args[1])};
-        else
-            for (ExprP& a : args) a = expr(a);
-        return node(args == e->args ? e : with_args(*e, std::move(args)));
+        return node(with_operands(
+            e, [&](const ExprP& a) { return expr(a); },
+            [&](const ExprP& condition, bool holds, const ExprP& a) { return under(condition, holds, a); }));
     }
 
     void stmt(Stmt& s) {

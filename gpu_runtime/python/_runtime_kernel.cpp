@@ -1,5 +1,4 @@
 #include "_runtime_kernel.hpp"
-#include "_runtime_check.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -11,6 +10,7 @@
 #include <new>
 
 #include "_runtime_check.hpp"
+#include "_runtime_wrong_call.hpp"
 
 namespace xcuda::python {
 namespace {
@@ -287,6 +287,9 @@ void bind_kernel_types(nb::module_& module) {
     module.attr("Kernel") = nb::borrow(reinterpret_cast<PyObject*>(kernel_type));
     module.attr("Configured") = nb::borrow(reinterpret_cast<PyObject*>(configured_type));
     // A kernel launched as another configured one is.
+    nb::set words;
+    for (const std::string_view word : of_the_launch) words.add(nb::str(word.data(), word.size()));
+    module.attr("LAUNCH_WORDS") = words;
     module.def("configured_like", [](nb::handle kernel, nb::handle like) {
         const Configuration* where = configuration_of(like.ptr());
         if (Py_TYPE(kernel.ptr()) != kernel_type || !where)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "_runtime_dtype.hpp"
 #include "arrays/fold.hpp"
@@ -132,7 +133,7 @@ nb::object one_element(NumericArray& a, std::int64_t offset) {
             const auto z = read(std::array<double, 2>{});
             return nb::steal(PyComplex_FromDoubles(z[0], z[1]));
         }
-        case DType::bf16: break;
+        default: break;  // bfloat16: no other is left
     }
     const std::uint32_t bits = static_cast<std::uint32_t>(read(std::uint16_t{})) << 16;
     float x;
@@ -358,6 +359,7 @@ ValueP applied(const arrays::Loop& loop, std::vector<Operand> operands, const Vi
                                             launch::device_label(first->value->device->info()),
                                             launch::device_label(o.value->device->info())));
     }
+    if (!first) throw std::logic_error("a loop over numbers alone");
     const auto device = first->value->device;
     const View shape = first->view;
     if (!stream_on(device))

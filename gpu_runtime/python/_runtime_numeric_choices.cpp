@@ -15,10 +15,11 @@ void bind_numeric_choices(nb::module_& module) {
     module.def("set_numeric_fold_by_blocks", &arrays::set_fold_by_blocks, nb::arg("asked").none());
     module.def(
         "set_numeric_held_rows",
-        [](std::optional<bool> asked, int values, std::optional<int> threads, std::optional<bool> streamed,
-           bool ahead) { arrays::hold_rows({asked, values, threads, streamed, ahead}); },
+        [](std::optional<bool> asked, int values, std::optional<int> threads, std::optional<bool> streamed) {
+            arrays::hold_rows({asked, values, threads, streamed});
+        },
         nb::arg("asked").none(), nb::arg("values") = 0, nb::arg("threads").none() = nb::none(),
-        nb::arg("streamed").none() = nb::none(), nb::arg("ahead") = false);
+        nb::arg("streamed").none() = nb::none());
     // (name, kernel's text, registers or None) of every kernel so far.
     const auto compile_for = [](const std::string& architecture, bool spills) {
         nb::list out;

@@ -211,7 +211,7 @@ struct Call {
 
 // Nothing where the fast way does not know the operands.
 bool prepare(int ufunc, PyObject* const* objects, int n, Call& call) {
-    int code[3];
+    int code[3] = {};
     call.operands.resize(static_cast<std::size_t>(n));
     bool any = false;
     for (int i = 0; i < n; ++i) {

@@ -14,9 +14,10 @@
 
 namespace xcuda::python {
 
-// What other libraries take by name at a launch, and stands in brackets here.
-inline constexpr std::array<std::string_view, 9> of_the_launch = {
-    "stream", "grid", "block", "griddim", "blockdim", "blocks", "threads", "shared_bytes", "sharedmem"};
+/// What other libraries take by name, at a launch or at the kernel, and stands in a launch's brackets here.
+inline constexpr std::array<std::string_view, 10> of_the_launch = {
+    "grid",    "block",  "griddim", "blockdim",     "blocks",
+    "threads", "stream", "shared",  "shared_bytes", "sharedmem"};
 
 /// `named`: the argument that the call gave by a name that no parameter has.
 inline Error wrong_call_error(const std::string& kernel, const std::vector<std::string>& parameters,

@@ -412,15 +412,7 @@ struct Loops {
     }
 
     Body lower(const Body& body) {
-        Body out;
-        for (const Stmt& s : body) {
-            Body made = lower(s);
-            for (Stmt& m : made) {
-                if (!m.place.known() && m.kind != Stmt::Kind::loop_range) m.place = s.place;
-                out.push_back(std::move(m));
-            }
-        }
-        return out;
+        return placed(body, [&](const Stmt& s) { return lower(s); });
     }
 };
 

@@ -20,7 +20,7 @@ from xeus_python_shell.compiler import XCachingCompiler
 from . import _kernel
 from .display import KernelDisplayHook, KernelDisplayPublisher
 from .encode import to_json
-from .frames import without_own
+from .frames import name_cells_in_warnings, without_own
 from .outputs import Errors, Outputs
 
 # What needs no event loop beside asyncio's, which runs always.
@@ -90,11 +90,8 @@ class ZMQInteractiveShell(InteractiveShell):
 
     def _get_exc_info(self, exc_tuple=None):
         etype, value, trace = super()._get_exc_info(exc_tuple)
-        return (
-            etype,
-            value,
-            without_own(trace, etype is KeyboardInterrupt or etype.__name__ == "TimeLimitError"),
-        )
+        told = etype is KeyboardInterrupt or etype.__name__ == "TimeLimitError"  # wherever they meet us
+        return etype, value, without_own(trace, told or getattr(value, "_xcuda_told", False))
 
     def showsyntaxerror(self, filename=None, running_compiled_code=False):
         """What a kernel refuses is a SyntaxError of a running cell: without the frames of IPython above the cell."""
@@ -208,6 +205,7 @@ class KernelApp(BaseIPythonApplication, InteractiveShellApp):
             parent=self, profile_dir=self.profile_dir, user_ns=self.user_ns
         )
         self.shell.configurables.append(self)
+        name_cells_in_warnings(self.shell)
         self.shell.exiter = KernelExit(self.shell)
         for name in ("exit", "quit"):
             self.shell.user_ns[name] = self.shell.exiter

@@ -1,4 +1,4 @@
-"""JupyterLab with the xcuda kernel on a free port, Debian's Chromium without a window, and a folder for what it shows."""
+"""JupyterLab and Notebook 7 with the xcuda kernel on a free port, Debian's Chromium without a window, and a folder for what it shows."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ OPTIONS = [
     "--no-browser",
     "--allow-root",
     "--expose-app-in-browser",
+    "--JupyterNotebookApp.expose_app_in_browser=True",
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     "--LabApp.extension_manager=readonly",
     "--IdentityProvider.token=",
@@ -40,7 +41,7 @@ SETTINGS = [
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """(address, folder of notebooks) of a JupyterLab that this session started, and ends."""
+    """(address, folder of notebooks) of a server of both that this session started, and ends."""
     home = tmp_path_factory.mktemp("lab")
     notebooks = home / "notebooks"
     notebooks.mkdir()
@@ -96,13 +97,14 @@ def browser():
 
 
 @pytest.fixture
-def lab(server, browser):
-    """A fresh window on JupyterLab; what it shows at the end of a failing test is kept, too."""
+def lab(server, browser, request):
+    """A fresh window on JupyterLab (or what the test's parameter opens); what it shows at the end of a failing
+    test is kept, too."""
     address, notebooks = server
     SHOTS.mkdir(parents=True, exist_ok=True)
     page = browser.new_page(viewport={"width": 1180, "height": 860})
     page.set_default_timeout(60_000)
-    opened = Lab(page, address, notebooks, SHOTS)
+    opened = getattr(request, "param", Lab)(page, address, notebooks, SHOTS)
     yield opened
     if opened.kept_for_failure:
         page.screenshot(path=SHOTS / "failed.png")

@@ -1,4 +1,5 @@
-"""What a reader does in JupyterLab, as the tests say it: keys and clicks, no calls behind the page's back."""
+"""What a reader does in JupyterLab and in Notebook 7, as the tests say it: keys and clicks, no calls behind the page's
+back."""
 
 from __future__ import annotations
 
@@ -8,6 +9,26 @@ from pathlib import Path
 import nbformat
 from playwright.sync_api import expect
 
+FIRST = """import numpy as np
+from xcuda import core as cuda
+
+
+@cuda.kernel
+def matrix_multiply(A, B, C):
+    i, j = cuda.grid(2)
+    if i < C.shape[0] and j < C.shape[1]:
+        total = 0.0
+        for k in range(A.shape[1]):
+            total += A[i, k] * B[k, j]
+        C[i, j] = total
+
+
+A = np.random.rand(512, 512).astype(np.float32)
+B = np.random.rand(512, 512).astype(np.float32)
+C = np.zeros((512, 512), np.float32)
+matrix_multiply(A, B, C)
+bool(np.abs(C - A @ B).max() < 1e-3)"""
+
 
 class Lab:
     def __init__(self, page, address: str, folder: Path, shots: Path):
@@ -16,12 +37,7 @@ class Lab:
 
     def open(self, name: str, cells: list[str]) -> None:
         """Writes a notebook of the cells (Markdown where one starts with #!md) and opens it with a ready kernel."""
-        made = nbformat.v4.new_notebook()
-        made.metadata.kernelspec = {"name": "xcuda", "display_name": "xcuda", "language": "python"}
-        for text in cells:
-            new = nbformat.v4.new_markdown_cell if text.startswith("#!md") else nbformat.v4.new_code_cell
-            made.cells.append(new(text.removeprefix("#!md").strip()))
-        nbformat.write(made, self.folder / f"{name}.ipynb")
+        self.write(name, cells)
         self.page.goto(f"{self.address}/lab/tree/{name}.ipynb?reset")
         self.page.locator(".jp-Notebook").wait_for()
         self.page.evaluate(
@@ -29,6 +45,14 @@ class Lab:
         )
         self.page.evaluate("window.jupyterapp.shell.collapseLeft()")
         self.idle()
+
+    def write(self, name: str, cells: list[str]) -> None:
+        made = nbformat.v4.new_notebook()
+        made.metadata.kernelspec = {"name": "xcuda", "display_name": "xcuda", "language": "python"}
+        for text in cells:
+            new = nbformat.v4.new_markdown_cell if text.startswith("#!md") else nbformat.v4.new_code_cell
+            made.cells.append(new(text.removeprefix("#!md").strip()))
+        nbformat.write(made, self.folder / f"{name}.ipynb")
 
     def idle(self, timeout: float = 90_000) -> None:
         """Until the status bar says that the kernel is there and has nothing to do."""
@@ -69,6 +93,14 @@ class Lab:
         light = "true" if name.endswith("Light") else "false"
         self.page.locator(f"body[data-jp-theme-light='{light}']").wait_for(state="attached")
 
+    def is_read_in_both_themes(self, element) -> None:
+        """Its letters are light on the dark ground, and dark on the light one."""
+        for theme, readable in (("JupyterLab Dark", range(200, 256)), ("JupyterLab Light", range(0, 60))):
+            self.theme(theme)
+            self.page.wait_for_timeout(300)  # colours fade in
+            colour = element.evaluate("e => getComputedStyle(e).color")
+            assert all(int(part) in readable for part in re.findall(r"\d+", colour)[:3]), (theme, colour)
+
     def shoot(self, name: str) -> Path:
         """Both themes, side by side in the folder: NAME-light.png and NAME-dark.png."""
         for theme in ("Light", "Dark"):
@@ -85,3 +117,17 @@ class Lab:
             self.page.wait_for_timeout(400)  # colours fade in
             self.cell(number).screenshot(path=self.shots / f"{name}-{theme.lower()}.png")
         self.theme("JupyterLab Light")
+
+
+class Notebook(Lab):
+    """The same in Notebook 7, a page of its own for each notebook."""
+
+    def open(self, name: str, cells: list[str]) -> None:
+        self.write(name, cells)
+        self.page.goto(f"{self.address}/notebooks/{name}.ipynb")
+        self.page.locator(".jp-Notebook").wait_for()
+        self.idle()
+
+    def idle(self, timeout: float = 90_000) -> None:
+        self.page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").wait_for(timeout=timeout)
+        self.page.locator(".jp-KernelName", has_text="xcuda (GPU Python)").wait_for()

@@ -30,7 +30,7 @@ def formulas():
 
 
 def plans(title):
-    """(name, what set_numeric_held_rows takes, threads of a block, elements of a thread)."""
+    """(name, (held, values of a thread, threads of a multiprocessor, streamed), threads of a block, elements of a thread)."""
     if any(title.startswith(name) for name in ROWS):
         yield "as it is", (None,), 0, 0
         yield "rows read again", (False,), 0, 0
@@ -38,13 +38,6 @@ def plans(title):
             for threads in (0, 1536, 2048):
                 room = f", room for {threads} threads" if threads else ""
                 yield f"held, {values} a thread{room}", (True, values, threads, False), 0, 0
-        for values, threads in ((8, 1024), (16, 1024), (32, 512)):
-            yield (
-                f"ahead, {values} a thread, room for {threads} threads",
-                (True, values, threads, False, True),
-                0,
-                0,
-            )
         if title.startswith("cross-entropy"):  # what has whole rows as a result is not streamed
             for values, threads in ((8, 2048), (16, 0), (16, 1536), (16, 2048), (32, 1536)):
                 room = f", room for {threads} threads" if threads else ""

@@ -101,6 +101,20 @@ def need_nvrtc():
         pytest.skip(row["problem"])
 
 
+def scale_kernel():
+    """What most of these tests launch: a[i] *= factor."""
+    need_nvrtc()
+    from xcuda import core as cuda
+
+    @cuda.kernel
+    def scale(a, factor):
+        i = cuda.grid(1)
+        if i < a.shape[0]:
+            a[i] = a[i] * factor
+
+    return scale
+
+
 class Driver:
     """The fake driver of this process, to give orders to."""
 

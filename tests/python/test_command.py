@@ -88,9 +88,10 @@ def test_install_kernel_where_nothing_can_be_written(jupyter, capsys):
     assert capsys.readouterr().err.startswith("xcuda install-kernel: ")
 
 
-def test_doctor_as_a_program(jupyter, tmp_path):
+@pytest.mark.parametrize("module", ["xcuda", "xcuda.command"])
+def test_doctor_as_a_program(jupyter, tmp_path, module):
     """Without a kernelspec it ends with 1 and says what to type; what is absent is no fault."""
-    command = [sys.executable, "-m", "xcuda.command", "doctor", "--json", "--no-start"]
+    command = [sys.executable, "-m", module, "doctor", "--json", "--no-start"]
     env = {**os.environ, "XCUDA_CACHE_DIR": str(tmp_path / "cache"), "JUPYTER_PLATFORM_DIRS": "0"}
     ran = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     done = {check["name"]: check for check in json.loads(ran.stdout)}

@@ -4,23 +4,11 @@ import os
 
 import numpy as np
 import pytest
-from fake_cuda import driver, need_nvrtc, on_fake
+from fake_cuda import driver, need_nvrtc, on_fake, scale_kernel
 from report_documents import valid
 from xcuda import _runtime, profiler
 from xcuda import core as cuda
 from xcuda.profiler.counters import COUNTERS, LABELS
-
-
-def scale_kernel():
-    need_nvrtc()
-
-    @cuda.kernel
-    def scale(a, factor):
-        i = cuda.grid(1)
-        if i < a.shape[0]:
-            a[i] = a[i] * factor
-
-    return scale
 
 
 def ones(n=1000):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fake_cuda import driver, need_nvrtc, on_fake
+from fake_cuda import driver, need_nvrtc, on_fake, scale_kernel
 from xcuda import _runtime
 from xcuda import core as cuda
 
@@ -34,13 +34,7 @@ def test_copies_both_ways(elements):
 
 @on_fake()
 def test_a_launch_gives_what_the_kernel_wants():
-    need_nvrtc()
-
-    @cuda.kernel
-    def scale(a, factor):
-        i = cuda.grid(1)
-        if i < a.shape[0]:
-            a[i] = a[i] * factor
+    scale = scale_kernel()
 
     a = cuda.to_device(np.ones(1000, np.float32))
     seen = []

@@ -6,7 +6,7 @@ A time is right or said to be unknown: never another kernel's, and never counted
 import foreign_work
 import numpy as np
 import pytest
-from fake_cuda import driver, need_nvrtc, on_fake
+from fake_cuda import driver, need_nvrtc, on_fake, scale_kernel
 from report_documents import valid
 from xcuda import core as cuda
 from xcuda import profiler
@@ -14,13 +14,7 @@ from xcuda.magics.render import render_report
 
 
 def kernels():
-    need_nvrtc()
-
-    @cuda.kernel
-    def scale(a, factor):
-        i = cuda.grid(1)
-        if i < a.shape[0]:
-            a[i] = a[i] * factor
+    scale = scale_kernel()
 
     @cuda.kernel
     def shift(a, by):

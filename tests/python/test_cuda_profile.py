@@ -3,19 +3,13 @@
 import json
 
 import numpy as np
-from fake_cuda import need_nvrtc, on_fake
+from fake_cuda import need_nvrtc, on_fake, scale_kernel
 from xcuda import core as cuda
 from xcuda import profiler
 
 
 def launched():
-    need_nvrtc()
-
-    @cuda.kernel
-    def scale(a, factor):
-        i = cuda.grid(1)
-        if i < a.shape[0]:
-            a[i] = a[i] * factor
+    scale = scale_kernel()
 
     a = cuda.to_device(np.ones(1 << 16, np.float32))
     stream = cuda.stream()
@@ -92,13 +86,7 @@ def test_too_little_memory_for_the_copy_is_no_error():
 
 @on_fake("architecture=90")
 def test_a_benchmark_tells_copies_and_launches():
-    need_nvrtc()
-
-    @cuda.kernel
-    def scale(a, factor):
-        i = cuda.grid(1)
-        if i < a.shape[0]:
-            a[i] = a[i] * factor
+    scale = scale_kernel()
 
     timed = profiler.benchmark(scale, np.ones(1000, np.float32), 2.5, calls=3, cold=False)
     assert (timed.launches, timed.copied, timed.device_label) == (1, 8000, "cuda:0")

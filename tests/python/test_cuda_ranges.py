@@ -4,21 +4,9 @@ import os
 
 import fake_cuda
 import numpy as np
-from fake_cuda import driver, need_nvrtc, on_fake
+from fake_cuda import driver, on_fake, scale_kernel
 from xcuda import _runtime, profiler
 from xcuda import core as cuda
-
-
-def scale_kernel():
-    need_nvrtc()
-
-    @cuda.kernel
-    def scale(a, factor):
-        i = cuda.grid(1)
-        if i < a.shape[0]:
-            a[i] = a[i] * factor
-
-    return scale
 
 
 @on_fake(XCUDA_NVTX=fake_cuda.library())

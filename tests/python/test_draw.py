@@ -195,6 +195,38 @@ def test_colours_are_literal():
     }
 
 
+def test_labels_are_read_over_whatever_passes():
+    svg = cuda.draw(product[1, (2, 2)], *(np.ones((2, 2)) for _ in range(3))).svg
+    kinds = [e.tag.removeprefix(SVG) for e in ElementTree.fromstring(svg)]
+    last_of_arrows = max(i for i, kind in enumerate(kinds) if kind in ("line", "path"))
+    assert last_of_arrows < kinds.index("rect") < kinds.index("text")
+    root = ElementTree.fromstring(svg)
+    grounds = {e.get("fill") for e in root.iter(f"{SVG}rect")}
+    inks = {e.get("fill") for e in root.iter(f"{SVG}text") if e.get("text-anchor") == "middle"}
+    assert len(grounds) > 4
+    assert all(contrast(ink, ground) > 7 for ink in inks for ground in grounds)
+
+
+def contrast(one, other):
+    """Of two colours, as WCAG counts it."""
+
+    def luminance(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_tips_are_between_the_columns():
+    drawn = cuda.draw(product[1, (2, 2)], *(np.ones((2, 2)) for _ in range(3)))
+    chips = [(float(r.get("x")), float(r.get("x")) + float(r.get("width"))) for r in shapes(drawn, "rect")]
+    for path in shapes(drawn, "path"):
+        x = float(re.match(r"translate\(([\d.]+)", path.get("transform"))[1])
+        assert not any(low < x - 4 < high for low, high in chips), x
+
+
 def test_refusals():
     with pytest.raises(TypeError, match=r"draw takes a kernel, or kernel\[grid, block\], not int"):
         cuda.draw(3)

@@ -155,6 +155,11 @@ STUMBLES = [
     ),
     # Two places that disagree.
     ("x = 3\nx = a", "x", f"'x' is a number in line {LINE} and an array here; use two names"),
+    (
+        "a = n + 1",
+        "a",
+        "and a number here; write a[i] = ... to store into it, or use two names",
+    ),
     ("x = (1, 2)\nx = (1, 2, 3)", "x", f"'x' is a tuple of 2 in line {LINE} and of 3 here; use two names"),
     ("x = None\nif n:\n    x = 3", "x", f"'x' is None in line {LINE} and a number here; use two names"),
     (

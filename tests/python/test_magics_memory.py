@@ -256,6 +256,73 @@ HOLDERS = {
         "def g():\n    inside = cuda.zeros(100_000)\n    yield\n    yield inside\nholder = g()\nnext(holder)",
         "holder, paused with inside",
     ),
+    "a generator not begun": (
+        "def g(inside):\n    yield inside\nholder = g(cuda.zeros(100_000))",
+        "holder, paused with inside",
+    ),
+    "a coroutine": (
+        "import asyncio\nasync def g(inside):\n    await asyncio.sleep(0)\nholder = g(cuda.zeros(100_000))\nholder.send(None)",
+        "holder, paused with inside",
+    ),
+    "an asynchronous generator": (
+        "async def g(inside):\n    yield inside\nholder = g(cuda.zeros(100_000))\n"
+        "try:\n    holder.__anext__().send(None)\nexcept StopIteration:\n    pass",
+        "holder, paused with inside",
+    ),
+    "an object": (
+        "class Net:\n    pass\nholder = Net()\nholder.weights = cuda.zeros(100_000)",
+        "holder.weights",
+    ),
+    "an object with slots": (
+        "class Net:\n    __slots__ = ('weights', 'unset')\nholder = Net()\nholder.weights = cuda.zeros(100_000)",
+        "holder.weights",
+    ),
+    "a method": (
+        "class Net:\n    def run(self):\n        pass\nnet = Net()\nnet.weights = cuda.zeros(100_000)\n"
+        "holder = net.run\ndel net",
+        "holder.__self__.weights",
+    ),
+    "a class": ("class holder:\n    weights = cuda.zeros(100_000)", "holder.weights"),
+    "a named tuple": (
+        "from typing import NamedTuple\nclass Pair(NamedTuple):\n    a: object\n    b: int\n"
+        "holder = Pair(cuda.zeros(100_000), 1)",
+        "holder[0]",
+    ),
+    "objects in a dict of lists": (
+        "class Layer:\n    pass\nlayer = Layer()\nlayer.weights = cuda.zeros(100_000)\n"
+        "holder = {'net': [layer]}\ndel layer",
+        "holder['net'][0].weights",
+    ),
+    "a dict's attribute": (
+        "class Net(dict):\n    pass\nholder = Net(a=1)\nholder.weights = cuda.zeros(100_000)",
+        "holder.weights",
+    ),
+    "a NumPy array of objects": (
+        "holder = np.empty((2, 2), object)\nholder[1, 0] = cuda.zeros(100_000)",
+        "holder[1, 0]",
+    ),
+    "an iterator": ("holder = iter([cuda.zeros(100_000)])", "something in holder"),
+    "a cache of results": (
+        "from functools import lru_cache\n@lru_cache\ndef holder(n):\n    return cuda.zeros(n)\n"
+        "_ = holder(100_000)\n_ = 0",
+        "something in holder",
+    ),
+    "a decorated function": (
+        "from functools import wraps\ndef made():\n    inside = cuda.zeros(100_000)\n    def f():\n"
+        "        return inside\n    @wraps(f)\n    def g():\n        pass\n    return g\nholder = made()",
+        "holder.__wrapped__, a function with inside",
+    ),
+    "a kernel": (
+        "def made():\n    inside = cuda.zeros(100_000)\n    @cuda.kernel\n    def k(x):\n"
+        "        x[0] = inside[0]\n    return k\nholder = made()",
+        "holder",
+    ),
+    "a task": (
+        "import asyncio\nasync def g(inside):\n    await asyncio.Event().wait()\n"
+        "loop = asyncio.new_event_loop()\nholder = loop.create_task(g(cuda.zeros(100_000)))\n"
+        "loop.run_until_complete(asyncio.sleep(0))",
+        "something in holder, paused with inside",
+    ),
 }
 
 
@@ -271,12 +338,37 @@ def test_whatever_holds_an_array_is_named_and_freed_by_its_name(shell, kind):
     assert used() < before + 10_000
 
 
-def test_all_takes_arrays_from_kept_errors_too(shell):
+@pytest.mark.parametrize("kind", HOLDERS)
+def test_all_takes_whatever_holds_an_array(shell, kind):
     run(shell, "%cuda_free --all")
     before = used()
-    run(shell, HOLDERS["an error"][0])
+    run(shell, HOLDERS[kind][0])
+    assert "holder" in shell.user_ns and used() >= before + 800_000
     run(shell, "%cuda_free --all")
-    assert used() < before + 10_000
+    assert used() < before + 10_000 and "holder" not in shell.user_ns
+
+
+def test_all_leaves_what_leads_to_arrays_only_by_the_notebook_itself(shell):
+    run(
+        shell,
+        "a = cuda.zeros(10)\nip = get_ipython()\nhook = ip.displayhook\nimport sys, asyncio\nmain = sys.modules['__main__']\n"
+        "def uses():\n    return a\nlazy = (n for n in range(3))\nloop = asyncio.new_event_loop()\nfuture = loop.create_future()",
+    )
+    run(shell, "%cuda_free --all")
+    assert "a" not in shell.user_ns
+    assert {"ip", "hook", "main", "uses", "lazy", "loop", "future", "cuda", "np"} <= set(shell.user_ns)
+
+
+def test_looking_for_holders_runs_no_code_of_theirs_and_ends(shell):
+    run(
+        shell,
+        "class Lazy(list):\n    def __getattribute__(self, name):\n        raise RuntimeError(name)\n"
+        "    def __iter__(self):\n        raise RuntimeError\n    def __getitem__(self, key):\n        raise RuntimeError\n"
+        "lazy = Lazy([cuda.zeros(10)])\nloop = []\nloop.append(loop)\nmany = [[i] for i in range(100_000)]",
+    )
+    assert "lazy[0]" in run(shell, "%cuda_mem").stdout
+    run(shell, "%cuda_free --all")
+    assert "lazy" not in shell.user_ns and {"loop", "many"} <= set(shell.user_ns)
 
 
 def test_names_with_commas_and_names_that_hold_nothing(shell):

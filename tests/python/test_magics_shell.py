@@ -137,7 +137,7 @@ def test_source_shows_cpp_beside_python(shell):
     assert any("x[i] = 3 * x[i]" in line and "|" in line for line in repr(shown).splitlines())
     assert "#line" not in repr(shown)
     bundle = shown._repr_mimebundle_()
-    assert "<pre" in bundle["text/html"] and "x[i] = 3 * x[i]" in bundle["text/html"]
+    assert "<table" in bundle["text/html"] and "x[i] = 3 * x[i]" in bundle["text/html"]
 
 
 def test_source_in_other_forms(shell):

@@ -8,7 +8,7 @@ from jupyterlab_sanitizer import sanitized
 from magic_shell import a_shell, run
 from xcuda import _runtime
 from xcuda.magics import machine_code
-from xcuda.magics.source import weights_of
+from xcuda.magics.source import Passage, beside, weights_of
 from xcuda.profiler import line_table
 
 NVRTC = next((row for row in _runtime.libraries() if row["name"] == "NVRTC"), None)
@@ -118,3 +118,11 @@ def test_sections_of_what_is_no_cubin():
     assert machine_code.section(b"text", ".debug_line") == b""
     assert machine_code.section(sys.executable.encode(), ".debug_line") == b""
     assert not line_table.instructions(b"", "cell", range(1, 3))
+
+
+def test_a_long_line_of_a_listing_goes_on_where_it_began():
+    passage = Passage("cell", 3, "a", "    first = 1;\n\n        second = 2;\n}")
+    assert [row for _, row in passage.lines] == ["    first = 1;", " ", "        second = 2;", "}"]
+    assert [indent for indent, _ in passage.lines] == [4.8, 2.4, 7.2, 2.4]  # 0.6 em a letter
+    page = beside({"entry": "k", "signature": "", "device": "cpu", "text": "a <b>\n"}).html
+    assert "<pre" not in page and page.count("a &lt;b&gt;") == 1

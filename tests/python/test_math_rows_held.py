@@ -28,16 +28,6 @@ SHAPES = [(7, 33), (5, 64), (3, 500), (2, 1024), (3, 2051), (2, 3, 40)]
 TOLERANCE = {"float64": 1e-11, "float32": 4e-6, "float16": 8e-3}
 
 
-def expect_numpys(x, tolerance):
-    """Each function of FUNCTIONS along the rows of x, of its dtype, is NumPy's of float64."""
-    for function in FUNCTIONS:
-        got = function(np, np.asarray(x), -1)
-        want = function(numpy, x.astype("float64"), -1)
-        for a, b in zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]:
-            assert a.dtype == x.dtype
-            numpy.testing.assert_allclose(a.get().astype("float64"), b, rtol=tolerance, atol=tolerance)
-
-
 @pytest.mark.parametrize("values", [0, 40])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_rows_are_numpys(dtype, values):
@@ -45,7 +35,14 @@ def test_rows_are_numpys(dtype, values):
     for shape in SHAPES:
         x = numpy.random.default_rng(7).normal(size=shape).astype(dtype)
         for view in (x, x[..., ::-1]):
-            expect_numpys(view, TOLERANCE[dtype])
+            for function in FUNCTIONS:
+                got = function(np, np.asarray(view), -1)
+                want = function(numpy, view.astype("float64"), -1)
+                for a, b in zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]:
+                    assert a.dtype == dtype
+                    numpy.testing.assert_allclose(
+                        a.get().astype("float64"), b, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype]
+                    )
 
 
 def test_rows_beside_common_rows_and_the_rows_own_values():
@@ -92,67 +89,6 @@ def test_what_no_warp_can_exchange_is_folded_all_the_same():
     z = x + 1j * x[:, ::-1]
     a = np.asarray(z)
     numpy.testing.assert_allclose((a - a.sum(-1, keepdims=True)).get(), z - z.sum(-1, keepdims=True))
-
-
-# --- a block's rows one after the other, each read while the one before is folded ----------------------------
-
-
-@pytest.mark.parametrize("values", [0, 40])
-@pytest.mark.parametrize("dtype", TOLERANCE)
-def test_rows_read_ahead_are_numpys(dtype, values):
-    _runtime.set_numeric_held_rows(True, values, None, False, True)
-    for shape in [
-        (1, 4096),
-        (2, 5000),
-        (61, 2051),
-        (3, 25, 4096),
-    ]:  # fewer rows than blocks, and many a block
-        x = numpy.random.default_rng(7).normal(size=shape).astype(dtype)
-        x[0] *= 3
-        expect_numpys(x, 4 * TOLERANCE[dtype])
-
-
-AHEAD = """
-import json, sys
-import numpy
-import xcuda.numeric as np
-from xcuda import _runtime
-
-np.config.host_elements = 0
-_runtime.set_numeric_small_limit(0)
-x, w = np.array(numpy.ones((64, 8192), "float32")), np.array(numpy.ones(8192, "float32"))
-np.flush()
-
-
-def layer_norm():
-    away = x - x.mean(1, keepdims=True)
-    return away / np.sqrt((away * away).mean(1, keepdims=True) + 1e-5) * w + w
-
-
-def softmax():
-    e = np.exp(x - x.max(1, keepdims=True))
-    return e / e.sum(1, keepdims=True)
-
-
-for values in (8, 16):
-    _runtime.set_numeric_held_rows(True, values, None, False, True)
-    for make in (layer_norm, softmax, lambda: x / np.sqrt((x * x).mean(1, keepdims=True) + 1e-6) * w):
-        make()._compute()
-print(json.dumps(_runtime.numeric_compile_for(sys.argv[1], spills=True)))
-"""
-
-
-def test_rows_read_ahead_compile_for_gpus():
-    """1024 threads of a multiprocessor and nothing spilled; a meeting more where folds are odd in number."""
-    pytest.importorskip("nvidia.cu13", reason="no NVRTC wheel")
-    found = compiled(AHEAD, "sm_90")
-    assert len(found) == 6
-    for name, text, registers, local in found:
-        threads, blocks = map(int, re.search(r"__launch_bounds__\((\d+), (\d+)", text).groups())
-        assert threads * blocks == 1024 and registers * 1024 <= 65536 and local == 0
-        body = text[text.index("fused_kernel(") :]
-        assert body.index("&next[") < body.index("__syncthreads")  # asked for before the folds
-        assert body.count("__syncthreads") == 2, name
 
 
 # --- rows that are read piece by piece: sums of exp(x - max) in the pass that finds the maximum -----------

@@ -8,9 +8,9 @@ import warnings
 import numpy as np
 import pytest
 import xcuda.numeric as xp
+from xcuda import _runtime, profiler
 from xcuda import core as cuda
-from xcuda import profiler
-from xcuda.core.elsewhere import OF_ARRAYS, OF_KERNELS
+from xcuda.core.elsewhere import INSTEAD, OF_ARRAYS, OF_KERNELS
 from xcuda.numeric._elsewhere import OF_ARRAYS as OF_NUMERICS_ARRAYS
 
 GUARD = "a guard such as `if i < {}:` keeps them out"
@@ -134,7 +134,7 @@ class Model:
         x[0] = self.weight
 
 
-@pytest.mark.parametrize("name", ["stream", "grid", "block", "threads"])
+@pytest.mark.parametrize("name", sorted(_runtime.LAUNCH_WORDS))
 def test_what_belongs_in_brackets_is_told_so(name):
     with pytest.raises(TypeError, match=r"doubled\[grid, block, stream\]\(\.\.\.\)"):
         doubled(np.ones(3), **{name: 1})
@@ -296,10 +296,37 @@ def test_attributes_of_other_libraries_kernels(name):
         doubling.nonsense
 
 
-@pytest.mark.parametrize("option", ["block", "grid", "stream", "shared_bytes"])
+@pytest.mark.parametrize("option", sorted(_runtime.LAUNCH_WORDS))
 def test_the_shape_stands_at_the_launch(option):
     with pytest.raises(TypeError, match=f"no option '{option}'; it stands at the launch: name"):
         cuda.kernel(**{option: 256})
+
+
+def test_a_profile_shows_its_report():
+    p = profiler.profile(label="two launches")
+    assert repr(p) == "<profile of two launches, not run yet>"
+    with p:
+        doubling(np.ones(3))
+    assert repr(p) == repr(p.report) and "two launches" in repr(p)
+    assert "text/html" in str(p._repr_mimebundle_()) or "xcuda: doubling" in str(p._repr_mimebundle_())
+    with p:
+        pass
+    assert repr(p) == "<profile of two launches: no device was used>"
+
+
+@pytest.mark.parametrize("name", sorted(INSTEAD))
+def test_names_of_other_libraries_say_what_to_write(name):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'") as told:
+        getattr(cuda, name)
+    assert str(told.value).endswith(INSTEAD[name])
+
+
+def test_memory_info_reads_as_a_text():
+    held = cuda.zeros(7)
+    assert repr(cuda.memory_info()) == str(cuda.memory_info()) and "held (56 bytes" in repr(
+        cuda.memory_info()
+    )
+    del held
 
 
 def test_attributes_of_other_libraries_reports(tmp_path):

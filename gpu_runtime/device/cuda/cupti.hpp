@@ -41,7 +41,8 @@ namespace xcuda::device::cuda {
 // clang-format on
 
 struct Cupti {
-#define XCUDA_DECLARE(name) decltype(&::name) name = nullptr;
+#define XCUDA_DECLARE(name) \
+    decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses): a declaration
     XCUDA_CUPTI_FUNCTIONS(XCUDA_DECLARE)
     XCUDA_CUPTI_GRAPH_FUNCTIONS(XCUDA_DECLARE)  // null where it has none
     XCUDA_CUPTI_COUNTER_FUNCTIONS(XCUDA_DECLARE)

@@ -36,7 +36,8 @@ namespace xcuda::device::cuda {
 // clang-format on
 
 struct Driver {
-#define XCUDA_DECLARE(name) decltype(&::name) name = nullptr;
+#define XCUDA_DECLARE(name) \
+    decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses): a declaration
     XCUDA_DRIVER_FUNCTIONS(XCUDA_DECLARE)
 #undef XCUDA_DECLARE
     CUresult (*cuCtxRecordEvent)(CUcontext, CUevent) = nullptr;  // from 12.5 on, else null

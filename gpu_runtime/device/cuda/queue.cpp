@@ -152,7 +152,7 @@ std::shared_ptr<Device::Launch> Queue::enqueue(Entry&& held, Start start) {
 std::shared_ptr<Device::Launch> Queue::launch(CUfunction function, std::shared_ptr<Function> keep,
                                               const Shape& shape, const void* arguments) {
     return enqueue(
-        {nullptr, std::move(keep)}, [&](CUdeviceptr fault, FaultSlot& slot, Device::Launch& launch) {
+        {nullptr, std::move(keep), nullptr}, [&](CUdeviceptr fault, FaultSlot& slot, Device::Launch& launch) {
             const Driver& d = driver();
             if (shape.print_words > 0) [[unlikely]]
                 launch.printed = take_print_buffer(shape.print_words, &slot.print);

@@ -16,6 +16,11 @@ LEGEND = 17  # height of a line
 FONT = "font-family='system-ui, sans-serif' font-size='12'"
 
 
+def tint(colour: str, share: float = 0.28) -> str:
+    """A colour on white, that dark letters are read on: so much of it."""
+    return "#" + "".join(f"{round(255 - share * (255 - int(colour[i : i + 2], 16))):02x}" for i in (1, 3, 5))
+
+
 def picture(width: int, height: int, parts: list[str], title: str) -> str:
     """The SVG document; `title` is what a screen reader says."""
     body = "\n".join(parts)

@@ -10,6 +10,8 @@ from xcuda import _svg as svg
 
 MOST_THREADS, MOST_CELLS, MOST_ARROWS, MOST_PANELS, MOST_LINES = 64, 256, 600, 16, 100
 CELL_WIDTH, CELL_HEIGHT, GAP, HEAD, ARROWS = 28, 18, 14, 18, 110
+TIPS = 10  # between columns that arrows end at: their tips are seen there, the rest of them passes behind the cells
+INK, FREE, TAKEN = "#333333", "#f6f6f6", "#dcdcdc"  # a label; a cell that no thread uses, or several
 _SMALL = "font-family='system-ui, sans-serif' font-size='10'"
 
 
@@ -19,6 +21,7 @@ class Box(NamedTuple):
     title: str
     cells: dict  # of an element or thread: (row, column)
     labels: dict
+    pitch: int = CELL_WIDTH  # from a column to the next
 
     @property
     def rows(self) -> int:
@@ -34,7 +37,7 @@ class Box(NamedTuple):
 
     @property
     def width(self) -> float:
-        return max(self.columns * CELL_WIDTH, 7 * len(self.title))
+        return max((self.columns - 1) * self.pitch + CELL_WIDTH, 7 * len(self.title))
 
 
 class Arrow(NamedTuple):
@@ -81,7 +84,7 @@ def _threads(drawing, notes) -> list[Box]:
             break
         cells = {(block, t): (t[0] + t[2] * bx, t[1]) for t in shown}
         labels = {key: ",".join(map(str, key[1][:axes])) for key in cells}
-        boxes.append(Box(_block(block, drawing) if several else "threads", cells, labels))
+        boxes.append(Box(_block(block, drawing) if several else "threads", cells, labels, CELL_WIDTH + TIPS))
     drawn, looked_at = sum(len(b.cells) for b in boxes), len(blocks) * len(lanes)
     if drawn < looked_at:
         notes.append(f"The picture shows {drawn} of {looked_at:,} threads: launch fewer to see all.")
@@ -117,8 +120,8 @@ def _panel(drawing, threads, arrows, colours, top, notes):
             "show all."
         )
         arrows = arrows[:MOST_ARROWS]
-    left = _arrays(drawing, [a for a in arrows if a.did == "reads"], notes)
-    right = _arrays(drawing, [a for a in arrows if a.did != "reads"], notes)
+    left = _arrays(drawing, [a for a in arrows if a.did == "reads"], CELL_WIDTH, notes)
+    right = _arrays(drawing, [a for a in arrows if a.did != "reads"], CELL_WIDTH + TIPS, notes)
     columns = [left, {box.title: box for box in threads}, right]
     widths = [max((box.width for box in column.values()), default=0) for column in columns]
     heights = [sum(box.height + GAP for box in column.values()) for column in columns]
@@ -133,7 +136,7 @@ def _panel(drawing, threads, arrows, colours, top, notes):
         for key, box in column.items():
             words.append(svg.text(xs[i], y + 12, box.title))
             for cell, (row, col) in box.cells.items():
-                x, cy = xs[i] + col * CELL_WIDTH, y + HEAD + row * CELL_HEIGHT
+                x, cy = xs[i] + col * box.pitch, y + HEAD + row * CELL_HEIGHT
                 at[i][(key, cell) if i != 1 else cell] = (x, cy)
                 users = users_of.get((key, cell), set()) if i != 1 else {cell}
                 frames.append(_frame(x, cy, [colours[t] for t in users if t in colours], i == 1))
@@ -150,7 +153,7 @@ def _panel(drawing, threads, arrows, colours, top, notes):
         )
         lines.append(_arrow(ends, colours[a.thread], a.did == "changes"))
     edge = xs[2] + widths[2] if right else xs[1] + widths[1]
-    return frames + lines + words, top + HEAD + max(heights), edge
+    return lines + frames + words, top + HEAD + max(heights), edge
 
 
 def _titled(array, drawing) -> str:
@@ -164,7 +167,7 @@ def _block(block, drawing) -> str:
     return f"block {block[0]}" if axes == 1 else f"block ({', '.join(map(str, block[:axes]))})"
 
 
-def _arrays(drawing, arrows, notes) -> dict[tuple, Box]:
+def _arrays(drawing, arrows, pitch, notes) -> dict[tuple, Box]:
     """The arrays that these arrows touch, cut to what is touched of them where they are large."""
     touched: dict[tuple, list] = {}
     for a in arrows:
@@ -189,23 +192,23 @@ def _arrays(drawing, arrows, notes) -> dict[tuple, Box]:
             labels[index] = ",".join(map(str, index))
         if math.prod(inside) > MOST_CELLS:
             notes.append(f"The picture shows {MOST_CELLS} elements of {array[0]}: a smaller array shows all.")
-        boxes[array] = Box(_titled(array, drawing), cells, labels)
+        boxes[array] = Box(_titled(array, drawing), cells, labels, pitch)
     return boxes
 
 
 def _frame(x, y, colours, is_thread) -> str:
-    colour = svg.LINE if len(colours) != 1 else colours[0]
-    fill = f"fill='{colour}' fill-opacity='0.22'" if colours else "fill='none'"
+    """A chip that hides the arrows behind it, light in both themes, of a tint of the one thread that uses it."""
+    fill = svg.tint(colours[0]) if len(colours) == 1 else TAKEN if colours else FREE
     radius = " rx='8'" if is_thread else ""
     return (
-        f"<rect x='{x + 1:.1f}' y='{y + 1:.1f}' width='{CELL_WIDTH - 2}' height='{CELL_HEIGHT - 2}'{radius} {fill} "
-        f"stroke='{svg.LINE}'/>"
+        f"<rect x='{x + 1:.1f}' y='{y + 1:.1f}' width='{CELL_WIDTH - 2}' height='{CELL_HEIGHT - 2}'{radius} "
+        f"fill='{fill}' stroke='{svg.LINE}'/>"
     )
 
 
 def _label(x, y, words) -> str:
     return (
-        f"<text x='{x + CELL_WIDTH / 2:.1f}' y='{y + 13:.1f}' fill='{svg.TEXT}' text-anchor='middle' {_SMALL}>"
+        f"<text x='{x + CELL_WIDTH / 2:.1f}' y='{y + 13:.1f}' fill='{INK}' text-anchor='middle' {_SMALL}>"
         f"{svg.escaped(words)}</text>"
     )
 

@@ -31,6 +31,8 @@ def build(fault, type_name, message, hint, place, kernel, launched):
         error = _made(_kind(fault, type_name), f"{message}; {hint}" if hint else message)
         if place is not None:
             error = _raised_at(error, place[0], place[1], kernel or "<kernel>")
+    # A sentence for whoever wrote the line, who needs none of our frames. (A user's own kind may refuse attributes.)
+    error.__dict__["_xcuda_told"] = fault != "internal"
     if launched is not None:
         error.add_note(f"launched at line {launched[1]} of {name_cell(launched[0])}")
     return error

@@ -8,31 +8,16 @@ import inspect
 import types
 
 from xcuda import _runtime
+from xcuda.core._cells import name_cell
 from xcuda.core.ahead import begin_annotated, begin_declared
 from xcuda.core.definition import warn
 from xcuda.core.dispatcher import NumbaNames
 from xcuda.core.signatures import block_given, declared_from, signatures_from, types_from
 from xcuda.core.types import is_signature, is_type
 
-from ._cells import name_cell
-
 # What numba's users give to cuda.jit and what is always so here, or makes no difference: lines are known, kernels are
 # cached, helpers are written in where that pays, checks tell what a debugger would.
 _WITHOUT_EFFECT = {"debug", "lineinfo", "cache", "inline", "forceinline", "link", "lto", "extensions"}
-# What numba, CuPy and PyCUDA name at the kernel or by keyword, and what stands in a launch's brackets here.
-_OF_A_LAUNCH = {
-    "grid",
-    "block",
-    "griddim",
-    "blockdim",
-    "blocks",
-    "threads",
-    "stream",
-    "shared",
-    "shared_bytes",
-    "sharedmem",
-}
-
 _CARVEOUTS = ("default", "maxl1", "maxshared")
 
 
@@ -70,7 +55,7 @@ def kernel(
     check_carveout(options.pop("shared_memory_carveout", -1))
     unknown = set(options) - _WITHOUT_EFFECT
     if unknown:
-        if of_a_launch := sorted(unknown & _OF_A_LAUNCH):
+        if of_a_launch := sorted(unknown & _runtime.LAUNCH_WORDS):
             raise TypeError(
                 f"kernel() has no option '{of_a_launch[0]}'; it stands at the launch: "
                 "name[grid, block, stream, bytes of shared memory](...)"

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections import deque
-from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import partial
-from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
+from dataclasses import dataclass
 
 from xcuda import _runtime
 from xcuda.core._cells import name_cell
+from xcuda.core._holders import STEPS, frames_of, named
 from xcuda.core.devices import Device
 
-ARRAYS = (_runtime.ArrayBase, _runtime.NumericBase)  # what holds a device's memory
 _LISTED = 5  # arrays in a message
-_ITEMS = 1000  # of a container that is looked into
 
 
 @dataclass(frozen=True)
@@ -35,7 +30,7 @@ class LiveArray:
         return f"{self.name or 'one without a name'} ({human(self.nbytes)}, {self.dtype}, shape {self.shape}{made})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MemoryInfo:
     """Bytes of a device's memory, and the arrays that hold them, the largest first."""
 
@@ -48,7 +43,7 @@ class MemoryInfo:
     limit: int  # of `used`; 0: none
     spilled: int  # moved to host memory, not in `used`
     spill_limit: int  # of it; 0: none moves
-    arrays: list[LiveArray] = field(repr=False)
+    arrays: list[LiveArray]
 
     def __str__(self):
         lines = [
@@ -59,13 +54,15 @@ class MemoryInfo:
         ]
         return "\n".join(lines + [f"  {array}" for array in self.arrays])
 
+    __repr__ = __str__
+
 
 def memory_info(device=None) -> MemoryInfo:
     """What of a device's memory (the current one's by default) is used, kept and free, and by which arrays.
 
     Names are looked up in the notebook's (or script's) variables and in those of the functions that call this one;
-    arrays in lists, tuples, dicts and attributes of such variables have names like `layers[2]` and `net.weights`; those
-    that a kept error's traceback, a function's closure or a generator holds are told with it.
+    arrays in containers and attributes of such variables have names like `layers[2]` and `net.weights`; those that a
+    kept error's traceback, a function's closure, a partial call or a generator holds are told with it.
     """
     device = Device(device)
     m = device.memory()
@@ -117,28 +114,14 @@ def largest_arrays(label, count=_LISTED) -> str:
 
 def release_failed() -> None:
     """Ends what a failed cell's traceback holds on a device: its functions' variables, where arrays are among them."""
-    for frame, names in _frames(getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)):
-        if any(True for _ in _named(names)):
+    for frame, names in frames_of(getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)):
+        if any(True for _ in named(names, 1)):
             try:
                 frame.clear()
             except RuntimeError:
                 continue  # still running
             if type(names) is dict:  # a copy, which until Python 3.12 the frame keeps
                 names.clear()
-
-
-def _frames(error):
-    """(frame, its variables) of the functions that an error's traceback leads through, and those of its causes."""
-    seen = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        at = error.__traceback__
-        while at is not None:
-            frame, at = at.tb_frame, at.tb_next
-            names = frame.f_locals
-            if names is not frame.f_globals:
-                yield frame, names
-        error = error.__cause__ or error.__context__
 
 
 def human(nbytes) -> str:
@@ -165,72 +148,17 @@ def relieve() -> None:
 
 def _names():
     """{memory: the best name that leads to it}."""
-    spaces = [vars(sys.modules["__main__"])] if "__main__" in sys.modules else []
+    spaces = [(vars(sys.modules["__main__"]), STEPS)] if "__main__" in sys.modules else []
     frame = sys._getframe(1)
     while frame is not None:
         if not frame.f_globals.get("__name__", "").startswith("xcuda.core."):
-            spaces.append(frame.f_locals)
+            spaces.append((frame.f_locals, 1))
         frame = frame.f_back
     best = {}
-    for space in spaces:
-        for name, array in _named(space):
+    for space, steps in spaces:
+        for name, array in named(space, steps):
             key, nbytes, _, _ = array._memory
             rank = (name.startswith("_"), name.startswith("Out["), array.nbytes < nbytes, len(name))
             if key not in best or rank < best[key][0]:
                 best[key] = (rank, name)
     return {key: name for key, (_, name) in best.items()}
-
-
-def _named(space):
-    """(name, array) of a namespace: its arrays, and those one step inside its containers and objects."""
-    for name, value in list(space.items()):
-        if isinstance(value, ARRAYS):
-            yield name, value
-        elif isinstance(value, (list, tuple)):
-            yield from _those_of((f"{name}[{i}]", item) for i, item in enumerate(value[:_ITEMS]))
-        elif isinstance(value, dict) and len(value) <= _ITEMS:
-            yield from _those_of((f"{name}[{key!r}]", item) for key, item in list(value.items()))
-        elif isinstance(value, BaseException):
-            yield from _of_error(name, value)
-        elif isinstance(value, (set, frozenset, deque)) and len(value) <= _ITEMS:
-            yield from _those_of((f"an item of {name}", item) for item in list(value))
-        elif isinstance(value, FunctionType):
-            yield from _those_of(_bound(name, value))
-        elif isinstance(value, partial):
-            given = [*enumerate(value.args), *value.keywords.items()]
-            yield from _those_of((f"{name}, a partial call's {key}", item) for key, item in given)
-        elif (frame := _paused(value)) is not None:
-            yield from _those_of((f"{name}, paused with {key}", item) for key, item in frame.f_locals.items())
-        elif not isinstance(value, (type, type(sys))) and type(value).__module__ not in ("builtins", "numpy"):
-            attributes = getattr(value, "__dict__", None)
-            if type(attributes) is dict and len(attributes) <= _ITEMS:
-                yield from _those_of((f"{name}.{key}", item) for key, item in list(attributes.items()))
-
-
-def _of_error(name, error):
-    """The arrays among the variables of the functions that a kept error's traceback leads through."""
-    for frame, names in _frames(error):
-        of = frame.f_code.co_name
-        yield from _those_of((f"{name}, an error with {key} of {of}()", v) for key, v in names.items())
-
-
-def _bound(name, function):
-    """What a function keeps: its closure's variables and its defaults."""
-    for key, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        with suppress(ValueError):  # not set yet
-            yield f"{name}, a function with {key}", cell.cell_contents
-    for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-        yield f"{name}, a function with a default", value
-
-
-def _paused(value):
-    """The frame of a generator or coroutine that has begun and not ended."""
-    return (
-        next((f for f in (getattr(value, n, None) for n in ("gi_frame", "cr_frame", "ag_frame")) if f), None)
-        if isinstance(value, (GeneratorType, CoroutineType, AsyncGeneratorType))
-        else None
-    )
-
-
-def _those_of(pairs):
-    return ((name, item) for name, item in pairs if isinstance(item, ARRAYS))

@@ -13,6 +13,7 @@ from . import _dtypes
 from ._placed import placed
 from ._registry import TABLE, NotHeldError, native
 from ._shapes import is_integer
+from ._shown import shown
 
 _apply = _runtime.numeric_apply
 _part = _runtime.numeric_part
@@ -124,10 +125,10 @@ class ndarray(_runtime.NumericBase):
     # -- how it looks --------------------------------------------------------------------------------
 
     def __repr__(self):
-        return repr(_shown(self))
+        return repr(shown(self))
 
     def __str__(self):
-        return str(_shown(self))
+        return str(shown(self))
 
     def __format__(self, spec):
         return format(self.item(), spec) if self.ndim == 0 else format(self.get(), spec)
@@ -412,48 +413,6 @@ _casts = {}  # (dtype, dtype as asked for) -> their names, which NumPy makes ane
 def _plain_copy(a):
     name = name_of(a.dtype)
     return _apply("copy", [name], name, (a,))
-
-
-def _shown(a):
-    """A host array that prints as the whole one does, with no more copied than is shown."""
-    options = numpy.get_printoptions()
-    if a.size <= options["threshold"] or a.ndim == 0:
-        return a.get()
-    edge = options["edgeitems"]
-    # The corners, in a host array of the full shape that takes no memory of that size where it can be avoided.
-    return a.get() if a.size < 1_000_000 else _corners(a, edge)
-
-
-class _Corners:
-    def __init__(self, text):
-        self.text = text
-
-    def __repr__(self):
-        return self.text[0]
-
-    def __str__(self):
-        return self.text[1]
-
-
-def _corner(a, edge, axis=0):
-    """On the host: what lies within `edge` of the ends of every axis, and one more that is not shown."""
-    if axis == a.ndim:
-        return a.get()
-    n = a.shape[axis]
-    if n <= 2 * edge + 1:
-        return _corner(a, edge, axis + 1)
-    before = (slice(None),) * axis
-    parts = [a[(*before, slice(0, edge + 1))], a[(*before, slice(n - edge, n))]]
-    return numpy.concatenate([_corner(part, edge, axis + 1) for part in parts], axis)
-
-
-def _corners(a, edge):
-    import re
-
-    host = _corner(a, edge)
-    with numpy.printoptions(threshold=0, edgeitems=edge):
-        shown = re.sub(r", shape=\([^)]*\)", f", shape={a.shape}", repr(host))
-        return _Corners((shown, str(host)))
 
 
 # -- making arrays -----------------------------------------------------------------------------------

@@ -32,6 +32,9 @@ _TO_HOST = "x.get() is a NumPy array of it"
 _TO_DEVICE = "with cuda.Device(1): np.array(x) copies it to another device"
 OF_ARRAYS = {
     "cpu": _TO_HOST,
+    "numpy": _TO_HOST,
+    "to_numpy": _TO_HOST,
+    "to_host": _TO_HOST,
     "detach": _TO_HOST,
     "copy_to_host": _TO_HOST,
     "to": f"{_TO_HOST}, {_TO_DEVICE}",

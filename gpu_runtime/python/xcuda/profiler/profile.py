@@ -53,6 +53,18 @@ class profile:
         self.kind, self.label = "block", "the profiled block" if label is None else str(label)
         self.named = label is not None
         self._recordings: list[Recording] = []
+        self._over = False
+
+    def __repr__(self) -> str:
+        """What its report says, once there is one."""
+        if self.report is not None:
+            return repr(self.report)
+        why = ": no device was used" if self._over else ", not run yet"
+        return f"<profile of {self.label}{why}>"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        shown = {"text/plain": repr(self)}
+        return shown if self.report is None else self.report._repr_mimebundle_(include, exclude)
 
     def __call__(self, function):
         if not callable(function):
@@ -95,6 +107,7 @@ class profile:
             failed=kind is not None, wait=BLOCK_WAIT, measure=True, timeline=True
         )
         self.report = Report(document, self.metrics) if document else None
+        self._over = True
         _last, _ended = self.report, self.label
 
 

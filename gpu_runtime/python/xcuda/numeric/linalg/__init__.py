@@ -2,25 +2,7 @@
 
 import numpy.linalg as _numpy
 
-from .._fallback import wrapped
-from .._registry import TABLE
+from .._parts import names_of
 from . import _norms, _solvers
 
-
-def __getattr__(name):
-    row = TABLE.get(f"linalg.{name}")
-    if row is not None:
-        made = row.function
-    elif name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    else:
-        try:
-            made = wrapped(f"linalg.{name}", getattr(_numpy, name))
-        except AttributeError:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
-    globals()[name] = made
-    return made
-
-
-def __dir__():
-    return sorted({*globals(), *dir(_numpy)})
+__getattr__, __dir__ = names_of("linalg", _numpy, globals())

@@ -6,8 +6,9 @@ and `RandomState` are NumPy's on the host: their stream, MT19937, has no kernels
 
 import numpy.random as _numpy
 
-from .._fallback import to_host, wrapped
-from .._registry import TABLE, native, register
+from .._fallback import to_host
+from .._parts import names_of
+from .._registry import native, register
 from . import _integers, _orders, _vectors
 from ._generator import Generator
 from ._legacy import RandomState
@@ -34,20 +35,4 @@ def default_rng(seed=None):
     return Generator(_numpy.default_rng(to_host(seed)).bit_generator)
 
 
-def __getattr__(name):
-    row = TABLE.get(f"random.{name}")
-    if row is not None:
-        made = row.function
-    elif name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    else:
-        try:
-            made = wrapped(f"random.{name}", getattr(_numpy, name))
-        except AttributeError:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
-    globals()[name] = made
-    return made
-
-
-def __dir__():
-    return sorted({*globals(), *dir(_numpy)})
+__getattr__, __dir__ = names_of("random", _numpy, globals())
