@@ -17,6 +17,7 @@ struct Loop {
     std::string name;  // NumPy's: "add"; "astype" for a cast, "copy" for none
     std::vector<DType> in;
     DType out;
+    bool copies = false;     // of those two
     int weight = 1;          // of an element, against one addition
     std::string_view infix;  // "+"; empty: written as a call
     ir::ExprP (*build)(const Loop& loop, std::span<const ir::ExprP> args) = nullptr;
