@@ -17,10 +17,10 @@ struct Loop {
     std::string name;  // NumPy's: "add"; "astype" for a cast, "copy" for none
     std::vector<DType> in;
     DType out;
-    bool copies = false;     // of those two
     int weight = 1;          // of an element, against one addition
     std::string_view infix;  // "+"; empty: written as a call
     ir::ExprP (*build)(const Loop& loop, std::span<const ir::ExprP> args) = nullptr;
+    bool copies = false;  // "astype" and "copy"
 };
 
 /// The loop of that name and those dtypes; null where there is none. The same question gives the same loop.

@@ -95,6 +95,13 @@ def _quotient(total, n, dtype):
     return total.astype(dtype, copy=False)
 
 
+def _root(variance):
+    """Square roots of a fresh array, in its layout."""
+    if variance.ndim < 2:
+        return _f["sqrt"](variance)
+    return _f["sqrt"](variance, out=variance)
+
+
 _means = {}  # by what is given: NumPy makes a dtype's name anew each time
 
 
@@ -197,7 +204,7 @@ def std(
 ):
     """The standard deviation."""
     made = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return given(_f["sqrt"](made), out)
+    return given(_root(made), out)
 
 
 @native()
@@ -340,4 +347,4 @@ def nanstd(
 ):
     """The standard deviation of what is not nan."""
     made = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return given(_f["sqrt"](made), out)
+    return given(_root(made), out)

@@ -116,7 +116,13 @@ class ufunc:
         kinds = tuple(_kind(o) for o in operands)
         asked = tuple(None if o is None else o.dtype for o in outs)
         how = {} if signature is None else {"signature": signature}
-        loop = self._numpy.resolve_dtypes((*kinds, *asked), casting=casting, **how)
+        try:
+            loop = self._numpy.resolve_dtypes((*kinds, *asked), casting=casting, **how)
+        except numpy._core._exceptions._UFuncOutputCastingError:
+            found = self._numpy.resolve_dtypes((*kinds, *(None for _ in outs)), casting=casting, **how)
+            for o, d in zip(operands, found, strict=False):
+                _as_loop_number(o, d)  # NumPy tells of numbers that do not fit first
+            raise
         try:
             made = self._native(operands, loop)
         except OverflowError:
