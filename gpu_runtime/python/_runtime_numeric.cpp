@@ -495,6 +495,14 @@ void bind_numeric(nb::module_& module) {
                  ready(a);
                  a.value->ramp = a.value->dtype == DType::i64;
              })
+        .def("_order",  // its axes, slowest first, as a ufunc's result has them
+             [](const NumericArray& a) {
+                 const View* const view = &a.view;
+                 std::array<int, arrays::max_axes> order;
+                 const std::span axes(order.data(), static_cast<std::size_t>(a.view.ndim));
+                 arrays::memory_order(a.view.shape(), {&view, 1}, axes);
+                 return std::vector<int>(axes.begin(), axes.end());
+             })
         .def("_one", [](NumericArray& a) { return one_element(a, a.view.offset); })
         .def("_view", &view_of, nb::arg("offset"), nb::arg("lengths"), nb::arg("strides"))
         .def("_seen", &seen_array, nb::arg("offset"), nb::arg("lengths"), nb::arg("strides"),

@@ -262,7 +262,7 @@ class ndarray(_runtime.NumericBase):
         if (made := _part(self, 1)) is not None:
             return made
         if self.dtype.kind != "c":
-            zeros = TABLE["zeros_like"].function(self)
+            zeros = TABLE["zeros_like"].function(self, order="A")
             zeros.flags.writeable = False
             return zeros
         from ._seen import part_view

@@ -269,7 +269,9 @@ class ufunc:
             return made
         if not hasattr(initial, "__array__") and not isinstance(initial, (bool, int, float, complex)):
             return None
-        return self(made, out.type(initial))
+        if made.ndim < 2:
+            return self(made, out.type(initial))
+        return self(made, out.type(initial), out=made)  # in its layout
 
     def _fold_dtype(self, given, dtype):
         if dtype is not None:
