@@ -312,7 +312,7 @@ class ndarray(_runtime.NumericBase):
             _lose_imaginary()
             from ._functions import real_part
 
-            source = real_part(self)
+            source = real_part(self if self._c_contiguous else _plain_copy(self))
         if source.dtype == dtype:
             return source.copy(order)
         how = [source.dtype.name], dtype.name

@@ -318,7 +318,11 @@ class ufunc:
 
 _COMPARISONS = {"less", "less_equal", "equal", "not_equal", "greater", "greater_equal"}
 _LOGICAL = {"logical_and", "logical_or", "logical_xor"}
-_PARTS = {"divmod": ("floor_divide", "remainder")}
+_PARTS = {
+    "divmod": ("floor_divide", "remainder"),
+    "frexp": ("frexp", "frexp_exponent"),
+    "modf": ("modf", "trunc"),
+}
 
 
 def _by_name(name):
