@@ -66,6 +66,7 @@ bool mixed(DTypes in, DType out) {
     return out == DType::b1 &&
            ((in[0] == DType::i64 && in[1] == DType::u64) || (in[0] == DType::u64 && in[1] == DType::i64));
 }
+bool float_to_i32(DTypes in, DType out) { return is_floating(in[0]) && out == DType::i32; }
 bool to_bool(DTypes, DType out) { return out == DType::b1; }
 bool exact_to_bool(DTypes in, DType out) {
     return out == DType::b1 && (is_integer(in[0]) || in[0] == DType::b1);
@@ -149,6 +150,10 @@ ExprP heaviside(const Loop& loop, Args a) {
     return as(op(Op::select, d, {op(Op::ne, b, {x, x}), x, known}), loop.out);
 }
 
+ExprP exponent(const Loop& loop, Args a) {
+    return internal("frexp_exponent", {as(a[0], computed(loop.in[0]))}, loop.out);
+}
+
 ExprP float_power(const Loop& loop, Args a) {
     return is_complex(loop.out) ? complex_power(loop, a) : op(Op::pow, loop.out, {a[0], a[1]});
 }
@@ -210,6 +215,7 @@ constexpr std::array rules{
     Rule{"isnan", "", 0, exact_to_bool, always<false>},
     Rule{"isinf", "", 0, exact_to_bool, always<false>},
     Rule{"isfinite", "", 0, exact_to_bool, always<true>},
+    Rule{"frexp_exponent", "", 12, float_to_i32, exponent},
     Rule{"heaviside", "", 3, floats, heaviside},
     Rule{"maximum", "", 4, complexes, complex_extreme<false>},
     Rule{"minimum", "", 4, complexes, complex_extreme<true>},

@@ -81,6 +81,7 @@ const Loop* make_loop(std::string_view name, std::span<const DType> in, DType ou
     loop.out = out;
     if (name == "astype" || name == "copy") {
         loop.build = build_cast;
+        loop.copies = true;
         loop.weight = 0;
     } else if (const Rule* rule = rule_for(name, in, out)) {
         loop.build = rule->build;

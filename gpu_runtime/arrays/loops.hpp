@@ -20,6 +20,7 @@ struct Loop {
     int weight = 1;          // of an element, against one addition
     std::string_view infix;  // "+"; empty: written as a call
     ir::ExprP (*build)(const Loop& loop, std::span<const ir::ExprP> args) = nullptr;
+    bool copies = false;  // "astype" and "copy"
 };
 
 /// The loop of that name and those dtypes; null where there is none. The same question gives the same loop.

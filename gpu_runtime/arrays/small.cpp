@@ -328,7 +328,7 @@ ValueP applied_small(const std::shared_ptr<device::Device>& device, const Loop& 
     for (const Operand& o : operands)
         if (o.value && (o.value->pending() || !o.value->buffer || !o.value->buffer->on_default_stream_alone()))
             return nullptr;
-    ValueP made = allocated(device, loop.out, layout_of_result(operands, shape, like), nullptr);
+    ValueP made = allocated(device, loop.out, layout_of_result(loop, operands, shape, like), nullptr);
     fill(loop, operands, made->layout, *made);
     ++computed;
     return made;
@@ -368,13 +368,7 @@ ValueP folded_small(const Operand& operand, const Reduction& reduction, DType ou
     join(part[0], part[1]);
     join(part[2], part[3]);
     join(part[0], part[2]);
-    const std::array<std::int64_t, max_axes> ones = [] {
-        std::array<std::int64_t, max_axes> made;
-        made.fill(1);
-        return made;
-    }();
-    const auto axes = static_cast<std::size_t>(keepdims ? view.ndim : 0);
-    ValueP made = allocated(value->device, out, dense({ones.data(), axes}), nullptr);
+    ValueP made = allocated(value->device, out, layout_of_fold(view, reduction.axes, keepdims), nullptr);
     const Strided total = part[0].at();
     given({made->address, 0}, &total, 1);
     ++computed;

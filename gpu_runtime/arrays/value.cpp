@@ -113,19 +113,45 @@ ValueP allocated(const std::shared_ptr<device::Device>& device, DType dtype, con
     return made;
 }
 
-View layout_of_result(std::span<const Operand> operands, Shape shape, const View* like) {
+View layout_of_result(const Loop& loop, std::span<const Operand> operands, Shape shape, const View* like) {
     if (like && is_packed(*like)) return *like;
-    const bool plain =
-        shape.size() < 2 || std::all_of(
-                                operands.begin(), operands.end(),
-                                [](const Operand& o) { return !o.value || is_c_contiguous(o.view); });
-    if (plain) return dense(shape);
+    const auto all = [&](auto lies) {
+        return std::all_of(operands.begin(), operands.end(),
+                           [&](const Operand& o) { return !o.value || lies(o.view); });
+    };
+    if (shape.size() < 2 || all(is_c_contiguous)) return dense(shape);
+    if (loop.copies) return as_copied(operands[0].view);
+    std::array<int, max_axes> order;
+    const std::span axes(order.data(), shape.size());
+    if (all(is_f_contiguous)) {
+        for (std::size_t i = 0; i < shape.size(); ++i) order[i] = static_cast<int>(shape.size() - 1 - i);
+        return dense_in_order(shape, axes);
+    }
     std::vector<const View*> views;
     for (const Operand& o : operands)
         if (o.value) views.push_back(&o.view);
-    std::array<int, max_axes> order;
-    memory_order(shape, views, std::span(order.data(), shape.size()));
-    return dense_in_order(shape, std::span(order.data(), shape.size()));
+    memory_order(shape, views, axes);
+    return dense_in_order(shape, axes);
+}
+
+View layout_of_fold(const View& operand, std::uint64_t axes, bool keepdims) {
+    const auto ndim = static_cast<std::size_t>(operand.ndim);
+    std::array<std::int64_t, max_axes> shape;
+    std::array<int, max_axes> place, order;  // of the operand's axes; of the result's
+    int kept = 0;
+    for (std::size_t i = 0; i < ndim; ++i) {
+        const bool folded = axes >> i & 1;
+        place[i] = folded && !keepdims ? -1 : kept;
+        if (place[i] >= 0) shape[static_cast<std::size_t>(kept++)] = folded ? 1 : operand.lengths[i];
+    }
+    const Shape result{shape.data(), static_cast<std::size_t>(kept)};
+    if (kept < 2 || is_c_contiguous(operand)) return dense(result);
+    const View* const one = &operand;
+    memory_order(operand.shape(), {&one, 1}, std::span(order.data(), ndim));
+    std::size_t next = 0;
+    for (std::size_t k = 0; k < ndim; ++k)
+        if (const int axis = place[static_cast<std::size_t>(order[k])]; axis >= 0) order[next++] = axis;
+    return dense_in_order(result, std::span(order.data(), next));
 }
 
 ValueP apply(const std::shared_ptr<device::Device>& device, const Loop& loop, std::vector<Operand> operands,
@@ -136,7 +162,7 @@ ValueP apply(const std::shared_ptr<device::Device>& device, const Loop& loop, st
     made->loop = &loop;
     made->site = std::move(site);
     made->depth = depth_over(operands);
-    made->layout = layout_of_result(operands, shape, like);
+    made->layout = layout_of_result(loop, operands, shape, like);
     made->operands = std::move(operands);
     return made;
 }
@@ -148,14 +174,7 @@ ValueP fold(const std::shared_ptr<device::Device>& device, const Operand& operan
     made->device = device;
     made->reduction = reduction;
     made->site = std::move(site);
-    std::array<std::int64_t, max_axes> shape;
-    std::size_t ndim = 0;
-    for (int i = 0; i < operand.view.ndim; ++i) {
-        const bool folded = reduction.axes >> i & 1;
-        if (folded && !keepdims) continue;
-        shape[ndim++] = folded ? 1 : operand.view.lengths[static_cast<std::size_t>(i)];
-    }
-    made->layout = dense({shape.data(), ndim});
+    made->layout = layout_of_fold(operand.view, reduction.axes, keepdims);
     made->operands.push_back(operand);
     made->depth = depth_over(made->operands);
     return made;

@@ -108,7 +108,9 @@ XCUDA_API ValueP allocated(const std::shared_ptr<device::Device>& device, DType 
 XCUDA_API ValueP apply(const std::shared_ptr<device::Device>& device, const Loop& loop,
                        std::vector<Operand> operands, Shape shape, const View* like, Site site);
 /// The layout that `apply` gives its value.
-View layout_of_result(std::span<const Operand> operands, Shape shape, const View* like);
+View layout_of_result(const Loop& loop, std::span<const Operand> operands, Shape shape, const View* like);
+/// The layout of a fold's result: its axes lie as the operand's do.
+XCUDA_API View layout_of_fold(const View& operand, std::uint64_t axes, bool keepdims);
 /// A pending fold; `keepdims` keeps axes of length 1. `out`: the result's dtype.
 XCUDA_API ValueP fold(const std::shared_ptr<device::Device>& device, const Operand& operand,
                       const Reduction& reduction, DType out, bool keepdims, Site site);

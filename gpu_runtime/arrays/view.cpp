@@ -24,8 +24,10 @@ View dense(Shape shape) {
     for (int i = out.ndim - 1; i >= 0; --i) {
         out.lengths[at(i)] = shape[at(i)];
         out.strides[at(i)] = stride;
-        stride *= std::max<std::int64_t>(shape[at(i)], 1);
+        stride *= shape[at(i)];
     }
+    if (stride == 0) [[unlikely]]
+        std::fill_n(out.strides.begin(), out.ndim, 0);
     return out;
 }
 
@@ -37,32 +39,60 @@ View dense_in_order(Shape shape, std::span<const int> order) {
         const std::size_t axis = at(order[k]);
         out.lengths[axis] = shape[axis];
         out.strides[axis] = stride;
-        stride *= std::max<std::int64_t>(shape[axis], 1);
+        stride *= shape[axis];
     }
+    if (stride == 0) [[unlikely]]
+        std::fill_n(out.strides.begin(), out.ndim, 0);
     return out;
 }
 
-// An insertion sort in which the operands decide in turn; where none decides, axes stay as they are.
-void memory_order(Shape shape, std::span<const View* const> operands, std::span<int> order) {
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-    for (std::size_t i = 1; i < order.size(); ++i) {
-        for (std::size_t k = i; k > 0; --k) {
-            const int outer = order[k - 1], inner = order[k];
-            int says = 0;  // 1: the other way round
-            for (const View* v : operands) {
-                const int shift = static_cast<int>(shape.size()) - v->ndim;
-                if (outer < shift || inner < shift) continue;
-                const std::int64_t a = std::abs(v->strides[at(outer - shift)]),
-                                   b = std::abs(v->strides[at(inner - shift)]);
-                if (v->lengths[at(outer - shift)] <= 1 || v->lengths[at(inner - shift)] <= 1 || !a || !b)
-                    continue;
-                says = a < b ? 1 : -1;
-                break;
-            }
-            if (says != 1) break;
-            std::swap(order[k - 1], order[k]);
-        }
+namespace {
+
+// What operands say of two axes of which one is slower in C order. They all must say that it lies closer, where they say anything.
+enum class Says { nothing, c_order, swapped };
+
+Says compared(std::span<const View* const> operands, int ndim, int slower, int faster) {
+    Says says = Says::nothing;
+    for (const View* v : operands) {
+        const int shift = ndim - v->ndim;
+        if (slower < shift || faster < shift) continue;
+        const std::size_t s = at(slower - shift), f = at(faster - shift);
+        if (v->lengths[s] == 1 || v->lengths[f] == 1 || !v->strides[s] || !v->strides[f]) continue;
+        if (std::abs(v->strides[f]) <= std::abs(v->strides[s])) return Says::c_order;
+        says = Says::swapped;
     }
+    return says;
+}
+
+}  // namespace
+
+// NumPy's insertion sort, fastest axes first: axes of which no operand says anything are passed over.
+void memory_order(Shape shape, std::span<const View* const> operands, std::span<int> order) {
+    const int ndim = static_cast<int>(shape.size());
+    for (int i = 0; i < ndim; ++i) order[at(i)] = ndim - 1 - i;
+    for (int i = 1; i < ndim; ++i) {
+        int to = i;
+        for (int k = i - 1; k >= 0; --k) {
+            const Says says = compared(operands, ndim, order[at(i)], order[at(k)]);
+            if (says == Says::c_order) break;
+            if (says == Says::swapped) to = k;
+        }
+        std::rotate(order.begin() + to, order.begin() + i, order.begin() + i + 1);
+    }
+    std::reverse(order.begin(), order.end());
+}
+
+View as_copied(const View& view) {
+    const std::size_t ndim = at(view.ndim);
+    std::array<int, max_axes> order;
+    for (std::size_t i = 0; i < ndim; ++i) order[i] = static_cast<int>(i);
+    if (is_f_contiguous(view) && !is_c_contiguous(view))
+        std::reverse(order.begin(), order.begin() + view.ndim);
+    else if (!is_c_contiguous(view))
+        std::stable_sort(order.begin(), order.begin() + view.ndim, [&](int a, int b) {
+            return std::abs(view.strides[at(a)]) > std::abs(view.strides[at(b)]);
+        });
+    return dense_in_order(view.shape(), std::span(order.data(), ndim));
 }
 
 bool is_c_contiguous(const View& v) {
@@ -105,13 +135,14 @@ bool is_packed(const View& v) {
     if (v.offset != 0) return false;
     std::array<int, max_axes> order;
     int n = 0;
-    for (int i = 0; i < v.ndim; ++i)
+    for (int i = 0; i < v.ndim; ++i) {
+        if (v.lengths[at(i)] == 0) return true;
         if (v.lengths[at(i)] != 1) order[at(n++)] = i;
+    }
     std::sort(order.begin(), order.begin() + n,
               [&](int a, int b) { return v.strides[at(a)] < v.strides[at(b)]; });
     std::int64_t expected = 1;
     for (int k = 0; k < n; ++k) {
-        if (v.lengths[at(order[at(k)])] == 0) return true;
         if (v.strides[at(order[at(k)])] != expected) return false;
         expected *= v.lengths[at(order[at(k)])];
     }
@@ -162,7 +193,15 @@ std::string shown(Shape shape) {
 std::optional<View> reshape(const View& view, Shape shape) {
     View out = dense(shape);
     out.offset = view.offset;
-    if (is_c_contiguous(view) || out.size() == 0) return out;
+    if (out.size() == 0) {  // strides as NumPy tells them of a view
+        std::int64_t stride = 1;
+        for (int i = out.ndim - 1; i >= 0; --i) {
+            out.strides[at(i)] = stride;
+            stride *= std::max<std::int64_t>(shape[at(i)], 1);
+        }
+        return out;
+    }
+    if (is_c_contiguous(view)) return out;
     // Runs of old axes against runs of new ones of the same product.
     std::array<std::int64_t, max_axes> lengths, strides;
     int n = 0;

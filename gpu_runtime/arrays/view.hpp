@@ -80,11 +80,13 @@ struct View {
 
 using Shape = std::span<const std::int64_t>;
 
-/// C order.
+/// C order. Strides of what has no elements are 0, here and in the other orders, as NumPy's are.
 XCUDA_API View dense(Shape shape);
 /// Without gaps, the axes in memory as in `order` (slowest first).
 XCUDA_API View dense_in_order(Shape shape, std::span<const int> order);
-/// The axes, slowest in memory first, that NumPy's order='K' gives a result of these operands.
+/// As NumPy lays out a copy with order='K'.
+XCUDA_API View as_copied(const View& view);
+/// The axes, slowest in memory first, that NumPy's ufuncs with order='K' give a result of these operands.
 XCUDA_API void memory_order(Shape shape, std::span<const View* const> operands, std::span<int> order);
 
 XCUDA_API bool is_c_contiguous(const View& view);

@@ -10,7 +10,6 @@
 #include <stdexcept>
 
 #include "_runtime_dtype.hpp"
-#include "arrays/fold.hpp"
 #include "arrays/rows.hpp"
 #include "arrays/small.hpp"
 #include "launch/program.hpp"
@@ -23,7 +22,6 @@ using arrays::Operand;
 using arrays::ValueP;
 using arrays::View;
 
-constexpr int most_depth = 48;             // of pending values under one
 constexpr std::size_t most_pending = 256;  // that arrays hold
 
 PyTypeObject* numeric_class = nullptr;
@@ -139,29 +137,6 @@ nb::object one_element(NumericArray& a, std::int64_t offset) {
     float x;
     std::memcpy(&x, &bits, sizeof x);
     return nb::float_(static_cast<double>(x));
-}
-
-nb::object fold_array(NumericArray& a, const std::string& ufunc, const std::string& loop_dtype,
-                      const std::string& out, const std::vector<int>& axes, bool keepdims,
-                      nb::handle identity) {
-    const DType d = dtype_named(loop_dtype);
-    const DType in[] = {d, d};
-    arrays::Reduction r;
-    r.fold = arrays::find_loop(ufunc, in, d);
-    if (!r.fold) return nb::none();
-    for (const int axis : axes) r.axes |= std::uint64_t{1} << axis;
-    Operand number;
-    if (!convert_number(identity.ptr(), d, number)) return nb::none();
-    r.identity = number.bits;
-    r.more_identity = number.more_bits;
-    if (!stream_on(a.value->device))
-        if (const ValueP made = arrays::folded_small(a.operand(), r, dtype_named(out), keepdims))
-            return numeric_result(made);
-    const ValueP made =
-        arrays::fold(a.value->device, a.operand(), r, dtype_named(out), keepdims, site_here());
-    if (a.value->shared() || made->depth > most_depth)
-        arrays::compute(std::span(&made, 1), queue_on(made->device));
-    return numeric_result(made);
 }
 
 nb::object view_of(const NumericArray& a, std::int64_t offset, const Lengths& lengths,
@@ -499,6 +474,14 @@ void bind_numeric(nb::module_& module) {
              [](NumericArray& a) {
                  ready(a);
                  a.value->ramp = a.value->dtype == DType::i64;
+             })
+        .def("_order",  // its axes, slowest first, as a ufunc's result has them
+             [](const NumericArray& a) {
+                 const View* const view = &a.view;
+                 std::array<int, arrays::max_axes> order;
+                 const std::span axes(order.data(), static_cast<std::size_t>(a.view.ndim));
+                 arrays::memory_order(a.view.shape(), {&view, 1}, axes);
+                 return std::vector<int>(axes.begin(), axes.end());
              })
         .def("_one", [](NumericArray& a) { return one_element(a, a.view.offset); })
         .def("_view", &view_of, nb::arg("offset"), nb::arg("lengths"), nb::arg("strides"))

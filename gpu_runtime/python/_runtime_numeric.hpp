@@ -6,12 +6,15 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "_runtime_array.hpp"
 #include "_runtime_stream.hpp"
 #include "arrays/plan.hpp"
 
 namespace xcuda::python {
+
+constexpr int most_depth = 48;  // of pending values under one
 
 struct NumericArray {
     arrays::ValueP value;
@@ -73,6 +76,11 @@ bool convert_number(PyObject* number, DType to, arrays::Operand& operand);
 
 /// The view that a key of ints, slices, None and Ellipsis selects; nothing for other keys. `scalar`: it names one element.
 std::optional<arrays::View> index_view(const arrays::View& of, PyObject* key, bool& scalar);
+
+/// The array folded by a ufunc's loop over a dtype; None where there is no such loop.
+nb::object fold_array(NumericArray& array, const std::string& ufunc, const std::string& loop_dtype,
+                      const std::string& out, const std::vector<int>& axes, bool keepdims,
+                      nb::handle identity);
 
 /// Arrays one after the other along an axis of one that nobody has seen yet; their other lengths are its own.
 void join_along(NumericArray& array, nb::list arrays, int axis);

@@ -268,7 +268,6 @@ int simple_power(PyObject* a, PyObject* b) {
     const NumericArray* x = numeric_array(a);
     if (!x) return -1;
     const DType d = x->value->dtype;
-    if (d == DType::b1) return -1;
     double exponent = 0;
     if (PyFloat_CheckExact(b) && (is_floating(d) || is_complex(d)))
         exponent = PyFloat_AS_DOUBLE(b);

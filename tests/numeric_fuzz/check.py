@@ -39,6 +39,8 @@ def _difference(expected, found, near, largest):
         return f"is {found!r}"
     if found.shape != expected.shape or found.dtype != expected.dtype:
         return f"{found.dtype}{found.shape}, in NumPy {expected.dtype}{expected.shape}"
+    if _steps(found) != _steps(expected):
+        return f"has the strides {found.strides}, in NumPy {expected.strides}"
     values = found.get() if hasattr(found, "get") else numpy.asarray(found)
     if expected.dtype.kind not in "fc":
         same = numpy.array_equal(values, expected)
@@ -47,6 +49,11 @@ def _difference(expected, found, near, largest):
     else:
         same = numpy.array_equal(values, expected, equal_nan=True)
     return None if same else f"{values.tolist()}, in NumPy {expected.tolist()}"
+
+
+def _steps(a):
+    """Strides along axes of more than one element."""
+    return [step for n, step in zip(a.shape, a.strides, strict=True) if n > 1] if a.size else []
 
 
 def shortest(lines, rough):

@@ -263,7 +263,7 @@ class ndarray(_runtime.NumericBase):
         if (made := _part(self, 1)) is not None:
             return made
         if self.dtype.kind != "c":
-            zeros = TABLE["zeros_like"].function(self)
+            zeros = TABLE["zeros_like"].function(self, order="A")
             zeros.flags.writeable = False
             return zeros
         from ._seen import part_view
@@ -280,12 +280,7 @@ class ndarray(_runtime.NumericBase):
         """A copy with memory of its own."""
         made = _plain_copy(self)
         made._scalar = self._scalar
-        if order == "C" and not made._c_contiguous or order == "F" and not made._f_contiguous:
-            from ._creation import empty
-
-            made = empty(self.shape, self.dtype, order)
-            made[...] = self
-        return made
+        return made if order == "K" else _in_order(made, order, self)
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True, *, device=None):
         """The values as another dtype."""
@@ -318,15 +313,15 @@ class ndarray(_runtime.NumericBase):
             _lose_imaginary()
             from ._functions import real_part
 
-            source = real_part(self)
+            source = real_part(self if self._c_contiguous else _plain_copy(self))
         if source.dtype == dtype:
-            return source
+            return source.copy(order)
         how = [source.dtype.name], dtype.name
         if source is self and isinstance(asked, (str, type, numpy.dtype)):
             _casts[self.dtype, asked] = how
         made = _apply("astype", *how, (source,))
         made._scalar = self._scalar
-        return made
+        return made if order == "K" else _in_order(made, order, self)
 
     def fill(self, value):
         """Every element becomes the number."""
@@ -413,6 +408,19 @@ _casts = {}  # (dtype, dtype as asked for) -> their names, which NumPy makes ane
 def _plain_copy(a):
     name = name_of(a.dtype)
     return _apply("copy", [name], name, (a,))
+
+
+def _in_order(made, order, source):
+    """A fresh array's elements in C or Fortran order; "A": Fortran order where the source has it alone."""
+    if order == "A":
+        order = "F" if source._f_contiguous and not source._c_contiguous else "C"
+    if made._c_contiguous if order == "C" else made._f_contiguous:
+        return made
+    from ._creation import empty
+
+    ordered = empty(made.shape, made.dtype, order)
+    ordered[...] = made
+    return ordered
 
 
 # -- making arrays -----------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ def round_(a, decimals=0, out=None):
     """Rounds to decimals, halves to even."""
     a = asarray(a)
     if a.dtype.kind in "biu" and decimals >= 0:
-        made = a.copy() if a.dtype.kind != "b" else a.astype("float16")
+        made = a.copy("K") if a.dtype.kind != "b" else a.astype("float16")
     elif a.dtype.kind == "f" and a.dtype.itemsize > 2 or decimals == 0:
         rint = TABLE["rint"].function
         if decimals == 0:
@@ -166,7 +166,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """Numbers in place of nan and infinities."""
     x = asarray(x)
     if x.dtype.kind == "c":
-        made = x.copy()
+        made = x.copy("K")
         for part in (made.real, made.imag):
             nan_to_num(part, False, nan, posinf, neginf)
     elif x.dtype.kind != "f":
@@ -180,7 +180,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
         made = where(isinf & (x > 0), high, made)
         made = where(isinf & (x < 0), low, made)
     if copy:
-        return made if made is not x else x.copy()
+        return made if made is not x else x.copy("K")
     if made is not x:
         x[...] = made
     return x
@@ -192,6 +192,12 @@ def isclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False):
     a, b = map(_operand, (a, b))
     if not any(isinstance(v, ndarray) for v in (a, b)):
         return numpy.isclose(a, b, rtol, atol, equal_nan)
+    if isinstance(b, int):
+        b = float(b)
+    elif hasattr(b, "dtype"):
+        b = b.astype(
+            numpy.result_type(b.dtype, 1.0), copy=False
+        )  # differences of integers may be beyond them
     f = TABLE
     size = (
         abs(b) if isinstance(b, (bool, int, float, complex)) else f["absolute"].function(b)

@@ -66,8 +66,7 @@ any = _logical("any", "logical_or")
 def count_nonzero(a, axis=None, *, keepdims=False):
     """How many elements are not zero."""
     a = asarray(a)
-    made = sum(a != 0 if a.dtype.kind != "b" else a, axis, keepdims=keepdims)
-    return made
+    return sum(a.astype(bool, copy=False), axis, keepdims=keepdims)
 
 
 @native()
@@ -86,6 +85,21 @@ def _count(a, axes, where, keepdims):
         return n
     mask = TABLE["broadcast_to"].function(asarray(where).astype(bool, copy=False), a.shape)
     return sum(mask, tuple(axes), keepdims=keepdims)
+
+
+def _quotient(total, n, dtype):
+    """A fresh sum by a number of elements, laid out as the sum: also its axes of length 1."""
+    if total.ndim < 2:
+        return (total / n).astype(dtype, copy=False)
+    total /= n
+    return total.astype(dtype, copy=False)
+
+
+def _root(variance):
+    """Square roots of a fresh array, in its layout."""
+    if variance.ndim < 2:
+        return _f["sqrt"](variance)
+    return _f["sqrt"](variance, out=variance)
 
 
 _means = {}  # by what is given: NumPy makes a dtype's name anew each time
@@ -126,8 +140,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     if isinstance(n, int) and n == 0:
         _warn_empty("Mean of empty slice.")
     total = _f["add"].reduce(a, axes, wide, None, keepdims, _NoValue, where)
-    made = (total / n).astype(result, copy=False)
-    return given(made, out)
+    return given(_quotient(total, n, result), out)
 
 
 def _freedom(ddof, correction):
@@ -173,7 +186,7 @@ def var(
         wide = wide.type(0).real.dtype
     total = _f["add"].reduce(squared_size(away), axes, wide, None, keepdims, _NoValue, where)
     left = max(n - ddof, 0) if isinstance(n, int) else _f["maximum"](n - ddof, 0)
-    return given((total / left).astype(result, copy=False), out)
+    return given(_quotient(total, left, result), out)
 
 
 @native()
@@ -191,7 +204,7 @@ def std(
 ):
     """The standard deviation."""
     made = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return given(_f["sqrt"](made), out)
+    return given(_root(made), out)
 
 
 @native()
@@ -201,11 +214,12 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     keepdims = False if keepdims is _NoValue else keepdims
     if weights is None:
         made = mean(a, axis, keepdims=keepdims)
+        counted = a.size / made.size  # of no results: ZeroDivisionError, as NumPy has it
         if not returned:
             return made
         from ._creation import full_like
 
-        return made, full_like(made, a.size // max(made.size, 1))
+        return made, full_like(made, counted)
     weights = asarray(weights)
     if weights.shape != a.shape:
         if axis is None:
@@ -230,10 +244,16 @@ def _weights_along(a, axis, weights):
     return weights.reshape(tuple(n if k in axes else 1 for k, n in enumerate(a.shape)))
 
 
+def _own(a):
+    """Where NumPy folds a copy of the array: in the copy's order. The kernel reads the array itself."""
+    return a if a._c_contiguous else a.copy("K")
+
+
 def _nan_fold(name, plain, in_place_of_nan):
     def fold(a, axis=None, *args, **kwargs):
         a = asarray(a)
         if a.dtype.kind in "fc":
+            a = _own(a)
             a = choose(_f["isnan"](a), in_place_of_nan, a)
         return plain(a, axis, *args, **kwargs)
 
@@ -268,6 +288,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     a = asarray(a)
     if a.dtype.kind not in "fc":
         return mean(a, axis, dtype, out, keepdims, where=where)
+    a = _own(a)
     good = ~_f["isnan"](a)
     if where is not True:
         good = good & where
@@ -275,7 +296,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     wide, result = _mean_dtypes(a, dtype)
     n = sum(good, axis, keepdims=keepdims)
     total = sum(choose(good, a, 0), axis, wide, keepdims=keepdims)
-    return given((total / n).astype(result, copy=False), out)
+    return given(_quotient(total, n, result), out)
 
 
 @native()
@@ -296,6 +317,7 @@ def nanvar(
     if a.dtype.kind not in "fc":
         return var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     ddof = _freedom(ddof, correction)
+    a = _own(a)
     good = ~_f["isnan"](a)
     if where is not True:
         good = good & where
@@ -305,10 +327,9 @@ def nanvar(
     away = choose(good, a - middle, 0)
     away = squared_size(away)
     n = sum(good, axis, keepdims=keepdims) - ddof
-    made = sum(away, axis, wide.type(0).real.dtype, keepdims=keepdims) / choose(
-        n > 0, n, numpy.float64("nan")
-    )
-    return given(made.astype(result.type(0).real.dtype, copy=False), out)
+    total = sum(away, axis, wide.type(0).real.dtype, keepdims=keepdims)
+    n = choose(n > 0, n, numpy.float64("nan"))
+    return given(_quotient(total, n, result.type(0).real.dtype), out)
 
 
 @native()
@@ -326,4 +347,4 @@ def nanstd(
 ):
     """The standard deviation of what is not nan."""
     made = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return given(_f["sqrt"](made), out)
+    return given(_root(made), out)

@@ -265,11 +265,13 @@ def i0(x):
     x = asarray(x)
     if x.dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
-    flat = abs(x.astype("float64")).reshape(-1)
+    size = abs(x.astype("float64"))
+    flat = size.ravel("K")
     out = empty(flat.shape, "float64")
     if flat.size:
         _bessel()[(flat.size + 127) // 128, 128](out.to_device_array(), device_array(flat))
-    made = out.reshape(x.shape)
+    slowest = size._order()
+    made = out.reshape([x.shape[i] for i in slowest]).transpose([slowest.index(i) for i in range(x.ndim)])
     return made.astype(x.dtype) if x.dtype.kind == "f" else made
 
 
@@ -277,7 +279,7 @@ def i0(x):
 def fix(x, out=None):
     """numpy.fix: rounded towards zero."""
     x = asarray(x)
-    made = x.copy() if x.dtype.kind in "biu" else _f("trunc")(x)
+    made = x.copy("K") if x.dtype.kind in "biu" else _f("trunc")(x)
     if out is None:
         return made
     out[...] = made

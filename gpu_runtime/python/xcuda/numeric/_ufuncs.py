@@ -116,7 +116,13 @@ class ufunc:
         kinds = tuple(_kind(o) for o in operands)
         asked = tuple(None if o is None else o.dtype for o in outs)
         how = {} if signature is None else {"signature": signature}
-        loop = self._numpy.resolve_dtypes((*kinds, *asked), casting=casting, **how)
+        try:
+            loop = self._numpy.resolve_dtypes((*kinds, *asked), casting=casting, **how)
+        except numpy._core._exceptions._UFuncOutputCastingError:
+            found = self._numpy.resolve_dtypes((*kinds, *(None for _ in outs)), casting=casting, **how)
+            for o, d in zip(operands, found, strict=False):
+                _as_loop_number(o, d)  # NumPy tells of numbers that do not fit first
+            raise
         try:
             made = self._native(operands, loop)
         except OverflowError:
@@ -263,7 +269,9 @@ class ufunc:
             return made
         if not hasattr(initial, "__array__") and not isinstance(initial, (bool, int, float, complex)):
             return None
-        return self(made, out.type(initial))
+        if made.ndim < 2:
+            return self(made, out.type(initial))
+        return self(made, out.type(initial), out=made)  # in its layout
 
     def _fold_dtype(self, given, dtype):
         if dtype is not None:
@@ -310,7 +318,11 @@ class ufunc:
 
 _COMPARISONS = {"less", "less_equal", "equal", "not_equal", "greater", "greater_equal"}
 _LOGICAL = {"logical_and", "logical_or", "logical_xor"}
-_PARTS = {"divmod": ("floor_divide", "remainder")}
+_PARTS = {
+    "divmod": ("floor_divide", "remainder"),
+    "frexp": ("frexp", "frexp_exponent"),
+    "modf": ("modf", "trunc"),
+}
 
 
 def _by_name(name):

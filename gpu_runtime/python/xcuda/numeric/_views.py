@@ -119,8 +119,7 @@ def ravel(a, order="C"):
     """One axis; shares memory where the elements lie side by side in that order."""
     a = asarray(a)
     if order == "K":  # as they lie in memory
-        steps = a.strides
-        a, order = a.transpose(sorted(range(a.ndim), key=lambda i: -abs(steps[i]))), "C"
+        a, order = a.transpose(a._order()), "C"
     flat = reshape(a, (-1,) if a.size else (0,), order)
     return flat if flat._c_contiguous else flat.copy()
 

@@ -293,11 +293,11 @@ def _shifted(x, axes, by):
         if n < 2 or at % n == 0:
             continue
         before = (slice(None),) * axis
-        made = TABLE["empty"].function(x.shape, x.dtype)
+        made = TABLE["empty_like"].function(x)
         made[(*before, slice(at, None))] = x[(*before, slice(0, n - at))]
         made[(*before, slice(0, at))] = x[(*before, slice(n - at, None))]
         x = made
-    return x.copy() if x.size else x
+    return x.copy("K") if x.size else x
 
 
 @native("fft.fftshift")
