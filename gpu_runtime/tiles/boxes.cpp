@@ -1,5 +1,7 @@
 #include "tiles/boxes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "ir/walk.hpp"
@@ -188,6 +190,20 @@ Halves halves_of(const Threads& t, bool per_block) {
         (moves ? out.first : out.rest).push_back(s);
     }
     return out;
+}
+
+void share_registers(int threads, int few, Body& beside, Body& others) {
+    if (threads <= 128) return;  // all may have as many as there are
+    // A block is given so many for each of its threads at the launch; more than these are never there.
+    const int all = threads + 128, given = 65536 / all / 8 * 8;
+    const int many = std::min(240, (given * all - 128 * few) / threads / 8 * 8);
+    const auto first = [](Body& body, const char* what, int n) {
+        Stmt s = simple(Stmt::Kind::machine);
+        s.text = fmt::format("xc_tile_{}_registers<{}>", what, n);
+        body.insert(body.begin(), std::move(s));
+    };
+    first(beside, "fewer", few);
+    first(others, "more", many);
 }
 
 void meet_by_number(Body& body, int threads) {

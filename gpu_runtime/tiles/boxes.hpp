@@ -35,6 +35,9 @@ struct Halves {
 };
 Halves halves_of(const Threads& t, bool per_block = false);
 
+/// Of a block's threads and 128 beside them, these keep `few` registers and the others have theirs.
+void share_registers(int threads, int few, ir::Body& beside, ir::Body& others);
+
 /// Its barriers are met by so many threads, the others of the block elsewhere.
 void meet_by_number(ir::Body& body, int threads);
 

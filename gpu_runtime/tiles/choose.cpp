@@ -109,8 +109,10 @@ bool power_of_two(std::int64_t n) { return n > 0 && std::has_single_bit(static_c
     throw Error(Fault::user, "ValueError", "a plan of tiles can't have " + found, std::nullopt, instead);
 }
 
-constexpr std::pair<const char*, Instructions> instruction_names[] = {
-    {"fma", Instructions::fma}, {"mma", Instructions::mma}, {"wgmma", Instructions::wgmma}};
+constexpr std::pair<const char*, Instructions> instruction_names[] = {{"fma", Instructions::fma},
+                                                                      {"mma", Instructions::mma},
+                                                                      {"wgmma", Instructions::wgmma},
+                                                                      {"tcgen05", Instructions::tcgen05}};
 
 }  // namespace
 
@@ -151,6 +153,14 @@ void take_four_warps(Plan& plan, DType in, bool few) {
     plan.stages = few ? 4 : 3;
 }
 
+// Products whose sums lie in tensor memory (sm_100), reasoned: nothing was run on such a device. An instruction has 128 rows at
+// its full rate and up to 256 columns; where tiles are few, narrower ones give every multiprocessor some.
+void take_tensor_memory(Plan& plan, DType in, bool few) {
+    const auto size = static_cast<std::int64_t>(info(in).size);
+    plan.unit = {{128, few ? std::max<std::int64_t>(64, 128 / size) : 256}, 128 / size};
+    plan.threads = few ? 128 : 256;
+}
+
 // As many stages as there is room for: they cost nothing else.
 void take_stages(Plan& plan, DType in) {
     const std::int64_t of_one = (plan.unit.extents[0] + plan.unit.extents[1]) * plan.unit.depth *
@@ -186,13 +196,24 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
     // Measured on an H200, float16, 128 x 256 tiles: 651 TFLOP/s against 497 by pairs at 16384x1024 @ 1024x1024, 220 against
     // 211 at 1024x16384 @ 16384x1024.
     plan.lines = hints.lines.value_or(arch / 10 == 9 && free);
-    const bool four = arch / 10 == 9 && free && facts.products && size > 0 &&
-                      (facts.half || facts.small || (facts.in == DType::f32 && plan.tf32));
-    if (arch >= 80) plan.products = hints.products.value_or(four ? Instructions::wgmma : Instructions::mma);
+    const bool large = free && facts.products && size > 0 &&
+                       (facts.half || facts.small || (facts.in == DType::f32 && plan.tf32));
+    const bool four = arch / 10 == 9 && large;
+    // sm_100a is asked for by name; a device of capability 10.0 has the plan of sm_100 until that was run on one.
+    const bool tensor = target == "sm_100a" && large && hints.bulk.value_or(true);
+    if (arch >= 80)
+        plan.products = hints.products.value_or(four     ? Instructions::wgmma
+                                                : tensor ? Instructions::tcgen05
+                                                         : Instructions::mma);
     if (plan.products == Instructions::wgmma && arch / 10 != 9) plan.products = Instructions::mma;
+    if (plan.products == Instructions::tcgen05 &&
+        (arch != 100 || !free || !facts.products || facts.wide || !hints.bulk.value_or(true)))
+        plan.products = Instructions::mma;
     plan.stages = facts.products && arch >= 80 ? 3 : 1;
     plan.bulk =
-        plan.products == Instructions::wgmma && facts.products && !facts.wide && hints.bulk.value_or(four);
+        plan.products == Instructions::tcgen05 ||
+        (plan.products == Instructions::wgmma && facts.products && !facts.wide && hints.bulk.value_or(four));
+    if (plan.products == Instructions::tcgen05) plan.lines = hints.lines.value_or(true);
     if (facts.products) {
         // Of float32 each thread multiplies: where tiles are few, small ones give every multiprocessor some.
         const bool small = size == 1 || (size_of.few && facts.in == DType::f32 && !plan.tf32);
@@ -214,6 +235,7 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
         }
         if (plan.products == Instructions::wgmma && (four || plan.bulk))
             take_four_warps(plan, facts.in, size_of.few);
+        if (plan.products == Instructions::tcgen05) take_tensor_memory(plan, facts.in, size_of.few);
     } else {
         plan.unit = {{4, 1024}, 0};
         plan.threads = 256;
@@ -246,6 +268,8 @@ Plan choose(const Module& module, const std::string& target, Size size, const Hi
     if (!hints.unit.empty()) {
         plan.unit.extents = hints.unit;
         if (!facts.products) plan.unit.depth = 0;
+        if (plan.products == Instructions::tcgen05 && hints.unit.size() == 2)  // a thread of 256 has 128 sums
+            plan.threads = hints.unit[0] > 128 || hints.unit[0] * hints.unit[1] > 128 * 128 ? 256 : 128;
         if (plan.products == Instructions::wgmma && hints.unit.size() == 2 && free)
             plan.threads = static_cast<int>(std::clamp<std::int64_t>(hints.unit[0] * 2, 128, 512));
     }
@@ -291,7 +315,8 @@ Hints hints_from(const std::string& text) {
         } else if (key == "products") {
             for (const auto& [name, which] : instruction_names)
                 if (value == name) hints.products = which;
-            if (!hints.products) no_plan("products by " + value.dump(), "give \"fma\", \"mma\" or \"wgmma\"");
+            if (!hints.products)
+                no_plan("products by " + value.dump(), "give \"fma\", \"mma\", \"wgmma\" or \"tcgen05\"");
         } else if (key == "copies") {
             if (value != "threads" && value != "bulk")
                 no_plan("copies by " + value.dump(), "give \"threads\" or \"bulk\"");

@@ -122,6 +122,7 @@ public:
             const bool flows = !out.module.maps.empty();
             if (plan.bulk && !flows) {  // no product that the copy engine can feed: the plan without it
                 hints.bulk = hints.measured = false;
+                if (plan.products == Instructions::tcgen05) hints.products = Instructions::mma;
                 plan = choose(module, key.target, {key.size, key.few}, hints);
                 continue;
             }
@@ -139,7 +140,8 @@ public:
             out.module.programs.reset();
             const std::int64_t bytes = shared_bytes(out.module.kernel());
             if (!info || bytes <= info->limits.shared_bytes_per_block_optin) {
-                out.block = {plan.threads + (!flows || plan.acted ? 0 : plan.tall ? 128 : 32), 1, 1};
+                const int beside = plan.tall || plan.products == Instructions::tcgen05 ? 128 : 32;
+                out.block = {plan.threads + (!flows || plan.acted ? 0 : beside), 1, 1};
                 out.persistent = flows && !plan.acted && !plan.tall && out.module.together == 1;
                 // Of 512 threads and more, each has fewer registers than a compiler takes that is not told.
                 if (flows || ((out.block.x > 256 || plan.blocks > 0) && !plan.acted)) {

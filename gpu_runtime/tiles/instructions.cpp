@@ -68,16 +68,23 @@ std::string words_of(const std::string& machine) {
     const std::string name = machine.substr(0, open);
     const bool held = name.ends_with("_held");
     const bool four = name.starts_with("xc_tile_wgmma") || name == "xc_tile_flow_take";
-    if (!four && name != "xc_tile_mma" && name != "xc_tile_mma_held") return {};
+    const bool one = name == "xc_tile_tensor_mma" || name == "xc_tile_tensor_now";
+    if (!four && !one && name != "xc_tile_mma" && name != "xc_tile_mma_held") return {};
     const char* const from = held && machine.ends_with(", 0>")
                                  ? " from registers, beside the next turn's first"
-                             : held                        ? " from registers"
-                             : name == "xc_tile_flow_take" ? " from bulk tensor copies"
-                                                           : "";
+                             : held                               ? " from registers"
+                             : one || name == "xc_tile_flow_take" ? " from bulk tensor copies"
+                                                                  : "";
     const MatrixKind& k = matrix_kinds[std::atoi(machine.c_str() + open + 1)];
     const std::string type = k.in == DType::f32 ? "TF32" : std::string(info(k.in).name);
-    if (!four) return fmt::format("mma.sync {}, {}{}", k.shape, type, from);
-    const int columns = std::atoi(machine.c_str() + machine.find(',') + 1);
+    if (!four && !one) return fmt::format("mma.sync {}, {}{}", k.shape, type, from);
+    const auto second = machine.find(',');
+    const int columns = std::atoi(machine.c_str() + second + 1);
+    if (one) {
+        const int rows = std::min(columns, 128),
+                  n = std::atoi(machine.c_str() + machine.find(',', second + 1) + 1);
+        return fmt::format("tcgen05.mma m{}n{}k{}, {}{}", rows, n, 32 / info(k.in).size, type, from);
+    }
     return fmt::format("wgmma m64n{}k{}, {}{}", columns, 32 / info(k.in).size, type, from);
 }
 

@@ -10,8 +10,9 @@
 namespace xcuda::tiles {
 
 /// What products are made of: each thread its own multiplications and additions; a warp's matrix instructions; those of
-/// four warps, which read shared memory themselves (sm_90 alone).
-enum class Instructions : std::uint8_t { fma, mma, wgmma };
+/// four warps, which read shared memory themselves (sm_90 alone); those that one thread asks for, whose sums lie in tensor
+/// memory (sm_100 alone).
+enum class Instructions : std::uint8_t { fma, mma, wgmma, tcgen05 };
 
 struct Plan {
     std::string target;       // "cpu", "sm_90"
@@ -19,7 +20,7 @@ struct Plan {
     frontend::TileUnit unit;  // of the implicit level
     int stages = 1;           // copies of a loop's operands that are on their way or read
     Instructions products = Instructions::fma;
-    bool bulk = false;   // operands by bulk tensor copies, which a warp of its own asks for (sm_90 alone)
+    bool bulk = false;  // operands by bulk tensor copies, which a warp of its own asks for (sm_90 and sm_100)
     bool acted = false;  // run by the CPU device
     std::int64_t tall =
         0;              // rows of each product where these are chained: a warp has sixteen, all their columns
