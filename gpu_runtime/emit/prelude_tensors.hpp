@@ -122,11 +122,11 @@ XC_DEVICE void xc_tile_tensor_mma(const T* a, const T* b, u64* gates, u64* sums,
 #endif
 }
 // The warps that store: acc (ROWS rows of each, COLUMNS columns, DOWN warps one under the other) becomes the sum of tile
-// `tile`, or (ADDS) grows by it; it stays where there are no turns.
-template <int M, int N, int ROWS, int DOWN, int COLUMNS, bool ADDS, class C>
+// `tile`; it stays zero where there are no turns.
+template <int M, int N, int ROWS, int DOWN, int COLUMNS, class C>
 XC_DEVICE void xc_tile_tensor_take(C* acc, u64* sums, const u32* memory, i64 turns, i64 tile, i64 thread) {
 #ifdef __CUDA_ARCH_FEAT_SM100_ALL
-    constexpr int most = ADDS ? 4 : 8, eights = COLUMNS / 8 < most ? COLUMNS / 8 : most, registers = 4 * eights;
+    constexpr int eights = COLUMNS / 8 < 8 ? COLUMNS / 8 : 8, registers = 4 * eights;
     if (turns == 0) return;
     const u32 half = (u32)tile & 1, warp = (u32)thread / 32, lanes = warp % 4 * 32;
     xc_tile_pass(sums + half, (u32)tile >> 1 & 1);
@@ -143,10 +143,7 @@ XC_DEVICE void xc_tile_tensor_take(C* acc, u64* sums, const u32* memory, i64 tur
 #pragma unroll
             for (int r = 0; r < registers; ++r) {
                 asm volatile("" : "+r"(w[r])::"memory");  // read from here on, not before
-                C x;
-                memcpy(&x, w + r, sizeof(C));
-                C& to = acc[(i * COLUMNS + j) / 2 + r];
-                to = ADDS ? to + x : x;
+                memcpy(acc + (i * COLUMNS + j) / 2 + r, w + r, sizeof(C));
             }
         }
     xc_tile_tensor_before();

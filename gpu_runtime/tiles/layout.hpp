@@ -39,7 +39,7 @@ std::optional<Layout> chained_layout(const ir::Extents& extents, const Plan& pla
 std::pair<ir::ExprP, ir::ExprP> block_place(const Layout& layout, const ir::ExprP& thread);
 
 /// Of a thread's warp in a matrix layout: its first row and its first column.
-std::pair<ir::ExprP, ir::ExprP> warp_place(const Layout& layout, const ir::ExprP& thread);
+XCUDA_API std::pair<ir::ExprP, ir::ExprP> warp_place(const Layout& layout, const ir::ExprP& thread);
 
 /// A loop of n turns that is to be unrolled: `counter` gives its variable, `body` gets the turn's number.
 ir::Body unrolled(std::int64_t n, const std::function<ir::VarId()>& counter,

@@ -128,7 +128,10 @@ struct Flow {
         if (!a || !b || a->tile == b->tile) return std::nullopt;
         const bool in_place = product.exprs[2]->op == Op::element && product.exprs[2]->args.size() == 1 &&
                               var_of(*product.exprs[2]->args[0]) == product.var;
-        if (!in_place || !(t.for_four_warps(product) || t.for_tensor_memory(product))) return std::nullopt;
+        const bool in_tensors =
+            t.for_tensor_memory(product) &&
+            begins_at_zero(Body(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(at)), product.var);
+        if (!in_place || !(t.for_four_warps(product) || in_tensors)) return std::nullopt;
         return written(first, rest, at, *a, *b, *t.matrix_kind(product));
     }
 
@@ -139,7 +142,7 @@ struct Flow {
         std::string mma, take, now;
     };
     std::optional<Sums> sums_of(const Stmt& product, const Boxes& a, const Boxes& b, int kind,
-                                std::int64_t depth, bool adds) {
+                                std::int64_t depth) {
         if (plan.products != Instructions::tcgen05) return std::nullopt;
         const Extents& extents = t.type_of(product.var).extents;
         const Type ta = t.type_of(a.tile), tb = t.type_of(b.tile);
@@ -155,15 +158,14 @@ struct Flow {
         const auto moves = [](const Boxes& o) {
             return fmt::format("{}, {}, {}, {}", o.axes, o.dx, o.dy, o.turned);
         };
-        return Sums{
-            t.shared(DType::u64, 4, "sums"),
-            t.shared(DType::u32, 1, "memory"),
-            2 * tensor_width(extents),
-            fmt::format("xc_tile_tensor_mma<{}, {}, {}, {}, {}, {}, {}, {}>", kind, m, n, depth, plan.stages,
-                        form, lies(a, ta, a.turned), lies(b, tb, !b.turned)),
-            fmt::format("xc_tile_tensor_take<{}, {}, {}, {}, {}, {}>", m, n, l.rows, l.down, l.columns, adds),
-            fmt::format("xc_tile_tensor_now<{}, {}, {}, {}, {}, {}, {}, {}, {}>", kind, m, n, depth, l.rows,
-                        l.down, l.columns, moves(a), moves(b))};
+        return Sums{t.shared(DType::u64, 4, "sums"),
+                    t.shared(DType::u32, 1, "memory"),
+                    2 * tensor_width(extents),
+                    fmt::format("xc_tile_tensor_mma<{}, {}, {}, {}, {}, {}, {}, {}>", kind, m, n, depth,
+                                plan.stages, form, lies(a, ta, a.turned), lies(b, tb, !b.turned)),
+                    fmt::format("xc_tile_tensor_take<{}, {}, {}, {}, {}>", m, n, l.rows, l.down, l.columns),
+                    fmt::format("xc_tile_tensor_now<{}, {}, {}, {}, {}, {}, {}, {}, {}>", kind, m, n, depth,
+                                l.rows, l.down, l.columns, moves(a), moves(b))};
     }
 
     Body written(const Body& first, const Body& rest, std::size_t at, const Boxes& a, const Boxes& b,
@@ -179,9 +181,7 @@ struct Flow {
         const std::int64_t depth = a.turned ? ta.extents[0] : ta.extents[1];
         const VarId gates = t.shared(DType::u64, 2 * stages, "gates");
         const std::int64_t columns = t.layout(t.type_of(product.var).extents).columns;
-        const bool adds =
-            !begins_at_zero(Body(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(at)), product.var);
-        const auto sums = sums_of(product, a, b, kind, depth, adds);
+        const auto sums = sums_of(product, a, b, kind, depth);
         const auto operand = [&](const Boxes& o, const Type& type) {
             return fmt::format("{}, {}, {}, {}, {}", o.axes, type.extents[0], type.extents[1], o.dx, o.dy);
         };
@@ -309,8 +309,7 @@ struct Flow {
                                  {branch(below(second + 32), std::move(multiplies))})};
             share_registers(plan.threads, 64, others, take_tiles);
             out.push_back(gate(sums->gates, 2, plan.threads / 32));
-            out.push_back(machine(fmt::format("xc_tile_tensor_take_memory<{}, {}>",
-                                              std::max<std::int64_t>(32, sums->columns), second),
+            out.push_back(machine(fmt::format("xc_tile_tensor_take_memory<{}, {}>", sums->columns, second),
                                   {memory, t.thread_id()}));
         }
         out.push_back(t.barrier());

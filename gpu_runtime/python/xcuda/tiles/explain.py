@@ -51,6 +51,8 @@ class Explanation:
             yield "operands", "brought by the copy engine; a warp beside the threads asks for them"
         if p["instructions"]:
             yield "products by", p["instructions"]
+        if p["instructions"].startswith("tcgen05"):
+            yield "sums", "in tensor memory, two tiles' in turn; a thread beside the others asks for the products"
         if p["shared_bytes"]:
             yield "shared memory", f"{p['shared_bytes']:,} bytes a block"
         if p.get("registers") is not None:
