@@ -38,6 +38,7 @@ struct Thread {
     ucontext_t context;
     std::vector<char> stack;
     bool done = false;
+    std::string waits_for;
     std::vector<std::function<void()>> loads;  // of tensor memory, under way
 };
 struct Barrier {
@@ -81,7 +82,8 @@ static void stop() {
     yield();
     abort();
 }
-static void wait(const std::function<bool()>& until) {
+static void wait(const std::string& what, const std::function<bool()>& until) {
+    threads[current].waits_for = what;
     while (!until()) {
         if (!fault.empty()) stop();
         yield();
@@ -285,11 +287,19 @@ static void run_block(const std::function<void()>& kernel, unsigned count, bool 
             current = i;
             threadIdx = {i, 0, 0};
             swapcontext(&scheduler, &threads[i].context);
-            if (!lazy && chance() % 4 == 0) act_once();
+            if (!lazy && chance() % 4 == 0) moved |= act_once();
         }
         if (all || (!fault.empty() && !moved)) break;
         if (!moved && !act_once()) {
-            wrong("all threads wait, and nothing is under way");
+            std::string who;
+            for (unsigned i = 0; i < threads.size(); ++i)
+                if (!threads[i].done && (i % 32 == 0 || threads[i].waits_for != threads[i - 1].waits_for))
+                    who += "; from thread " + std::to_string(i) + " on for " + threads[i].waits_for;
+            for (const auto& [at, b] : barriers)
+                who += "; barrier " + std::to_string(at) + ": phase " + std::to_string(b.phase) + ", " +
+                       std::to_string(b.pending) + " arrivals and " + std::to_string(b.bytes) +
+                       " bytes to come";
+            wrong("all threads wait, and nothing is under way" + who);
         }
     }
     if (fault.empty() && columns > 0) wrong("tensor memory that was not given back");
@@ -310,7 +320,7 @@ static void host_make_barrier(unsigned at, unsigned count = 1) {
 }
 static void host_wait(unsigned at, unsigned parity) {
     machine::Barrier& b = machine::barrier(at);
-    machine::wait([&] { return b.phase != (parity & 1); });
+    machine::wait("barrier " + std::to_string(at), [&] { return b.phase != (parity & 1); });
 }
 static void host_arrive(unsigned at) {
     machine::moved = true;
@@ -333,7 +343,7 @@ static void host_meet(int which, unsigned count) {
     const unsigned round = m.round;
     ++m.arrived;
     machine::moved = true;
-    machine::wait([&, which, round, count] {
+    machine::wait("the others of the block", [&, which, round, count] {
         unsigned gone = 0;
         if (which == 0)
             for (const auto& t : machine::threads) gone += t.done;
@@ -350,7 +360,7 @@ static unsigned host_exchange(unsigned value, unsigned from) {
     given[machine::current / 32][round & 1][lane] = value;
     ++w.arrived;
     machine::moved = true;
-    machine::wait([&] {
+    machine::wait("the others of its warp", [&] {
         if (w.round == round && w.arrived == 32) w.arrived = 0, ++w.round;
         return w.round != round;
     });
@@ -362,6 +372,7 @@ static unsigned __shfl_xor_sync(unsigned, unsigned value, int mask) {
 }
 static void host_elect(unsigned* one) { *one = machine::current % 32 == 7; }
 static void host_nothing() {}
+static void host_max(float* to, float a, float b) { *to = isnan(a) || a > b ? a : b; }
 static void host_exit() { machine::stop(); }
 static void host_allocate(unsigned to, unsigned columns) {
     host_exchange(0, 0);

@@ -29,6 +29,7 @@ INSTRUCTIONS = (
     (r".*elect\.sync", "host_elect"),
     (r"bar\.sync 1, ", "host_meet_some"),
     (r"exit;", "host_exit"),
+    (r"max\.NaN\.f32", "host_max"),
     (r"fence\.|tcgen05\.fence|tcgen05\.relinquish|setmaxnreg|$", "host_nothing"),
 )
 RUN = """
@@ -104,7 +105,7 @@ def call_of(inside):
 def host_text(full_text, entry):
     text = re.sub(r"struct f16 \{.*?\n\};", lambda _: HALF, full_text, count=1, flags=re.DOTALL)
     flags = ["-D__CUDA_ARCH__=1000", "-D__CUDA_ARCH_FEAT_SM100_ALL=1"]
-    text = re.sub(r"^#line.*$", "", text, flags=re.MULTILINE)
+    text = gathered(re.sub(r"^#line.*$", "", text, flags=re.MULTILINE))
     text = subprocess.run(
         [COMPILER, "-E", "-P", "-w", "-x", "c++", *flags, "-"],
         input=text,
@@ -118,6 +119,20 @@ def host_text(full_text, entry):
         out += [text[at : found.start()], call_of(text[found.end() : end])]
         at = end + 1
     return f'#include "{MACHINE}"\n' + "".join([*out, text[at:]]) + RUN.replace("ENTRY", entry)
+
+
+def gathered(text):
+    """Small arrays of shared memory, which text declares one by one, as parts of the one that large ones are in."""
+    at = 0
+
+    def part(found):
+        nonlocal at
+        alignment, dtype, name, n = int(found[1]), found[2], found[3], int(found[4])
+        at += -at % alignment
+        begin, at = at, at + n * 8
+        return f"{dtype}* const {name} = ({dtype}*)(xc_dynamic_shared + {begin});"
+
+    return re.sub(r"__shared__ __align__\((\d+)\) (\w+) (\w+)\[(\d+)\];", part, text)
 
 
 def library(full_text, entry):
@@ -155,8 +170,8 @@ def map_words(array, rows):
     return words + [0] * (16 - len(words))
 
 
-def launch(kernel, *arrays, plain_first=0, blocks=1, seeds=(0,), lazy=(False, True)):
-    """Runs a product kernel: its two operands come at plain_first and after; returns what the text compiled to."""
+def launch(kernel, *arrays, blocks=1, seeds=(0,), lazy=(False, True)):
+    """Runs the kernel, whose first two arguments are a product's operands, once for each seed and manner; yields after each."""
     made = kernel.compile(tuple(arrays), target="sm_100a")
     loaded = library(made["full_text"], made["entry"])
     give = re.search(r"xc_tile_flow_give<\d+, \d+, (\d+), \d+, -?\d+, -?\d+, \d+, (\d+), ", made["text"])
@@ -164,7 +179,7 @@ def launch(kernel, *arrays, plain_first=0, blocks=1, seeds=(0,), lazy=(False, Tr
     for a in arrays:
         words += [a.ctypes.data, *a.shape, *(s // a.itemsize for s in a.strides)]
     words += [0] * (-len(words) % 8)  # maps begin at multiples of 64 bytes
-    for a, rows in zip(arrays[plain_first : plain_first + 2], give.groups(), strict=True):
+    for a, rows in zip(arrays[:2], give.groups(), strict=True):
         words += map_words(a, int(rows))
     buffer = (ctypes.c_uint64 * (len(words) + 8))()
     shift = -ctypes.addressof(buffer) // 8 % 8
