@@ -97,6 +97,18 @@ XC_DEVICE void xc_tile_product(T* acc, const A* a, const B* b, int m = M, int n 
     }
 }
 
+// A whole product of arrays by the BLAS that the device has.
+struct xc_tile_blas {
+    xc_worker* worker;
+    const xc_launch* launch;
+    b1 a_turned, b_turned;
+    template <class T>
+    void operator()(T* c, const T* a, const T* b, i64 m, i64 n, i64 k) const {
+        const xc_matrix_product p{c, a, b, m, n, k, sizeof(T) == 8, a_turned, b_turned};
+        worker->product(worker, launch, &p);
+    }
+};
+
 // The same where both are zero beyond row m, column n and the first `depth` along K.
 template <class T, int M, int N, int K, class A, class B>
 XC_DEVICE void xc_tile_product_to(T* acc, const A* a, const B* b, i64 m, i64 n, i64 depth) {

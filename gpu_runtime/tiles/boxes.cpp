@@ -40,7 +40,19 @@ std::optional<std::int64_t> slope(const ExprP& e, VarId v) {
     return std::nullopt;
 }
 
-// Whether `inside` asks for nothing but that the indices lie in the array, which is what the copy engine asks.
+bool is_zero(const ExprP& e) {
+    if (e->op == Op::spread) return is_zero(e->args[0]);
+    return e->op == Op::constant && real_of(number_of(*e)) == 0.0;
+}
+
+bool is_matrix_row(const Type& type) {
+    const auto size = static_cast<std::int64_t>(info(type.dtype).size);
+    return type.extents.size() == 2 && type.extents[1] * size % 128 == 0 && type.extents[0] % 8 == 0 &&
+           type.extents[0] <= 256;
+}
+
+}  // namespace
+
 bool asks_for_bounds(const ExprP& inside, const ExprP& array, const std::vector<ExprP>& indices) {
     if (inside->op == Op::spread || (inside->op == Op::cast && inside->type.dtype == DType::b1))
         return asks_for_bounds(inside->args[0], array, indices);
@@ -58,19 +70,6 @@ bool asks_for_bounds(const ExprP& inside, const ExprP& array, const std::vector<
     }
     return false;
 }
-
-bool is_zero(const ExprP& e) {
-    if (e->op == Op::spread) return is_zero(e->args[0]);
-    return e->op == Op::constant && real_of(number_of(*e)) == 0.0;
-}
-
-bool is_matrix_row(const Type& type) {
-    const auto size = static_cast<std::int64_t>(info(type.dtype).size);
-    return type.extents.size() == 2 && type.extents[1] * size % 128 == 0 && type.extents[0] % 8 == 0 &&
-           type.extents[0] <= 256;
-}
-
-}  // namespace
 
 std::optional<Boxes> boxes_of(const Threads& t, const Stmt& fed, bool turned, const Stmt& loop) {
     const Function& f = t.f;

@@ -100,7 +100,9 @@ std::string instructions_of(const Function& programs, const Function& lowered, c
         if (s.kind == Stmt::Kind::machine) add(words_of(s.text));
     });
     each_stmt(programs.body, [&](const Stmt& s) {
-        if (is_product(s) && !matrix_kind(programs, s, plan))
+        if (is_product(s) && plan.blas)
+            add(fmt::format("OpenBLAS, {}", info(s.exprs[0]->type.dtype).name));
+        else if (is_product(s) && !matrix_kind(programs, s, plan))
             add(fmt::format("{}, {}", plan.target == "cpu" ? "vector registers" : "fma",
                             info(s.exprs[0]->type.dtype).name));
     });

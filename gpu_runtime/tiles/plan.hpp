@@ -30,6 +30,7 @@ struct Plan {
     int split = 1;       // blocks of a cluster that share a product's inner dimension
     // That a multiprocessor is to have at once: what bounds a thread's registers; 0: the compiler's.
     int blocks = 0;
+    bool blas = false;      // the CPU device's: a plain product as a whole by the BLAS that is there
     bool unrolled = false;  // a thread's products of one step stand one after the other, without a loop
     bool operator==(const Plan&) const = default;
 };
@@ -43,6 +44,7 @@ struct Hints {
     std::optional<bool> bulk;
     bool tf32 = false;
     std::optional<bool> late, lines, unrolled;
+    bool blas = true;      // a plan may have one
     bool measured = true;  // of what is left open, what tiles/measured.hpp has
 };
 

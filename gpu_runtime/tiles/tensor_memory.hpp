@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/export.hpp"
 #include "base/dtype.hpp"
+#include "base/export.hpp"
 #include "ir/tile.hpp"
 #include "tiles/layout.hpp"
 
