@@ -192,7 +192,7 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
         }
         return plan;
     }
-    // mma.sync with ldmatrix, cp.async and bfloat16: from sm_80 on.
+    // cp.async and bfloat16: from sm_80 on.
     const int arch = architecture(target);
     const bool free = module.programs && module.programs->free_unit;
     plan.tf32 = hints.tf32;
@@ -207,7 +207,10 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
     const bool four = arch / 10 == 9 && large;
     // sm_100a is asked for by name; a device of capability 10.0 has the plan of sm_100 until that was run on one.
     const bool tensor = target == "sm_100a" && large && hints.bulk.value_or(true);
-    if (arch >= 80)
+    // sm_75 has matrix instructions of float16 and of 8-bit integers.
+    const bool early =
+        arch == 75 && (facts.in == DType::f16 || facts.in == DType::i8 || facts.in == DType::u8);
+    if (arch >= 80 || (early && facts.products))
         plan.products = hints.products.value_or(four     ? Instructions::wgmma
                                                 : tensor ? Instructions::tcgen05
                                                          : Instructions::mma);
