@@ -90,8 +90,10 @@ bool overlap(const void* x, std::int64_t x_bytes, const void* y, std::int64_t y_
 // False where the launch was stopped.
 template <class T>
 bool all_panels(const Blas& b, const MatrixProduct& p, T* c, const LaunchBlock& launch) {
-    constexpr std::int64_t at_once = 4'000'000'000;  // multiplications: some tens of milliseconds
-    const std::int64_t rows = std::max<std::int64_t>(512, at_once / std::max<std::int64_t>(1, p.n * p.k));
+    constexpr std::int64_t at_once = 16'000'000'000;  // multiplications: some tenths of a second
+    const std::int64_t most = std::max<std::int64_t>(512, at_once / std::max<std::int64_t>(1, p.n * p.k));
+    const std::int64_t panels = (p.m + most - 1) / most, even = (p.m + panels - 1) / panels,
+                       rows = (even + 63) / 64 * 64;
     void* const function = sizeof(T) == 4 ? b.of_float : b.of_double;
     for (std::int64_t first = 0; first < p.m; first += rows) {
         if (*launch.stop) return false;
