@@ -9,7 +9,9 @@
 #include <mutex>
 
 #include "base/settings.hpp"
+#include "device/blas.hpp"
 #ifdef XCUDA_CPU_DEVICE
+#include "device/cpu/blas.hpp"
 #include "device/cpu/cpu_device.hpp"
 #endif
 #ifdef XCUDA_CUDA_DEVICE
@@ -185,6 +187,14 @@ std::optional<Info> describe_target([[maybe_unused]] const std::string& architec
     return cuda::describe_architecture(architecture);
 #else
     return std::nullopt;
+#endif
+}
+
+bool cpu_has_blas() {
+#ifdef XCUDA_CPU_DEVICE
+    return cpu::has_blas();
+#else
+    return false;
 #endif
 }
 

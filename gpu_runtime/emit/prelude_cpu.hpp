@@ -34,6 +34,11 @@ struct xc_launch {
 };
 struct xc_worker;
 typedef void (*xc_thread)(const xc_launch*, const void*, xc_worker*, i64, i64, i64, i64, i64, i64);
+struct xc_matrix_product {
+    void* c;
+    const void *a, *b;
+    i64 m, n, k, of_double, a_turned, b_turned;
+};
 struct xc_worker {
     char* shared;
     void (*fail)(xc_worker*, i32 site, i32 kind, i64 value0, i64 value1, i64, i64, i64, i64, i64, i64);
@@ -45,6 +50,7 @@ struct xc_worker {
     void (*run_grid)(xc_worker*, const xc_launch*, const void*, i64 shared_bytes, xc_thread);
     void (*give_way)(xc_worker*);
     u64 order;
+    void (*product)(xc_worker*, const xc_launch*, const xc_matrix_product*);
 };
 struct xc_cut {
     i64 vector_axis, width, rows, weight;

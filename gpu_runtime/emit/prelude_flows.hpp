@@ -1,5 +1,5 @@
 // What tile programs are made of on sm_90: matrix instructions of four warps, and products whose operands the copy engine
-// brings while others are multiplied.
+// brings while others are multiplied (on sm_100 too).
 // Tile n of the result: columns in bands of BAND rows, so that what blocks read at one time lies in the L2.
 template <int BAND>
 XC_DEVICE void xc_tile_place(i32* at, i64 n, i64 wide, i64 high) {
@@ -319,13 +319,13 @@ struct xc_tile_chain_give {
 // Of the registers that four warps do not need others have more: what ptxas gives them from here on.
 template <int N>
 XC_DEVICE void xc_tile_fewer_registers() {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(__CUDA_ARCH_FEAT_SM100_ALL)
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
 #endif
 }
 template <int N>
 XC_DEVICE void xc_tile_more_registers() {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(__CUDA_ARCH_FEAT_SM100_ALL)
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
 #endif
 }
@@ -399,7 +399,28 @@ struct xc_tile_flow_now {
                 map.template at<T>(AXES, x + n % C, y + n / C, z);
     }
 };
-// As CUDA's, each lane its own sums, straight from memory.
+// As CUDA's, each lane its own sums, straight from memory: of ROWS rows and N columns a warp, DOWN of them one under the other.
+template <int ROWS, int DOWN, int N, int K, int AXES_A, int DXA, int DYA, bool TA, int AXES_B, int DXB, int DYB,
+          bool TB>
+struct xc_tile_take_now {
+    const xc_tensor_map &map_a, &map_b;
+    template <class T, class C>
+    void take(C* acc, i64 turns, i64 xa, i64 ya, i64 za, i64 xb, i64 yb, i64 zb, i64 thread) const {
+        const i64 lane = thread & 31, warp = thread / 32, top = warp % DOWN * ROWS, left = warp / DOWN * N;
+        for (i64 n = 0; n < turns; ++n, xa += DXA, ya += DYA, xb += DXB, yb += DYB)
+            for (int i = 0; i < ROWS / 8; ++i)
+                for (int j = 0; j < N / 4; ++j) {
+                    const i64 row = top + i * 8 + lane / 4, column = left + j / 2 * 8 + lane % 4 * 2 + j % 2;
+                    const int slot = (i / 2 * (N / 8) + j / 2) * 4 + i % 2 * 2 + j % 2;
+                    C sum = acc[slot];
+                    for (int k = 0; k < K; ++k)
+                        sum += (C)map_a.template at<T>(AXES_A, xa + (TA ? row : k), ya + (TA ? k : row), za) *
+                               (C)map_b.template at<T>(AXES_B, xb + (TB ? k : column), yb + (TB ? column : k),
+                                                       zb);
+                    acc[slot] = sum;
+                }
+    }
+};
 template <int KIND, int N, int K, int STAGES, int AXES_A, int RA, int CA, int DXA, int DYA, bool TA,
           int AXES_B, int RB, int CB, int DXB, int DYB, bool TB>
 struct xc_tile_flow_take {
@@ -407,18 +428,20 @@ struct xc_tile_flow_take {
     template <class C, class T>
     void operator()(C* acc, const T*, const T*, u64*, i64, i64 turns, i64 xa, i64 ya, i64 za, i64 xb, i64 yb,
                     i64 zb, i64 thread) const {
-        const i64 lane = thread & 31, top = thread / 32 * 16;
-        for (i64 n = 0; n < turns; ++n, xa += DXA, ya += DYA, xb += DXB, yb += DYB)
-            for (int j = 0; j < N / 8; ++j)
-                for (int e = 0; e < 4; ++e) {
-                    const i64 row = top + (e / 2) * 8 + lane / 4, column = j * 8 + lane % 4 * 2 + e % 2;
-                    C sum = acc[j * 4 + e];
-                    for (int k = 0; k < K; ++k)
-                        sum += (C)map_a.template at<T>(AXES_A, xa + (TA ? row : k), ya + (TA ? k : row), za) *
-                               (C)map_b.template at<T>(AXES_B, xb + (TB ? k : column), yb + (TB ? column : k),
-                                                       zb);
-                    acc[j * 4 + e] = sum;
-                }
+        xc_tile_take_now<16, 1 << 10, N, K, AXES_A, DXA, DYA, TA, AXES_B, DXB, DYB, TB>{map_a, map_b}
+            .template take<T>(acc, turns, xa, ya, za, xb, yb, zb, thread);
+    }
+};
+// What sm_100's sums in tensor memory are (prelude_tensors.hpp), in its lanes' registers at once.
+template <int KIND, int M, int N, int K, int ROWS, int DOWN, int COLUMNS, int AXES_A, int DXA, int DYA, bool TA,
+          int AXES_B, int DXB, int DYB, bool TB>
+struct xc_tile_tensor_now {
+    const xc_tensor_map &map_a, &map_b;
+    template <class C, class T>
+    void operator()(C* acc, const T*, const T*, i64 turns, i64 xa, i64 ya, i64 za, i64 xb, i64 yb, i64 zb,
+                    i64 thread) const {
+        xc_tile_take_now<ROWS, DOWN, COLUMNS, K, AXES_A, DXA, DYA, TA, AXES_B, DXB, DYB, TB>{map_a, map_b}
+            .template take<T>(acc, turns, xa, ya, za, xb, yb, zb, thread);
     }
 };
 #endif

@@ -97,6 +97,18 @@ XC_DEVICE void xc_tile_product(T* acc, const A* a, const B* b, int m = M, int n 
     }
 }
 
+// A whole product of arrays by the BLAS that the device has.
+struct xc_tile_blas {
+    xc_worker* worker;
+    const xc_launch* launch;
+    b1 a_turned, b_turned;
+    template <class T>
+    void operator()(T* c, const T* a, const T* b, i64 m, i64 n, i64 k) const {
+        const xc_matrix_product p{c, a, b, m, n, k, sizeof(T) == 8, a_turned, b_turned};
+        worker->product(worker, launch, &p);
+    }
+};
+
 // The same where both are zero beyond row m, column n and the first `depth` along K.
 template <class T, int M, int N, int K, class A, class B>
 XC_DEVICE void xc_tile_product_to(T* acc, const A* a, const B* b, i64 m, i64 n, i64 depth) {
@@ -270,6 +282,13 @@ XC_DEVICE void xc_tile_step(f32* d, const u32* a, const u32* b) {
         XC_TILE_ASM(XC_TILE_STEP("m16n8k32", "f32", "e5m2"));
 #endif
 #undef XC_TILE_ASM
+#elif __CUDA_ARCH__ >= 750  // half the depth at a time
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+        asm volatile(
+            "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+            : "r"(a[2 * h]), "r"(a[2 * h + 1]), "r"(b[h]));
 #endif
 }
 template <int KIND>
@@ -283,6 +302,20 @@ XC_DEVICE void xc_tile_step(i32* d, const u32* a, const u32* b) {
         XC_TILE_ASM(XC_TILE_STEP("m16n8k32", "s32", "s8"));
     else
         XC_TILE_ASM(XC_TILE_STEP("m16n8k32", "s32", "u8"));
+#undef XC_TILE_ASM
+#elif __CUDA_ARCH__ >= 750  // eight rows and half the depth at a time
+#define XC_TILE_ASM(IN)                                                                                      \
+    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32." IN "." IN ".s32 {%0, %1}, {%2}, {%3}, {%0, %1};" \
+                 : "+r"(d[2 * up]), "+r"(d[2 * up + 1])                                                      \
+                 : "r"(a[2 * h + up]), "r"(b[h]))
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+#pragma unroll
+        for (int up = 0; up < 2; ++up)
+            if constexpr (KIND == 2)
+                XC_TILE_ASM("s8");
+            else
+                XC_TILE_ASM("u8");
 #undef XC_TILE_ASM
 #endif
 }

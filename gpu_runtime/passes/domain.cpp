@@ -156,6 +156,10 @@ std::vector<ParameterUse> parameter_uses(const Module& module) {
             });
             each_stmt(f.body, [&](const Stmt& s) {
                 if (s.kind == Stmt::Kind::store) note(*s.exprs[0], false, true);
+                // The first of a machine statement's operands is where it writes.
+                if (s.kind == Stmt::Kind::machine)
+                    for (std::size_t i = 0; i < s.exprs.size(); ++i)
+                        if (s.exprs[i]->op == Op::address) note(*s.exprs[i]->args[0], i > 0, i == 0);
             });
         }
     }

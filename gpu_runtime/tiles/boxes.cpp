@@ -1,5 +1,7 @@
 #include "tiles/boxes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "ir/walk.hpp"
@@ -38,7 +40,19 @@ std::optional<std::int64_t> slope(const ExprP& e, VarId v) {
     return std::nullopt;
 }
 
-// Whether `inside` asks for nothing but that the indices lie in the array, which is what the copy engine asks.
+bool is_zero(const ExprP& e) {
+    if (e->op == Op::spread) return is_zero(e->args[0]);
+    return e->op == Op::constant && real_of(number_of(*e)) == 0.0;
+}
+
+bool is_matrix_row(const Type& type) {
+    const auto size = static_cast<std::int64_t>(info(type.dtype).size);
+    return type.extents.size() == 2 && type.extents[1] * size % 128 == 0 && type.extents[0] % 8 == 0 &&
+           type.extents[0] <= 256;
+}
+
+}  // namespace
+
 bool asks_for_bounds(const ExprP& inside, const ExprP& array, const std::vector<ExprP>& indices) {
     if (inside->op == Op::spread || (inside->op == Op::cast && inside->type.dtype == DType::b1))
         return asks_for_bounds(inside->args[0], array, indices);
@@ -56,19 +70,6 @@ bool asks_for_bounds(const ExprP& inside, const ExprP& array, const std::vector<
     }
     return false;
 }
-
-bool is_zero(const ExprP& e) {
-    if (e->op == Op::spread) return is_zero(e->args[0]);
-    return e->op == Op::constant && real_of(number_of(*e)) == 0.0;
-}
-
-bool is_matrix_row(const Type& type) {
-    const auto size = static_cast<std::int64_t>(info(type.dtype).size);
-    return type.extents.size() == 2 && type.extents[1] * size % 128 == 0 && type.extents[0] % 8 == 0 &&
-           type.extents[0] <= 256;
-}
-
-}  // namespace
 
 std::optional<Boxes> boxes_of(const Threads& t, const Stmt& fed, bool turned, const Stmt& loop) {
     const Function& f = t.f;
@@ -188,6 +189,20 @@ Halves halves_of(const Threads& t, bool per_block) {
         (moves ? out.first : out.rest).push_back(s);
     }
     return out;
+}
+
+void share_registers(int threads, int few, Body& beside, Body& others) {
+    if (threads <= 128) return;  // all may have as many as there are
+    // A block is given so many for each of its threads at the launch; more than these are never there.
+    const int all = threads + 128, given = 65536 / all / 8 * 8;
+    const int many = std::min(240, (given * all - 128 * few) / threads / 8 * 8);
+    const auto first = [](Body& body, const char* what, int n) {
+        Stmt s = simple(Stmt::Kind::machine);
+        s.text = fmt::format("xc_tile_{}_registers<{}>", what, n);
+        body.insert(body.begin(), std::move(s));
+    };
+    first(beside, "fewer", few);
+    first(others, "more", many);
 }
 
 void meet_by_number(Body& body, int threads) {

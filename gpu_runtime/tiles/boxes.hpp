@@ -16,6 +16,9 @@ struct Boxes {
     std::int64_t dx = 0, dy = 0;
 };
 
+/// Whether `inside` asks for nothing but that the indices lie in the array, which is what the copy engine asks.
+bool asks_for_bounds(const ir::ExprP& inside, const ir::ExprP& array, const std::vector<ir::ExprP>& indices);
+
 /// What `fed`, an assignment to an operand in `loop`, reads; absent where it is no box of an array, or no steady one.
 std::optional<Boxes> boxes_of(const Threads& t, const ir::Stmt& fed, bool turned, const ir::Stmt& loop);
 /// The boxes' index among the module's maps, where it is put.
@@ -34,6 +37,9 @@ struct Halves {
     std::set<ir::VarId> early;  // what `first` assigns
 };
 Halves halves_of(const Threads& t, bool per_block = false);
+
+/// Of a block's threads and 128 beside them, these keep `few` registers and the others have theirs.
+void share_registers(int threads, int few, ir::Body& beside, ir::Body& others);
 
 /// Its barriers are met by so many threads, the others of the block elsewhere.
 void meet_by_number(ir::Body& body, int threads);

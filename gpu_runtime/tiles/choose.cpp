@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "device/blas.hpp"
 #include "ir/tile.hpp"
 #include "ir/walk.hpp"
 #include "tiles/frame.hpp"
@@ -109,8 +110,10 @@ bool power_of_two(std::int64_t n) { return n > 0 && std::has_single_bit(static_c
     throw Error(Fault::user, "ValueError", "a plan of tiles can't have " + found, std::nullopt, instead);
 }
 
-constexpr std::pair<const char*, Instructions> instruction_names[] = {
-    {"fma", Instructions::fma}, {"mma", Instructions::mma}, {"wgmma", Instructions::wgmma}};
+constexpr std::pair<const char*, Instructions> instruction_names[] = {{"fma", Instructions::fma},
+                                                                      {"mma", Instructions::mma},
+                                                                      {"wgmma", Instructions::wgmma},
+                                                                      {"tcgen05", Instructions::tcgen05}};
 
 }  // namespace
 
@@ -151,6 +154,14 @@ void take_four_warps(Plan& plan, DType in, bool few) {
     plan.stages = few ? 4 : 3;
 }
 
+// Products whose sums lie in tensor memory (sm_100), reasoned: nothing was run on such a device. An instruction has 128 rows at
+// its full rate and up to 256 columns; where tiles are few, narrower ones give every multiprocessor some.
+void take_tensor_memory(Plan& plan, DType in, bool few) {
+    const auto size = static_cast<std::int64_t>(info(in).size);
+    plan.unit = {{128, few ? std::max<std::int64_t>(64, 128 / size) : 256}, 128 / size};
+    plan.threads = few ? 128 : 256;
+}
+
 // As many stages as there is room for: they cost nothing else.
 void take_stages(Plan& plan, DType in) {
     const std::int64_t of_one = (plan.unit.extents[0] + plan.unit.extents[1]) * plan.unit.depth *
@@ -164,8 +175,13 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
     Plan plan;
     plan.target = target;
     if (target == "cpu") {
+        const bool free_unit = module.programs && module.programs->free_unit;
+        const bool real_plain = facts.in == DType::f32 || facts.in == DType::f64;
+        // 0.7 to 0.9 of OpenBLAS by loops of our own, and small ones are over before its threads wake.
+        plan.blas = facts.products && free_unit && real_plain && size > 0 && hints.blas &&
+                    hints.unit.empty() && !hints.depth && !hints.products && device::cpu_has_blas();
         if (facts.products) {
-            // Measured on AVX-512, 2 cores: 0.9 to 1 of OpenBLAS, so that no BLAS is called. An operand is copied once for each
+            // Measured on AVX-512, 2 cores, where no BLAS is called. An operand is copied once for each
             // tile that it is part of, so that larger ones copy less: float64 at 1024^3 13.9 ms by 128 x 128, 13.0 by 256 x
             // 128; at 2048^3 111, 104 and 100 by 256 x 256, float32 54, 50 and 47.
             const bool real = facts.in == DType::f32 || facts.in == DType::f64;
@@ -176,7 +192,7 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
         }
         return plan;
     }
-    // mma.sync with ldmatrix, cp.async and bfloat16: from sm_80 on.
+    // cp.async and bfloat16: from sm_80 on.
     const int arch = architecture(target);
     const bool free = module.programs && module.programs->free_unit;
     plan.tf32 = hints.tf32;
@@ -186,13 +202,27 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
     // Measured on an H200, float16, 128 x 256 tiles: 651 TFLOP/s against 497 by pairs at 16384x1024 @ 1024x1024, 220 against
     // 211 at 1024x16384 @ 16384x1024.
     plan.lines = hints.lines.value_or(arch / 10 == 9 && free);
-    const bool four = arch / 10 == 9 && free && facts.products && size > 0 &&
-                      (facts.half || facts.small || (facts.in == DType::f32 && plan.tf32));
-    if (arch >= 80) plan.products = hints.products.value_or(four ? Instructions::wgmma : Instructions::mma);
+    const bool large = free && facts.products && size > 0 &&
+                       (facts.half || facts.small || (facts.in == DType::f32 && plan.tf32));
+    const bool four = arch / 10 == 9 && large;
+    // sm_100a is asked for by name; a device of capability 10.0 has the plan of sm_100 until that was run on one.
+    const bool tensor = target == "sm_100a" && large && hints.bulk.value_or(true);
+    // sm_75 has matrix instructions of float16 and of 8-bit integers.
+    const bool early =
+        arch == 75 && (facts.in == DType::f16 || facts.in == DType::i8 || facts.in == DType::u8);
+    if (arch >= 80 || (early && facts.products))
+        plan.products = hints.products.value_or(four     ? Instructions::wgmma
+                                                : tensor ? Instructions::tcgen05
+                                                         : Instructions::mma);
     if (plan.products == Instructions::wgmma && arch / 10 != 9) plan.products = Instructions::mma;
+    if (plan.products == Instructions::tcgen05 &&
+        (arch != 100 || !free || !facts.products || facts.wide || !hints.bulk.value_or(true)))
+        plan.products = Instructions::mma;
     plan.stages = facts.products && arch >= 80 ? 3 : 1;
     plan.bulk =
-        plan.products == Instructions::wgmma && facts.products && !facts.wide && hints.bulk.value_or(four);
+        plan.products == Instructions::tcgen05 ||
+        (plan.products == Instructions::wgmma && facts.products && !facts.wide && hints.bulk.value_or(four));
+    if (plan.products == Instructions::tcgen05) plan.lines = hints.lines.value_or(true);
     if (facts.products) {
         // Of float32 each thread multiplies: where tiles are few, small ones give every multiprocessor some.
         const bool small = size == 1 || (size_of.few && facts.in == DType::f32 && !plan.tf32);
@@ -214,6 +244,7 @@ Plan chosen(const Module& module, const std::string& target, Size size_of, const
         }
         if (plan.products == Instructions::wgmma && (four || plan.bulk))
             take_four_warps(plan, facts.in, size_of.few);
+        if (plan.products == Instructions::tcgen05) take_tensor_memory(plan, facts.in, size_of.few);
     } else {
         plan.unit = {{4, 1024}, 0};
         plan.threads = 256;
@@ -246,6 +277,8 @@ Plan choose(const Module& module, const std::string& target, Size size, const Hi
     if (!hints.unit.empty()) {
         plan.unit.extents = hints.unit;
         if (!facts.products) plan.unit.depth = 0;
+        if (plan.products == Instructions::tcgen05 && hints.unit.size() == 2)  // a thread of 256 has 128 sums
+            plan.threads = hints.unit[0] > 128 || hints.unit[0] * hints.unit[1] > 128 * 128 ? 256 : 128;
         if (plan.products == Instructions::wgmma && hints.unit.size() == 2 && free)
             plan.threads = static_cast<int>(std::clamp<std::int64_t>(hints.unit[0] * 2, 128, 512));
     }
@@ -291,7 +324,8 @@ Hints hints_from(const std::string& text) {
         } else if (key == "products") {
             for (const auto& [name, which] : instruction_names)
                 if (value == name) hints.products = which;
-            if (!hints.products) no_plan("products by " + value.dump(), "give \"fma\", \"mma\" or \"wgmma\"");
+            if (!hints.products)
+                no_plan("products by " + value.dump(), "give \"fma\", \"mma\", \"wgmma\" or \"tcgen05\"");
         } else if (key == "copies") {
             if (value != "threads" && value != "bulk")
                 no_plan("copies by " + value.dump(), "give \"threads\" or \"bulk\"");
@@ -320,6 +354,7 @@ Hints hints_from(const std::string& text) {
 }
 
 std::string words(const Plan& plan) {
+    if (plan.blas) return "the whole product at once";
     std::string text;
     for (const std::int64_t n : plan.unit.extents) text += (text.empty() ? "" : "x") + std::to_string(n);
     if (plan.unit.depth) text += fmt::format("x{}", plan.unit.depth);

@@ -108,6 +108,7 @@ public:
               const launch::PlanKey& key) const {
         ir::Module module = frontend::lower(source, types, checked);
         Hints hints = hints_;
+        hints.blas = as_target_.empty();
         Plan plan = choose(module, key.target, {key.size, key.few}, hints);
         const bool free = module.programs->free_unit && !plan.unit.extents.empty();
         const auto info = device::describe_target(key.target);
@@ -118,10 +119,18 @@ public:
             launch::Prepared out;
             out.text = ir::to_string(module);
             out.programs = module.programs->grid;
-            out.module = lower(module, plan);
+            auto whole = plan.blas ? lower_to_blas(module) : std::nullopt;
+            if (plan.blas && !whole) {
+                hints.blas = false;
+                plan = choose(module, key.target, {key.size, key.few}, hints);
+                continue;
+            }
+            out.module = whole ? std::move(*whole) : lower(module, plan);
+            if (plan.blas) out.programs = {ir::int_constant(1)};
             const bool flows = !out.module.maps.empty();
             if (plan.bulk && !flows) {  // no product that the copy engine can feed: the plan without it
                 hints.bulk = hints.measured = false;
+                if (plan.products == Instructions::tcgen05) hints.products = Instructions::mma;
                 plan = choose(module, key.target, {key.size, key.few}, hints);
                 continue;
             }
@@ -139,7 +148,8 @@ public:
             out.module.programs.reset();
             const std::int64_t bytes = shared_bytes(out.module.kernel());
             if (!info || bytes <= info->limits.shared_bytes_per_block_optin) {
-                out.block = {plan.threads + (!flows || plan.acted ? 0 : plan.tall ? 128 : 32), 1, 1};
+                const int beside = plan.tall || plan.products == Instructions::tcgen05 ? 128 : 32;
+                out.block = {plan.threads + (!flows || plan.acted ? 0 : beside), 1, 1};
                 out.persistent = flows && !plan.acted && !plan.tall && out.module.together == 1;
                 // Of 512 threads and more, each has fewer registers than a compiler takes that is not told.
                 if (flows || ((out.block.x > 256 || plan.blocks > 0) && !plan.acted)) {
@@ -212,17 +222,18 @@ std::string described(const launch::FrontDoor& door, const frontend::Source& sou
     const ir::Function& f = programs.kernel();
     nlohmann::json grid = nlohmann::json::array();
     for (const ir::ExprP& n : prepared.programs) grid.push_back(ir::to_string(f, *n));
-    return nlohmann::json{{"target", plan.target},
-                          {"words", prepared.plan},
-                          {"unit", programs.programs->free_unit ? plan.unit.extents : ir::Extents{}},
-                          {"depth", programs.programs->free_unit ? plan.unit.depth : 0},
-                          {"threads", plan.threads},
-                          {"stages", plan.stages},
-                          {"shared_bytes", bytes},
-                          {"instructions", instructions_of(f, prepared.module.kernel(), plan)},
-                          {"copies", plan.bulk ? "bulk" : "threads"},
-                          {"grid", std::move(grid)},
-                          {"tiles", laid_out(f, plan)}}
+    return nlohmann::json{
+        {"target", plan.target},
+        {"words", prepared.plan},
+        {"unit", programs.programs->free_unit && !plan.blas ? plan.unit.extents : ir::Extents{}},
+        {"depth", programs.programs->free_unit && !plan.blas ? plan.unit.depth : 0},
+        {"threads", plan.threads},
+        {"stages", plan.stages},
+        {"shared_bytes", bytes},
+        {"instructions", instructions_of(f, prepared.module.kernel(), plan)},
+        {"copies", plan.bulk ? "bulk" : "threads"},
+        {"grid", std::move(grid)},
+        {"tiles", plan.blas ? nlohmann::json::array() : laid_out(f, plan)}}
         .dump();
 }
 

@@ -20,11 +20,15 @@ struct MatrixKind {
     DType in, sum;
     int architecture;  // from which on
     const char* shape;
+    const char* early = nullptr;  // what sm_75 makes it of
 };
 constexpr MatrixKind matrix_kinds[] = {
-    {DType::f16, DType::f32, 80, "m16n8k16"},    {DType::bf16, DType::f32, 80, "m16n8k16"},
-    {DType::i8, DType::i32, 80, "m16n8k32"},     {DType::u8, DType::i32, 80, "m16n8k32"},
-    {DType::f8e4m3, DType::f32, 89, "m16n8k32"}, {DType::f8e5m2, DType::f32, 89, "m16n8k32"},
+    {DType::f16, DType::f32, 75, "m16n8k16", "m16n8k8"},
+    {DType::bf16, DType::f32, 80, "m16n8k16"},
+    {DType::i8, DType::i32, 75, "m16n8k32", "m8n8k16"},
+    {DType::u8, DType::i32, 75, "m16n8k32", "m8n8k16"},
+    {DType::f8e4m3, DType::f32, 89, "m16n8k32"},
+    {DType::f8e5m2, DType::f32, 89, "m16n8k32"},
     {DType::f32, DType::f32, 80, "m16n8k8"},  // as TF32
     {DType::f64, DType::f64, 80, "m8n8k4"},
 };
@@ -62,22 +66,30 @@ bool by_four_warps(const Function& lowered) {
 namespace {
 
 // "mma.sync m16n8k16, float16" of "xc_tile_mma<0, 32, 64, ...>"; empty for a statement that multiplies nothing.
-std::string words_of(const std::string& machine) {
+std::string words_of(const std::string& machine, const Plan& plan) {
     const auto open = machine.find('<');
     if (open == std::string::npos) return {};
     const std::string name = machine.substr(0, open);
     const bool held = name.ends_with("_held");
     const bool four = name.starts_with("xc_tile_wgmma") || name == "xc_tile_flow_take";
-    if (!four && name != "xc_tile_mma" && name != "xc_tile_mma_held") return {};
+    const bool one = name == "xc_tile_tensor_mma" || name == "xc_tile_tensor_now";
+    if (!four && !one && name != "xc_tile_mma" && name != "xc_tile_mma_held") return {};
     const char* const from = held && machine.ends_with(", 0>")
                                  ? " from registers, beside the next turn's first"
-                             : held                        ? " from registers"
-                             : name == "xc_tile_flow_take" ? " from bulk tensor copies"
-                                                           : "";
+                             : held                               ? " from registers"
+                             : one || name == "xc_tile_flow_take" ? " from bulk tensor copies"
+                                                                  : "";
     const MatrixKind& k = matrix_kinds[std::atoi(machine.c_str() + open + 1)];
     const std::string type = k.in == DType::f32 ? "TF32" : std::string(info(k.in).name);
-    if (!four) return fmt::format("mma.sync {}, {}{}", k.shape, type, from);
-    const int columns = std::atoi(machine.c_str() + machine.find(',') + 1);
+    if (!four && !one)
+        return fmt::format("mma.sync {}, {}{}", plan.target == "sm_75" ? k.early : k.shape, type, from);
+    const auto second = machine.find(',');
+    const int columns = std::atoi(machine.c_str() + second + 1);
+    if (one) {
+        const int rows = std::min(columns, 128),
+                  n = std::atoi(machine.c_str() + machine.find(',', second + 1) + 1);
+        return fmt::format("tcgen05.mma m{}n{}k{}, {}{}", rows, n, 32 / info(k.in).size, type, from);
+    }
     return fmt::format("wgmma m64n{}k{}, {}{}", columns, 32 / info(k.in).size, type, from);
 }
 
@@ -90,10 +102,12 @@ std::string instructions_of(const Function& programs, const Function& lowered, c
             found.push_back(std::move(words));
     };
     each_stmt(lowered.body, [&](const Stmt& s) {
-        if (s.kind == Stmt::Kind::machine) add(words_of(s.text));
+        if (s.kind == Stmt::Kind::machine) add(words_of(s.text, plan));
     });
     each_stmt(programs.body, [&](const Stmt& s) {
-        if (is_product(s) && !matrix_kind(programs, s, plan))
+        if (is_product(s) && plan.blas)
+            add(fmt::format("OpenBLAS, {}", info(s.exprs[0]->type.dtype).name));
+        else if (is_product(s) && !matrix_kind(programs, s, plan))
             add(fmt::format("{}, {}", plan.target == "cpu" ? "vector registers" : "fma",
                             info(s.exprs[0]->type.dtype).name));
     });

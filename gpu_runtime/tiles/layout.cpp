@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/build.hpp"
+#include "tiles/tensor_memory.hpp"
 
 namespace xcuda::tiles {
 
@@ -83,6 +84,8 @@ Layout layout_of(const Extents& extents, const Plan& plan, bool product, bool ma
                                                                [](std::int64_t e) { return e == 1; });
     if (product && one_matrix) {
         const std::int64_t rows = extents[extents.size() - 2], columns = extents.back(), warps = threads / 32;
+        if (matrix && plan.products == Instructions::tcgen05)
+            if (auto made = tensor_layout(extents, threads)) return *made;
         if (matrix && rows >= 16 && columns >= 8 && rows / 16 * (columns / 8) >= warps)
             return matrix_layout(extents, threads, plan.products == Instructions::wgmma);
         if (rows * columns >= threads && rows * columns / threads <= 128) return blocks(extents, threads);
@@ -141,6 +144,14 @@ std::pair<ExprP, ExprP> block_place(const Layout& l, const ExprP& thread) {
             add(mul(mod_floor(warp, c(warps_across)), c(8)), std::move(x))};
 }
 
+std::pair<ExprP, ExprP> warp_place(const Layout& l, const ExprP& thread) {
+    const auto c = [](std::int64_t n) { return int_constant(n); };
+    const ExprP warp = div_floor(thread, c(32));
+    const ExprP y = l.down_first ? mod_floor(warp, c(l.down)) : div_floor(warp, c(l.across)),
+                x = l.down_first ? div_floor(warp, c(l.down)) : mod_floor(warp, c(l.across));
+    return {mul(y, c(l.rows)), mul(x, c(l.columns))};
+}
+
 Body unrolled(std::int64_t n, const std::function<VarId()>& counter, const std::function<ExprP(VarId)>& read,
               const std::function<Body(const ExprP&)>& body) {
     if (n == 1) return body(int_constant(0));
@@ -192,10 +203,10 @@ Body each_run(const Layout& l, const ExprP& thread, const std::function<VarId()>
                 return body(at, half);
             });
         case Layout::Kind::matrix: {  // PTX: lane/4 is the row, 2 * (lane % 4) the first of two columns
-            const ExprP lane = mod_floor(thread, c(32)), warp = div_floor(thread, c(32));
-            const ExprP top = add(mul(div_floor(warp, c(l.across)), c(l.rows)), div_floor(lane, c(4)));
-            const ExprP left =
-                add(mul(mod_floor(warp, c(l.across)), c(l.columns)), mul(mod_floor(lane, c(4)), c(2)));
+            const ExprP lane = mod_floor(thread, c(32));
+            const auto [first_row, first_column] = warp_place(l, thread);
+            const ExprP top = add(first_row, div_floor(lane, c(4)));
+            const ExprP left = add(first_column, mul(mod_floor(lane, c(4)), c(2)));
             return loop(l.rows / 16, [&](const ExprP& i) {
                 return loop(l.columns / 8, [&](const ExprP& j) {
                     return loop(2, [&](const ExprP& half) {

@@ -25,6 +25,7 @@ struct Layout {
     std::int64_t down = 1, across = 1;         // blocks: threads; matrix: warps
     std::int64_t rows = 1, columns = 1;        // of each thread, or of each warp
     std::int64_t row_run = 1, column_run = 1;  // blocks
+    bool down_first = false;                   // matrix: the next warp lies below, not beside
     bool owns_all() const { return kind != Kind::spread || ir::elements(extents) >= threads; }
 };
 
@@ -36,6 +37,9 @@ std::optional<Layout> chained_layout(const ir::Extents& extents, const Plan& pla
 
 /// Of a thread in a layout of blocks: which it is from above and from the left.
 std::pair<ir::ExprP, ir::ExprP> block_place(const Layout& layout, const ir::ExprP& thread);
+
+/// Of a thread's warp in a matrix layout: its first row and its first column.
+XCUDA_API std::pair<ir::ExprP, ir::ExprP> warp_place(const Layout& layout, const ir::ExprP& thread);
 
 /// A loop of n turns that is to be unrolled: `counter` gives its variable, `body` gets the turn's number.
 ir::Body unrolled(std::int64_t n, const std::function<ir::VarId()>& counter,

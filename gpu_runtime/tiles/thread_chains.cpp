@@ -175,13 +175,7 @@ std::optional<Body> Threads::chained() {
         return out;
     }
     meet_by_number(taken, plan.threads);
-    if (plan.threads > 128) {  // with 128 all may have as many as there are
-        // A block is given so many for each of its threads at the launch; more than these are never there.
-        const int all = plan.threads + 128, given = 65536 / all / 8 * 8, few = 24;
-        const int many = std::min(240, (given * all - 128 * few) / plan.threads / 8 * 8);
-        giver.insert(giver.begin(), machine(fmt::format("xc_tile_fewer_registers<{}>", few)));
-        taken.insert(taken.begin(), machine(fmt::format("xc_tile_more_registers<{}>", many)));
-    }
+    share_registers(plan.threads, 24, giver, taken);
     append(out, std::move(gates_made));
     out.push_back(barrier());
     out.push_back(branch(compare(Op::ge, thread_id(), c(plan.threads)), std::move(giver), std::move(taken)));

@@ -1,5 +1,5 @@
-// Products whose operands the copy engine brings (sm_90): a warp of its own asks for boxes of both, several turns ahead,
-// while four warps and more multiply what is there. Blocks take tiles of the result in turn, in bands of rows so that
+// Products whose operands the copy engine brings (sm_90, sm_100): a warp of its own asks for boxes of both, several turns ahead,
+// while four warps and more multiply what is there, or (sm_100) a thread asks for that too and they read the sums. Blocks take tiles of the result in turn, in bands of rows so that
 // what blocks read at one time lies in the L2; the next tile's operands are on their way while this one is stored.
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "passes/build.hpp"
 #include "tiles/boxes.hpp"
 #include "tiles/instructions.hpp"
+#include "tiles/tensor_memory.hpp"
 
 namespace xcuda::tiles {
 
@@ -80,7 +81,7 @@ struct Flow {
     }
 
     std::optional<Body> made() {
-        if (!plan.bulk || plan.products != Instructions::wgmma || !module.programs ||
+        if (!plan.bulk || plan.products < Instructions::wgmma || !module.programs ||
             module.programs->grid.empty())
             return std::nullopt;
         const auto [first, rest, early] = halves_of(t);
@@ -127,14 +128,48 @@ struct Flow {
         if (!a || !b || a->tile == b->tile) return std::nullopt;
         const bool in_place = product.exprs[2]->op == Op::element && product.exprs[2]->args.size() == 1 &&
                               var_of(*product.exprs[2]->args[0]) == product.var;
-        const auto kind = t.matrix_kind(product);
-        const tiles::Layout l = t.layout(t.type_of(product.var).extents);
-        if (!in_place || !t.for_four_warps(product)) return std::nullopt;
-        return written(first, rest, at, *a, *b, *kind, l);
+        const bool in_tensors =
+            t.for_tensor_memory(product) &&
+            begins_at_zero(Body(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(at)), product.var);
+        if (!in_place || !(t.for_four_warps(product) || in_tensors)) return std::nullopt;
+        return written(first, rest, at, *a, *b, *t.matrix_kind(product));
+    }
+
+    // A flow whose sums lie in tensor memory: what is beside the operands' gates, and how its parts are called.
+    struct Sums {
+        VarId gates, memory;  // of sums; where the block's tensor memory begins
+        std::int64_t columns;
+        std::string mma, take, now;
+    };
+    std::optional<Sums> sums_of(const Stmt& product, const Boxes& a, const Boxes& b, int kind,
+                                std::int64_t depth) {
+        if (plan.products != Instructions::tcgen05) return std::nullopt;
+        const Extents& extents = t.type_of(product.var).extents;
+        const Type ta = t.type_of(a.tile), tb = t.type_of(b.tile);
+        const tiles::Layout l = t.layout(extents);
+        const std::int64_t m = extents[0], n = extents[1];
+        const auto lies = [](const Boxes& o, const Type& type, bool across) {
+            return fmt::format("{}, {}, {:#x}ull, {}", type.extents[0], type.extents[1],
+                               matrix_descriptor(across ? type.extents[0] * 128 : 16), o.turned);
+        };
+        const std::string form = fmt::format(
+            "{:#x}u",
+            instruction_descriptor(ta.dtype, std::min<std::int64_t>(m, 128), n, a.turned, !b.turned));
+        const auto moves = [](const Boxes& o) {
+            return fmt::format("{}, {}, {}, {}", o.axes, o.dx, o.dy, o.turned);
+        };
+        return Sums{t.shared(DType::u64, 4, "sums"),
+                    t.shared(DType::u32, 1, "memory"),
+                    2 * tensor_width(extents),
+                    fmt::format("xc_tile_tensor_mma<{}, {}, {}, {}, {}, {}, {}, {}>", kind, m, n, depth,
+                                plan.stages, form, lies(a, ta, a.turned), lies(b, tb, !b.turned)),
+                    fmt::format("xc_tile_tensor_take<{}, {}, {}, {}, {}>", m, n, l.rows, l.down, l.columns),
+                    fmt::format("xc_tile_tensor_now<{}, {}, {}, {}, {}, {}, {}, {}, {}>", kind, m, n, depth,
+                                l.rows, l.down, l.columns, moves(a), moves(b))};
     }
 
     Body written(const Body& first, const Body& rest, std::size_t at, const Boxes& a, const Boxes& b,
-                 int kind, const tiles::Layout& l) {
+                 int kind) {
         const Stmt& loop = rest[at];
         const Stmt& product = loop.body[2];
         const std::int64_t stages = plan.stages, step = *integer_of(loop.exprs[2]);
@@ -145,6 +180,8 @@ struct Flow {
         const Type ta = t.type_of(a.tile), tb = t.type_of(b.tile);
         const std::int64_t depth = a.turned ? ta.extents[0] : ta.extents[1];
         const VarId gates = t.shared(DType::u64, 2 * stages, "gates");
+        const std::int64_t columns = t.layout(t.type_of(product.var).extents).columns;
+        const auto sums = sums_of(product, a, b, kind, depth);
         const auto operand = [&](const Boxes& o, const Type& type) {
             return fmt::format("{}, {}, {}, {}, {}", o.axes, type.extents[0], type.extents[1], o.dx, o.dy);
         };
@@ -153,7 +190,7 @@ struct Flow {
         const std::string give =
             fmt::format("xc_tile_flow_give<{}, {}, {}>{}", stages, operand(a, ta), operand(b, tb), maps);
         const std::string take =
-            fmt::format("xc_tile_flow_take<{}, {}, {}, {}, {}, {}, {}, {}>{}", kind, l.columns, depth, stages,
+            fmt::format("xc_tile_flow_take<{}, {}, {}, {}, {}, {}, {}, {}>{}", kind, columns, depth, stages,
                         operand(a, ta), a.turned, operand(b, tb), b.turned, maps);
         const ExprP turns =
             div_floor(add(passes::maximum(sub(loop.exprs[1], loop.exprs[0]), c(0)), c(step - 1)), c(step));
@@ -191,17 +228,32 @@ struct Flow {
             body.push_back(assign(turn, add(t.read(turn), t.read(now))));
         };
 
-        const VarId turn = integer("turn"), now = integer("turns");
+        // What tells a tile's sum: those before it with any turns at all.
+        const auto summed = [&](VarId tile, VarId now, Body& body) {
+            if (sums) body.push_back(assign(tile, add(t.read(tile), passes::minimum(t.read(now), c(1)))));
+        };
+
+        const VarId turn = integer("turn"), now = integer("turns"), taken = sums ? integer("taken") : -1;
         Body take_tiles{assign(turn, c(0))};
+        if (sums) take_tiles.push_back(assign(taken, c(0)));
         append(take_tiles, each_tile([&] {
                    Body body = t.lower(Body(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(at)));
                    count(body, now);
                    auto args = common(turn, now);
+                   if (sums && !plan.acted)
+                       args = {t.address(sums->gates, c(0)), t.address(sums->memory, c(0)), t.read(now),
+                               t.read(taken), t.thread_id()};
+                   else if (sums)
+                       args.erase(args.begin() + 2, args.begin() + 4);  // neither gates nor turns before
                    args.insert(args.begin(), t.address(t.registers_of(product.var), c(0)));
-                   Stmt call = machine(take, std::move(args));
+                   Stmt call = machine(!sums        ? take
+                                       : plan.acted ? sums->now + maps
+                                                    : sums->take,
+                                       std::move(args));
                    call.place = product.place;
                    body.push_back(std::move(call));
                    turned(turn, now, body);
+                   summed(taken, now, body);
                    Body after = t.lower(Body(rest.begin() + static_cast<std::ptrdiff_t>(at) + 1, rest.end()));
                    if (shared)
                        t.sum_of_cluster(body, module, product, t.share_of(a.tile), rank, std::move(after));
@@ -214,22 +266,54 @@ struct Flow {
             return out;
         }
         meet_by_number(take_tiles, plan.threads);
-        const VarId asked = integer("asked"), asked_now = integer("asks");
-        Body give_tiles{assign(asked, c(0))};
-        append(give_tiles, each_tile([&] {
-                   Body body;
-                   for (std::size_t i = 0; i < at; ++i)
-                       if (rest[i].kind == Stmt::Kind::assign && !t.type_of(rest[i].var).is_tile())
-                           body.push_back(rest[i]);
-                   count(body, asked_now);
-                   body.push_back(machine(give, common(asked, asked_now)));
-                   turned(asked, asked_now, body);
-                   return body;
-               }));
-        out.push_back(machine(fmt::format("xc_tile_flow_gates<{}, {}>", stages, plan.threads / 32),
-                              {t.address(gates, c(0)), t.thread_id()}));
+        // A warp beside those that have the sums, for all tiles: numbers before the loop, then its own part.
+        const auto beside = [&](const std::function<void(Body&, VarId, VarId)>& part) {
+            const VarId asked = integer("asked"), asks = integer("asks");
+            Body tiles{assign(asked, c(0))};
+            append(tiles, each_tile([&] {
+                       Body body;
+                       for (std::size_t i = 0; i < at; ++i)
+                           if (rest[i].kind == Stmt::Kind::assign && !t.type_of(rest[i].var).is_tile())
+                               body.push_back(rest[i]);
+                       count(body, asks);
+                       part(body, asked, asks);
+                       turned(asked, asks, body);
+                       return body;
+                   }));
+            return tiles;
+        };
+        Body others = beside(
+            [&](Body& body, VarId asked, VarId asks) { body.push_back(machine(give, common(asked, asks))); });
+        const auto gate = [&](VarId of, std::int64_t n, std::int64_t warps) {
+            return machine(fmt::format("xc_tile_flow_gates<{}, {}>", n, warps),
+                           {t.address(of, c(0)), t.thread_id()});
+        };
+        out.push_back(gate(gates, stages, sums ? 1 : plan.threads / 32));
+        if (sums) {
+            const VarId begun = integer("begun");
+            const ExprP memory = t.address(sums->memory, c(0)), sum_gates = t.address(sums->gates, c(0));
+            Body multiplies{assign(begun, c(0))};
+            append(multiplies, beside([&](Body& body, VarId asked, VarId asks) {
+                       auto args = common(asked, asks);
+                       args = {args[0], args[1], args[2],      sum_gates,
+                               memory,  args[3], t.read(asks), t.read(begun)};
+                       body.push_back(machine(sums->mma, std::move(args)));
+                       summed(begun, asks, body);
+                   }));
+            multiplies.push_back(machine(fmt::format("xc_tile_tensor_give_memory<{}>", sums->columns),
+                                         {memory, sum_gates, t.read(begun)}));
+            // Of four warps beside the others, which a change of registers takes, two have nothing to do.
+            const std::int64_t second = plan.threads + 32;
+            const auto below = [&](std::int64_t n) { return passes::compare(Op::lt, t.thread_id(), c(n)); };
+            others = Body{branch(below(second), std::move(others),
+                                 {branch(below(second + 32), std::move(multiplies))})};
+            share_registers(plan.threads, 64, others, take_tiles);
+            out.push_back(gate(sums->gates, 2, plan.threads / 32));
+            out.push_back(machine(fmt::format("xc_tile_tensor_take_memory<{}, {}>", sums->columns, second),
+                                  {memory, t.thread_id()}));
+        }
         out.push_back(t.barrier());
-        out.push_back(branch(passes::compare(Op::ge, t.thread_id(), c(plan.threads)), std::move(give_tiles),
+        out.push_back(branch(passes::compare(Op::ge, t.thread_id(), c(plan.threads)), std::move(others),
                              std::move(take_tiles)));
         return out;
     }

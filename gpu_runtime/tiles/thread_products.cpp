@@ -7,6 +7,7 @@
 #include "ir/walk.hpp"
 #include "passes/build.hpp"
 #include "tiles/instructions.hpp"
+#include "tiles/tensor_memory.hpp"
 #include "tiles/threads.hpp"
 
 namespace xcuda::tiles {
@@ -98,6 +99,14 @@ bool Threads::for_four_warps(const Stmt& s) const {
            (l.columns == 64 || l.columns == 128 || l.columns == 256);
 }
 
+// Whether sm_100's instructions make this product where the copy engine brings its operands.
+bool Threads::for_tensor_memory(const Stmt& s) const {
+    const auto kind = matrix_kind(s);
+    if (plan.products != Instructions::tcgen05 || !kind) return false;
+    return in_tensor_memory(s.exprs[0]->type.dtype, is_turned(*s.exprs[0]), !is_turned(*s.exprs[1])) &&
+           tensor_layout(type_of(s.var).extents, plan.threads).has_value();
+}
+
 // Whether the first operand is summed, or computed of sums, in the registers that matrix instructions take it from.
 bool Threads::is_held(const Stmt& s) const {
     const ExprP& a = s.exprs[0];
@@ -184,9 +193,7 @@ Body Threads::product(const Stmt& s) {
 
     const auto kind = matrix_kind(s);
     if (l.kind == Layout::Kind::matrix && kind) {
-        const ExprP warp = div_floor(thread_id(), c(32));
-        const ExprP top = mul(div_floor(warp, c(l.across)), c(l.rows)),
-                    left = mul(mod_floor(warp, c(l.across)), c(l.columns));
+        const auto [top, left] = warp_place(l, thread_id());
         Stmt call = simple(Stmt::Kind::machine, s.place);
         const bool a_turned = a.column_step != 1, b_turned = b.column_step != 1;
         const bool grouped = for_four_warps(s) && swizzled.count(a.tile) && swizzled.count(b.tile);

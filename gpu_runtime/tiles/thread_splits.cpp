@@ -19,18 +19,6 @@ using passes::sub;
 
 namespace {
 
-bool begins_at_zero(const Body& before, VarId sum) {
-    bool zero = false;
-    for (const Stmt& s : before)
-        if (s.var == sum) {
-            const ExprP& e = s.exprs[0];
-            const ExprP& value = e->op == Op::spread ? e->args[0] : e;
-            zero = s.kind == Stmt::Kind::assign && value->op == Op::constant &&
-                   real_of(number_of(*value)) == 0.0;
-        }
-    return zero;
-}
-
 // The loop at the kernel's top that holds its only product, which sums in place from zero; the body's size where there is none.
 std::size_t loop_of_product(const Body& body) {
     int products = 0;
@@ -61,6 +49,18 @@ std::size_t loop_of_product(const Body& body) {
 }
 
 }  // namespace
+
+bool begins_at_zero(const Body& before, VarId sum) {
+    bool zero = false;
+    for (const Stmt& s : before)
+        if (s.var == sum) {
+            const ExprP& e = s.exprs[0];
+            const ExprP& value = e->op == Op::spread ? e->args[0] : e;
+            zero = s.kind == Stmt::Kind::assign && value->op == Op::constant &&
+                   real_of(number_of(*value)) == 0.0;
+        }
+    return zero;
+}
 
 bool Threads::splits(const Module& of) const {
     return plan.split >= 2 && !plan.acted && of.programs && of.programs->grid.size() <= 2 &&

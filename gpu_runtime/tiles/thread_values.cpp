@@ -137,7 +137,7 @@ VarId Threads::share_of(VarId tile) {
     if (known != shares.end()) return known->second;
     const std::int64_t n = share_size(tile) * (staged.count(tile) ? plan.stages : 1);
     const VarId made = shared(type_of(tile).dtype, n, f.vars[static_cast<std::size_t>(tile)].name + "_s");
-    if (swizzled.count(tile) && plan.products == Instructions::wgmma)
+    if (swizzled.count(tile) && plan.products >= Instructions::wgmma)
         f.vars[static_cast<std::size_t>(made)].alignment = 1024;
     shares.emplace(tile, made);
     return made;

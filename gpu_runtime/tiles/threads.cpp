@@ -118,12 +118,10 @@ Body Threads::store_tile(const Stmt& s) {
     // Sums of 16-bit numbers lie two and two over four lanes, which exchange them for 16 bytes of a row each.
     const auto in_eights = [&](const Layout& l) {
         const VarId moved = local(array->type.dtype, 8, "moved");
-        const ExprP lane = passes::mod_floor(thread_id(), int_constant(32)),
-                    warp = passes::div_floor(thread_id(), int_constant(32));
+        const ExprP lane = passes::mod_floor(thread_id(), int_constant(32));
         const ExprP quad = passes::mod_floor(lane, int_constant(4));
-        const ExprP top = add(mul(passes::div_floor(warp, int_constant(l.across)), int_constant(l.rows)),
-                              passes::div_floor(lane, int_constant(4))),
-                    left = mul(passes::mod_floor(warp, int_constant(l.across)), int_constant(l.columns));
+        const auto [first_row, left_column] = warp_place(l, thread_id());
+        const ExprP top = add(first_row, passes::div_floor(lane, int_constant(4))), left = left_column;
         const auto loop = [&](std::int64_t n, const std::function<Body(const ExprP&)>& body) {
             return unrolled(n, [this] { return counter(); }, [this](VarId v) { return read(v); }, body);
         };

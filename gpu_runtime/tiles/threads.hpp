@@ -122,12 +122,15 @@ struct Threads {
     ir::Body product_of_held(const ir::Stmt& s);
     std::optional<int> matrix_kind(const ir::Stmt& product) const;
     bool for_four_warps(const ir::Stmt& product) const;
+    bool for_tensor_memory(const ir::Stmt& product) const;
     bool is_held(const ir::Stmt& product) const;  // its first operand is in registers as instructions take it
     void find_swizzled();
 };
 
 inline ir::ExprP c(std::int64_t n) { return ir::int_constant(n); }
 void append(ir::Body& to, ir::Body from);
+/// Of statements before a loop that sums into a tile: they leave zeros there.
+bool begins_at_zero(const ir::Body& before, ir::VarId sum);
 /// Another tile with its last two axes in each other's place.
 bool is_turned(const ir::Expr& e);
 

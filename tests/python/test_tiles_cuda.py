@@ -63,6 +63,33 @@ def test_products_by_the_instructions_of_their_type(name):
     assert code is None or machine in code
 
 
+@pytest.mark.parametrize(
+    ("dtype", "into", "shape", "machine"),
+    [
+        ("float16", "f4", "m16n8k8, float16", "HMMA.1688.F32"),
+        ("int8", "i4", "m8n8k16, int8", "IMMA.8816.S8.S8"),
+        ("uint8", "i4", "m8n8k16, uint8", "IMMA.8816.U8.U8"),
+    ],
+)
+@pytest.mark.parametrize("function", [product.py_func, turned], ids=["plain", "turned"])
+def test_smaller_instructions_of_sm_75(function, dtype, into, shape, machine):
+    """The same products, each of two or four of them; copies are waited for, as there are no others."""
+    A, C = np.ones((64, 64), dtype), np.ones((64, 64), into)
+    kernel = tiles.tile_kernel(function, tile_size=(16, 16))
+    made = compiles(kernel, (A, A, C), ("sm_75",))
+    assert made["local_bytes"] == 0 and "xc_tile_mma<" in made["text"] and "xc_tile_async" not in made["text"]
+    assert f"mma.sync {shape}" in kernel.explain(A, A, C, target="sm_75").plan["instructions"]
+    code = machine_code(made)
+    assert code is None or machine in code
+
+
+def test_other_types_are_each_threads_own_on_sm_75():
+    for dtype in ("float32", "float64", bfloat16()):
+        A, C = np.ones((64, 64), dtype), np.ones((64, 64), "f4" if dtype == bfloat16() else dtype)
+        made = compiles(product, (A, A, C), ("sm_75",))
+        assert "xc_tile_mma<" not in made["text"] and made["local_bytes"] == 0
+
+
 def machine_code(made):
     """SASS of a compiled version, None where nothing here disassembles it."""
     tool = shutil.which("nvdisasm") or next(iter(sorted(Path("/usr/local/cuda/bin").glob("nvdisasm"))), None)

@@ -27,7 +27,7 @@ def arrays(n, dtype):
 
 @pytest.mark.skipif(core.Device().kind != "cpu", reason="of the CPU device")
 def test_on_the_cpu_device():
-    args = arrays(300, "f")
+    args = arrays(300, "e")
     product(*args)
     text = str(product.explain(*args))
     assert text.startswith("product: a tile kernel on cpu")

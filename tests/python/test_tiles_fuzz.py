@@ -6,7 +6,7 @@ import random
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tile_kernels import close, plans, tile_kernel
+from tile_kernels import close, compiles, plans, tile_kernel
 from tile_programs import Program
 from xcuda import tiles
 
@@ -102,6 +102,20 @@ def test_random_programs_with_control_flow(chance):
     for plan in plans():
         problem = program.problem(lambda f, plan=plan: tile_kernel(f, plan=plan))
         assert not problem, f"plan {plan or 'own'}:\n{program.text(0)}\n{problem}"
+
+
+@settings(
+    max_examples=3, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+)
+@given(
+    steps=st.lists(st.sampled_from(STEPS), min_size=1, max_size=4),
+    loop=st.booleans(),
+    shape=st.sampled_from([(4, 16), (16, 4), (32, 32), (64, 8)]),
+)
+def test_random_programs_compile_for_each_generation(steps, loop, shape):
+    kernel, _ = made(steps, loop, 0, tiles.tile_kernel)
+    X = np.zeros(shape)
+    compiles(kernel, (X, X, X, 2, *shape))
 
 
 def test_a_wrong_program_is_found():

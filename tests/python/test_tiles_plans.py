@@ -32,6 +32,10 @@ PLANS = {
     "bulk": ("sm_90", {"unit": (64, 64), "depth": 64, "threads": 128, "products": "wgmma", "copies": "bulk"}),
     "wide bulk": ("sm_90", {"products": "wgmma", "copies": "bulk"}),
     "the compiler's": ("sm_90", {"unit": (64, 128)}),
+    "tensor memory": ("sm_100a", {"products": "tcgen05"}),
+    "tensor memory, 64 rows": ("sm_100a", {"products": "tcgen05", "unit": (64, 64)}),
+    "tensor memory, 128 rows": ("sm_100a", {"products": "tcgen05", "unit": (128, 64)}),
+    "tensor memory, 256 rows": ("sm_100", {"products": "tcgen05", "unit": (256, 64)}),
     "no matrix": ("sm_80", {"unit": (32, 64), "depth": 16, "threads": 64, "products": "fma"}),
     "no loop": (
         "sm_80",
@@ -54,6 +58,8 @@ def test_every_plan_gives_the_product(plan, kernel):
     text = made.inspect_source()
     by_default = "products" not in asked and target == "sm_90" and asked.get("threads", 128) == 128
     flows = asked.get("copies") == "bulk" or by_default
+    tensors = asked.get("products") == "tcgen05"
+    assert ("xc_tile_tensor_now<" in text) == tensors
     assert ("xc_tile_flow_take<" in text) == flows
     assert ("xc_tile_wgmma<" in text) == (asked.get("products") == "wgmma" and not flows)
     assert ("xc_tile_mma<" in text) == (asked.get("products") is None and not by_default)
@@ -217,7 +223,7 @@ def test_one_shape_for_two_types_of_product():
         ({"unit": (3, 4)}, r"a unit with a length of 3; give a power of two"),
         ({"unit": 64}, r"a unit of 64; give 1 to 3 lengths, as \(128, 128\)"),
         ({"stages": 0}, r"stages of 0; give 1 to 8"),
-        ({"products": "hmma"}, r'products by "hmma"; give "fma", "mma" or "wgmma"'),
+        ({"products": "hmma"}, r'products by "hmma"; give "fma", "mma", "wgmma" or "tcgen05"'),
         ({"depth": 2048}, r"a depth of 2048; give a power of two up to 1024"),
         (
             {"warps": 4},

@@ -9,7 +9,7 @@
 namespace xcuda::device::cpu {
 
 /// Changes when a kernel compiled before can no longer run: part of every cache key.
-constexpr int kernel_abi = 4;
+constexpr int kernel_abi = 5;
 
 struct Worker;
 
@@ -34,6 +34,14 @@ enum class WarpOp : std::int32_t {
     ballot,  // whose value is not 0; in the upper half all that came
     match,   // who has the same value; in the upper half all that came
     active,  // who waits here too once nobody of the warp can go on
+};
+
+/// c (m, n) = a (m, k) @ b (k, n), contiguous by rows; turned: memory holds it transposed.
+struct MatrixProduct {
+    void* c;
+    const void *a, *b;
+    std::int64_t m, n, k;
+    std::int64_t of_double, a_turned, b_turned;
 };
 
 /// One worker while it runs a launch. The function pointers are the device's, called by kernels.
@@ -64,6 +72,8 @@ struct Worker {
     void (*give_way)(Worker*);
     /// Set by a watched kernel: fibers begin, and take turns, in an order drawn from it; 0: as they are numbered.
     std::uint64_t order;
+    /// A product by the BLAS that is there (device::cpu_has_blas).
+    void (*product)(Worker*, const LaunchBlock*, const MatrixProduct*);
 };
 
 /// Optional, `extern "C" const std::int64_t NAME_shared_bytes = N;`: static shared memory of a block; without

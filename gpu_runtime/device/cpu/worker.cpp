@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "device/cpu/blas.hpp"
 #include "device/cpu/fibers.hpp"
 
 namespace xcuda::device::cpu {
@@ -77,8 +78,9 @@ void abandon(WorkerState& worker, std::exception_ptr error) {
 }
 
 WorkerState::WorkerState()
-    : Worker{nullptr,   record_fault,      cpu::run_fibers, cpu::barrier,  leave_launch,
-             cpu::warp, cpu::grid_barrier, cpu::run_grid,   cpu::give_way, 0} {}
+    : Worker{nullptr,     record_fault,      cpu::run_fibers, cpu::barrier,  leave_launch,
+             cpu::warp,   cpu::grid_barrier, cpu::run_grid,   cpu::give_way, 0,
+             blas_product} {}
 WorkerState::~WorkerState() = default;
 
 WorkerState& this_worker() {

@@ -66,10 +66,11 @@ Target target_for(const std::string& architecture) {
 // Holds the user's own CUDA C++, which the emitter puts first and under its own name.
 bool is_foreign(const Source& source) { return source.text.starts_with("#line "); }
 
-// Calls instructions of one architecture alone (prelude_tiles.hpp): sm_90a, not sm_90.
+// Calls instructions of one architecture alone (prelude_flows.hpp, prelude_tensors.hpp): sm_90a, not sm_90.
 bool is_specific(const Source& source) {
-    return source.text.find("xc_tile_wgmma") != std::string::npos ||
-           source.text.find("xc_tile_flow_take<") != std::string::npos;
+    constexpr std::string_view calls[] = {"xc_tile_wgmma", "xc_tile_flow_take<", "xc_tile_tensor_"};
+    return std::any_of(std::begin(calls), std::end(calls),
+                       [&](std::string_view call) { return source.text.find(call) != std::string::npos; });
 }
 
 std::vector<std::string> options_for(const Source& source, const Target& target) {

@@ -65,8 +65,10 @@ Info describe(CUdevice device, int ordinal) {
 }
 
 std::optional<Info> describe_architecture(const std::string& architecture) {
+    // sm_100a is sm_100 with instructions that no later one has.
+    const std::string plain = architecture.substr(0, architecture.find_last_of("0123456789") + 1);
     for (const Row& row : rows) {
-        if (architecture != row.architecture) continue;
+        if (plain != row.architecture) continue;
         Info info;
         info.kind = "cuda";
         info.name = architecture;

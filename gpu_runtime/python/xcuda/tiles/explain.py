@@ -51,6 +51,11 @@ class Explanation:
             yield "operands", "brought by the copy engine; a warp beside the threads asks for them"
         if p["instructions"]:
             yield "products by", p["instructions"]
+        if p["instructions"].startswith("tcgen05"):
+            yield (
+                "sums",
+                "in tensor memory, two tiles' in turn; a thread beside the others asks for the products",
+            )
         if p["shared_bytes"]:
             yield "shared memory", f"{p['shared_bytes']:,} bytes a block"
         if p.get("registers") is not None:
@@ -72,6 +77,9 @@ class Explanation:
             x += CELL + 50
             inner = _ends((max(1, rows // tile[0]), max(1, columns // tile[1])))
             parts.append(_grid(x, inner, "a block in tiles", f"as written: {_by(tile)}"))
+            x += CELL + 50
+        if not p["unit"] and not p["tiles"]:
+            parts.append(_grid(x, (1, 1), "the result at once", f"by {p['instructions']}"))
             x += CELL + 50
         for t in p["tiles"][:2]:
             down, across = (

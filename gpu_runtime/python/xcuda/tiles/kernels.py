@@ -44,12 +44,13 @@ def tile_kernel(
         whatever tiles the machine likes. Left out, each `load` and `store` states its own.
     plan: what the compiler is to take in place of its own choice, on a GPU: a dict of unit (lengths of the hardware's
         tile), depth (of a product's inner loop), threads (of a block), stages (operands on their way), products
-        ("fma", "mma", "wgmma"), copies ("threads", or "bulk": by the copy engine, for wgmma), waits ("early", or
+        ("fma", "mma", "wgmma", "tcgen05"), copies ("threads", or "bulk": by the copy engine), waits ("early", or
         "late": what lies between chained products hides the second), stores ("pairs", or "lines": of 16-bit sums
         sixteen bytes a lane), steps ("looped", or "unrolled": a thread's own products of one step without a loop),
         blocks (that a multiprocessor is to have room for) and split (blocks that share a product's inner dimension,
         from sm_90 on; their sums are added in order). `explain` shows the whole plan. wgmma, bulk and lines are
-        sm_90's, and taken there unasked; what a kernel can't have is made without.
+        sm_90's, and taken there unasked; tcgen05 is sm_100's, taken unasked for target="sm_100a" alone, as it has run
+        on no GPU yet. What a kernel can't have is made without.
     tf32: products of float32 may round their factors to TF32, 10 bits of fraction (GPU).
     checked: shapes that don't go together, and what you assert, raise. fastmath, fma: as for `cuda.kernel`.
     opt_level: 0 compiles without optimisation.
