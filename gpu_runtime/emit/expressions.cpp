@@ -370,6 +370,27 @@ std::string Writer::hinted(CacheHint hint, const std::string& at, const std::str
                  : fmt::format("xc_ld_{}(&{})", word, at);
 }
 
+namespace {
+
+// Of a kernel with shadow memory: an element, once it has been looked at.
+std::string shadowed(Writer& w, const Expr& array, const std::string& at, const char* what, int site) {
+    const Type& t = array.type;
+    if (t.space == Space::local) {
+        const VarId id = var_of(array);
+        const bool own = w.function.vars[static_cast<std::size_t>(id)].role == Var::Role::local_array;
+        if (!own) return at;  // a caller's, which takes it for written
+        return fmt::format("xc_touched_own({0}, {1}, {2}, {3}, {4}, {5}, XC_HERE)", at, w.name(id),
+                           set_name(w.name(id)), id, what, site);
+    }
+    const char* space = space_word(t.space);
+    if (t.layout != Layout::bytes)
+        return fmt::format("xc_touched<{}>({}, {}, {}, XC_HERE)", space, at, what, site);
+    return fmt::format("xc_touched_at<{}, {}>({}, {}, {}, XC_HERE)", space, info(t.dtype).size, at, what,
+                       site);
+}
+
+}  // namespace
+
 std::string Writer::element(const Expr& array, const ExprP* indices, const Access& access, Touch touch) {
     const Type& t = array.type;
     const std::string& name = this->name(var_of(array));
@@ -405,6 +426,8 @@ std::string Writer::element(const Expr& array, const ExprP* indices, const Acces
         bytes ? fmt::format("((u8*){} + ({}))", name, offset) : fmt::format("{}[{}]", name, offset);
     if (!module.trace || t.space == Space::constant || (t.space == Space::local && !needs.watched)) return at;
     static constexpr const char* words[] = {"XC_READ", "XC_WRITE", "XC_ATOMIC"};
+    if (touch == Touch::none) return at;
+    if (needs.shadow) return shadowed(*this, array, at, words[static_cast<int>(touch)], access.site);
     return fmt::format("{}({}, {}, {}, XC_HERE)", bytes ? "xc_touched_at" : "xc_touched", at,
                        words[static_cast<int>(touch)], access.site);
 }
@@ -439,7 +462,8 @@ std::string operation_name(const Expr& e) {
 
 std::string watched_operation(Writer& w, const Expr& e) {
     const int n = w.counter++;
-    std::string text = "({ ", tested = "true", shown;
+    // NVRTC knows no ({ ... }).
+    std::string text = w.cpu() ? "({ " : "[&]() { ", tested = "true", shown;
     std::vector<std::string> names;
     for (const ExprP& a : e.args) {
         names.push_back(fmt::format("xc_a{}_{}", n, names.size()));
@@ -453,7 +477,9 @@ std::string watched_operation(Writer& w, const Expr& e) {
     if (e.op == Op::cast)
         made = fmt::format("xc_cast<{}>({})", t, names[0]);
     else if (e.op == Op::call)
-        made = substitute(frontend::overload(std::get<OverloadId>(e.payload)).cpu, names);
+        made = substitute(w.cpu() ? frontend::overload(std::get<OverloadId>(e.payload)).cpu
+                                  : frontend::overload(std::get<OverloadId>(e.payload)).cuda,
+                          names);
     else if (const char* op = infix(e.op))
         made = fmt::format("({} {} {})", names[0], op, names[1]);
     else
@@ -462,8 +488,9 @@ std::string watched_operation(Writer& w, const Expr& e) {
         {e.place.known() ? e.place : w.last_line, operation_name(e), static_cast<int>(names.size())});
     return text + fmt::format(
                       "const {} xc_r{} = {}; if (!xc_is_finite(xc_r{}) && {}) xc_born({}, (f64)xc_r{}{}, "
-                      "XC_HERE); xc_r{}; }})",
-                      t, n, made, n, tested, w.needs.watched->operations.size() - 1, n, shown, n);
+                      "XC_HERE); {}xc_r{}; {}",
+                      t, n, made, n, tested, w.needs.watched->operations.size() - 1, n, shown,
+                      w.cpu() ? "" : "return ", n, w.cpu() ? "})" : "}()");
 }
 
 // CUDA has no vector arithmetic: each operation lane by lane, which costs nothing; loads and stores are vectors.

@@ -21,6 +21,10 @@ Writer::Writer(const Module& m, const Function& f, Target t, Needs& n)
       needs(n),
       names(variable_names(f)) {}
 
+std::string set_name(const std::string& array) { return "xc_set_" + array; }
+
+const char* space_word(Space space) { return space == Space::shared ? "XC_SHARED" : "XC_GLOBAL"; }
+
 std::string entry_name(const Module& module) { return identifier(module.kernel().name) + "_kernel"; }
 
 namespace {
@@ -164,6 +168,27 @@ std::int64_t moved_shared_bytes(const Module& module) {
     return all > most_declared ? static_shared_bytes(module.kernel()) : 0;
 }
 
+// Local arrays that a function which stays one is given: what it writes is not seen.
+bool given_away(const Function& f, VarId array) {
+    bool found = false;
+    each_expr(f.body, [&](const Expr& e) {
+        if (e.op != Op::invoke) return;
+        for (const ExprP& a : e.args) found |= a->op == Op::var && var_of(*a) == array;
+    });
+    return found;
+}
+
+// Of a kernel with shadow memory: which elements of a thread's own array are written, a bit each.
+void declare_set(Writer& w, VarId id) {
+    const Var& v = w.function.vars[static_cast<std::size_t>(id)];
+    if (!w.needs.shadow || v.role != Var::Role::local_array) return;
+    const std::int64_t words = (elements(v.type) + 31) / 32;
+    const std::string set = set_name(w.name(id));
+    w.line(fmt::format("u32 {}[{}] = {{}};", set, std::max<std::int64_t>(words, 1)));
+    if (given_away(w.function, id))
+        w.line(fmt::format("for (i32 xc_i = 0; xc_i < {}; ++xc_i) {}[xc_i] = ~0u;", words, set));
+}
+
 // `worker_shared`: shared arrays lie in the worker's memory, for all fibers of a block; else on its stack. On CUDA
 // `static_bytes` are those that are laid out in dynamic shared memory.
 void declare_array(Writer& w, VarId id, bool worker_shared, std::int64_t& offset, std::int64_t static_bytes) {
@@ -228,6 +253,7 @@ void declare_locals(Writer& w, bool worker_shared, std::int64_t static_bytes,
         if (v.type.is_array()) {
             const bool shared_slot = v.role == Var::Role::shared && worker_shared;
             if (used[i] || shared_slot) declare_array(w, id, worker_shared, offset, static_bytes);
+            if (used[i]) declare_set(w, id);
         } else if (used[i]) {
             // A vector starts as zeros: a masked assignment keeps its other lanes.
             w.line(fmt::format("{} {}{};", w.type(v.type), w.name(id),
@@ -291,17 +317,19 @@ std::string arguments_of(const std::string& entry) {
 
 // Of a watched kernel: where a thread's shared and local arrays lie.
 void watch_arrays(Writer& w) {
-    w.line(fmt::format("xc_watch_begin({}, XC_HERE);", w.name(*w.module.trace)));
+    const char* how = w.needs.shadow ? "shadow" : "watch";
+    w.line(fmt::format("xc_{}_begin({}, XC_HERE);", how, w.name(*w.module.trace)));
     const std::vector<bool> used = mentioned(w.function);
     for (std::size_t i = 0; i < used.size(); ++i) {
         const Var& v = w.function.vars[i];
-        const bool own = v.role == Var::Role::shared || v.role == Var::Role::local_array;
+        const bool own =
+            v.role == Var::Role::shared || (v.role == Var::Role::local_array && !w.needs.shadow);
         if (!used[i] || !own) continue;
         const std::string& name = w.name(static_cast<VarId>(i));
         const std::string count =
             v.type.extents.empty() ? length_name(name, 0) : std::to_string(elements(v.type));
-        w.line(fmt::format("xc_lies({}, {}, (u64)({}) * sizeof({}), XC_HERE);", i, name, count,
-                           element_type(v.type)));
+        w.line(fmt::format("xc_{}lies({}, {}, (u64)({}) * sizeof({}), XC_HERE);",
+                           w.needs.shadow ? "shadow_" : "", i, name, count, element_type(v.type)));
     }
 }
 
@@ -324,6 +352,7 @@ std::string cpu_fiber(const Module& module, Needs& needs, std::int64_t static_by
     else if (module.trace)
         fiber.line(fmt::format("if (!xc_trace_begin({}, XC_HERE)) return;", fiber.name(*module.trace)));
     fiber.body(module.fiber->body);
+    if (needs.shadow) fiber.line("xc_shadow_end(XC_HERE);");
     return fiber.out + "}\n#undef XC_HERE\n";
 }
 
@@ -408,7 +437,9 @@ std::string cuda_kernel(const Module& module, Needs& needs) {
         entry, bounds, module.maps.empty() ? "" : "__grid_constant__ ");
     unpack(w, "xc_args.");
     declare_locals(w, false, moved_shared_bytes(module));
+    if (needs.shadow) watch_arrays(w);
     w.body(module.kernel().body);
+    if (needs.shadow) w.line("xc_shadow_end(XC_HERE);");
     return w.out + "}\n#undef XC_HERE\n";
 }
 
@@ -448,6 +479,7 @@ Text emit_with(const Module& module, Target target, Needs& needs) {
     Text text;
     text.entry = entry_name(module);
     if (!cpu) text.moved_shared_bytes = moved_shared_bytes(module);
+    if (!cpu && needs.shadow) text.kernel = "#define blockIdx xc_permuted()\n";
     for (const std::string& name : needs.vector_types) text.kernel += vector_typedef(name, cpu);
     for (const std::string& declaration : needs.declarations) text.kernel += declaration + "\n";
     text.kernel += constant_arrays(module, cpu) + argument_struct(module) + prototypes;
@@ -473,6 +505,13 @@ Text emit_with(const Module& module, Target target, Needs& needs) {
 
 Text emit(const Module& module, Target target) {
     Needs needs;
+    return emit_with(module, target, needs);
+}
+
+Text emit_shadow(const Module& module, Target target, WatchedPoints& points) {
+    Needs needs;
+    needs.watched = &points;
+    needs.shadow = true;
     return emit_with(module, target, needs);
 }
 

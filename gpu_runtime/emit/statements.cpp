@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "emit/writer.hpp"
 #include "frontend/functions.hpp"
 #include "ir/walk.hpp"
@@ -155,10 +157,20 @@ void loop_while_stmt(Writer& w, const Stmt& s) {
     end_else(w, s, broke);
 }
 
+// Of a kernel with shadow memory: the value is had first, as ever, and looked at with its element.
+void shadowed_store(Writer& w, const Stmt& s, const Expr& array, const Expr& value) {
+    const std::string at = w.element(array, s.exprs.data() + 1, s.access, Writer::Touch::none);
+    const bool bytes = array.type.layout == Layout::bytes;
+    w.line(fmt::format("{{ const {} xc_v = {}; xc_stored{}<{}>({}, xc_v, {}, XC_HERE); }}", w.type(value.type),
+                       w.expr(value), bytes ? "_at" : "", space_word(array.type.space), at, s.access.site));
+}
+
 void store_stmt(Writer& w, const Stmt& s) {
     const Expr& array = *s.exprs[0];
     const auto ndim = static_cast<std::size_t>(array.type.ndim);
     const Expr& value = *s.exprs[ndim + 1];
+    if (w.needs.shadow && array.type.space != Space::local && value.type.lanes == 1)
+        return shadowed_store(w, s, array, value);
     const std::string at = w.element(array, s.exprs.data() + 1, s.access, Writer::Touch::write);
     if (array.type.layout == Layout::bytes) {
         w.line(fmt::format("xc_put<{}>({}, {});", w.type(value.type), at, w.expr(value)));
@@ -235,6 +247,16 @@ void tell_meeting(Writer& w, const Expr& e) {
     w.line(fmt::format("xc_passed({}, -1, XC_HERE);", what));
 }
 
+// As a barrier tells of itself: its site, or of a kernel with shadow memory its place among the barriers.
+int barrier_number(Writer& w, int site) {
+    if (!w.needs.shadow) return site;
+    std::vector<int>& all = w.needs.watched->barriers;
+    const auto at = std::find(all.begin(), all.end(), site);
+    if (at != all.end()) return static_cast<int>(at - all.begin());
+    all.push_back(site);
+    return static_cast<int>(all.size()) - 1;
+}
+
 void stmt(Writer& w, const Stmt& s) {
     mark_line(w, s.place);
     switch (s.kind) {
@@ -268,10 +290,12 @@ void stmt(Writer& w, const Stmt& s) {
             return;
         case Stmt::Kind::continue_loop: w.line("continue;"); return;
         case Stmt::Kind::leave:
+            if (w.needs.shadow && w.function.is_kernel) w.line("xc_shadow_end(XC_HERE);");
             w.line(s.exprs.empty() ? "return;" : fmt::format("return {};", w.expr(*s.exprs[0])));
             return;
         case Stmt::Kind::barrier:
-            if (w.module.trace) w.line(fmt::format("xc_passed(XC_BARRIER, {}, XC_HERE);", s.site));
+            if (w.module.trace)
+                w.line(fmt::format("xc_passed(XC_BARRIER, {}, XC_HERE);", barrier_number(w, s.site)));
             w.line(w.cpu() ? fmt::format("W->barrier(W, {}, false);", s.site)
                    : s.text.empty()
                        ? "__syncthreads();"
@@ -296,7 +320,7 @@ void stmt(Writer& w, const Stmt& s) {
         case Stmt::Kind::tile: throw bug("a tile statement that was not lowered");
         case Stmt::Kind::run_fibers:
             if (w.needs.watched) {
-                w.line(fmt::format("xc_watched_{}({}, W, L, P, {}{}_thread);",
+                w.line(fmt::format("xc_{}_{}({}, W, L, P, {}{}_thread);", w.needs.shadow ? "shadow" : "watched",
                                    w.module.whole_grid ? "grid" : "blocks", w.name(*w.module.trace),
                                    w.module.whole_grid ? entry_name(w.module) + "_shared_bytes, " : "",
                                    entry_name(w.module)));
