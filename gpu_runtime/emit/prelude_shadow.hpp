@@ -4,7 +4,7 @@ struct xc_region {
     u64 begin, end, cells;
     i32 shift, unset;
 };
-struct xc_cell {
+struct xc_shadow_cell {
     u64 write, read, other, atomic;
 };
 struct xc_state {
@@ -28,7 +28,7 @@ struct xc_shadow {
     u32* seen;
     xc_team* teams;
     u32* passes;
-    xc_cell* shared;
+    xc_shadow_cell* shared;
     u32 *counts, *births, *parted;
     xc_record* records;
     xc_lying* lies;
@@ -112,7 +112,7 @@ XC_DEVICE xc_self xc_self_of(u64 block, u32 thread) {
 
 // A word of a cell, from its low end: 8 bits of the value that was written (of an atomic: whether a fence stands before it),
 // site + 1, thread, block, epoch, clock, grid. 0: nobody; 1: nobody, and it was said.
-XC_DEVICE u64 xc_word_of(const xc_self& self, i32 site, u32 low) {
+XC_DEVICE u64 xc_shadow_word(const xc_self& self, i32 site, u32 low) {
     const xc_shadow* const S = self.S;
     u64 w = self.me->grid;
     w = w << S->clock_bits | self.me->clock;
@@ -122,10 +122,10 @@ XC_DEVICE u64 xc_word_of(const xc_self& self, i32 site, u32 low) {
     w = w << S->site_bits | (u32)(site + 1);
     return w << 8 | low;
 }
-XC_DEVICE u64 xc_low(u64 w, u32 bits) { return w & ((1ull << bits) - 1); }
-XC_DEVICE u32 xc_site_in(const xc_shadow* S, u64 word) { return (u32)xc_low(word >> 8, S->site_bits); }  // + 1
+XC_DEVICE u64 xc_low_bits(u64 w, u32 bits) { return w & ((1ull << bits) - 1); }
+XC_DEVICE u32 xc_site_in(const xc_shadow* S, u64 word) { return (u32)xc_low_bits(word >> 8, S->site_bits); }  // + 1
 XC_DEVICE b1 xc_same_thread(const xc_shadow* S, u64 a, u64 b) {
-    return xc_low((a ^ b) >> (8 + S->site_bits), S->thread_bits + S->block_bits) == 0;
+    return xc_low_bits((a ^ b) >> (8 + S->site_bits), S->thread_bits + S->block_bits) == 0;
 }
 
 XC_DEVICE b1 xc_knows(const xc_self& self) {
@@ -137,13 +137,13 @@ XC_DEVICE b1 xc_knows(const xc_self& self) {
 XC_SHADOW_FN b1 xc_before(const xc_self& self, u64 then) {
     const xc_shadow* const S = self.S;
     u64 w = then >> (8 + S->site_bits);
-    const u32 thread = (u32)xc_low(w, S->thread_bits);
+    const u32 thread = (u32)xc_low_bits(w, S->thread_bits);
     w >>= S->thread_bits;
-    const u64 block = xc_low(w, S->block_bits);
+    const u64 block = xc_low_bits(w, S->block_bits);
     w >>= S->block_bits;
-    const u32 epoch = (u32)xc_low(w, S->epoch_bits);
+    const u32 epoch = (u32)xc_low_bits(w, S->epoch_bits);
     w >>= S->epoch_bits;
-    const u32 clock = (u32)xc_low(w, S->clock_bits), grid = (u32)(w >> S->clock_bits);
+    const u32 clock = (u32)xc_low_bits(w, S->clock_bits), grid = (u32)(w >> S->clock_bits);
     if (block == self.block) {
         if (thread == self.thread || epoch < self.me->epoch) return true;
         if (S->seen && thread / 32 == self.thread / 32 &&
@@ -165,7 +165,7 @@ XC_SHADOW_FN void xc_record_it(xc_shadow* S, u32* count, u32 most, const xc_reco
 XC_DEVICE u32* xc_pair(const xc_shadow* S, u64 then, u64 now) {
     return S->counts + (u64)xc_site_in(S, then) * (S->sites + 1) + xc_site_in(S, now);
 }
-XC_SHADOW_FN void xc_meet(const xc_self& self, xc_cell* cell, u64 then, i32 did, u64 now, i32 does, i32 space,
+XC_SHADOW_FN void xc_meet(const xc_self& self, xc_shadow_cell* cell, u64 then, i32 did, u64 now, i32 does, i32 space,
                           u64 place) {
     xc_shadow* const S = self.S;
     if (then <= 1 || xc_before(self, then)) return;
@@ -203,14 +203,14 @@ XC_DEVICE b1 xc_release(const xc_self& self) {
 }
 
 // An access to `count` cells. `silent`: it writes what is there; `unset`: what nobody has written has no value.
-XC_SHADOW_FN void xc_look(const xc_self& self, xc_cell* cells, u64 count, i32 what, i32 site, u32 low, b1 silent,
+XC_SHADOW_FN void xc_look(const xc_self& self, xc_shadow_cell* cells, u64 count, i32 what, i32 site, u32 low, b1 silent,
                           b1 unset, i32 space, u64 place) {
     xc_shadow* const S = self.S;
     if (what == XC_ATOMIC) low = xc_release(self);
-    const u64 now = xc_word_of(self, site, low);
+    const u64 now = xc_shadow_word(self, site, low);
     b1 empty = false;
     for (u64 i = 0; i < count; ++i) {
-        xc_cell* const cell = cells + i;
+        xc_shadow_cell* const cell = cells + i;
         if (what == XC_READ) {
             if (xc_seen(&cell->read) != now) {
                 const u64 old = xc_swapped(&cell->read, now);
@@ -291,21 +291,21 @@ XC_SHADOW_FN void xc_look_at(const xc_self& self, i32 space, u64 address, u64 by
         const u64 from = r->begin & ~7ull, first = (address - from) >> r->shift,
                   last = (address + bytes - 1 - from) >> r->shift;
         const b1 unset = r->unset && what != XC_WRITE && xc_has_pattern(r, address, bytes);
-        xc_look(self, (xc_cell*)r->cells + first, last - first + 1, what, site, low, silent, unset, space, address);
+        xc_look(self, (xc_shadow_cell*)r->cells + first, last - first + 1, what, site, low, silent, unset, space, address);
         return;
     }
 }
 
 // In runs whose threads are to come in another order.
 #ifdef XC_CPU
-#define xc_turn(self)                                                                  \
+#define xc_others_turn(self)                                                                  \
     if ((self).S->mixes) {                                                             \
         u64& xc_r = (self).S->random;                                                  \
         xc_r = xc_r * 6364136223846793005ull + 1442695040888963407ull;                 \
         if ((xc_r >> 33) % 12 == 0) W->give_way(W);                                    \
     }
 #else
-#define xc_turn(self)                                                                                     \
+#define xc_others_turn(self)                                                                                     \
     if ((self).S->mixes && (self).me) {                                                                   \
         u64 xc_r = ((self).S->seed + (self).block * 1024 + (self).thread) * 0x9e3779b97f4a7c15ull +       \
                    (self).me->steps * 0xd1b54a32d192ed03ull;                                              \
@@ -316,7 +316,7 @@ XC_SHADOW_FN void xc_look_at(const xc_self& self, i32 space, u64 address, u64 by
 template <int space, class T>
 XC_DEVICE T& xc_touched(T& element, i32 what, i32 site, XC_HERE_PARAMETERS) {
     const xc_self self = XC_SELF;
-    xc_turn(self);
+    xc_others_turn(self);
     xc_look_at(self, space, (u64)&element, sizeof(T), what, site, 0, false);
     return element;
 }
@@ -324,7 +324,7 @@ XC_DEVICE T& xc_touched(T& element, i32 what, i32 site, XC_HERE_PARAMETERS) {
 template <int space, int bytes>
 XC_DEVICE u8* xc_touched_at(u8* element, i32 what, i32 site, XC_HERE_PARAMETERS) {
     const xc_self self = XC_SELF;
-    xc_turn(self);
+    xc_others_turn(self);
     xc_look_at(self, space, (u64)element, bytes, what, site, 0, false);
     return element;
 }
@@ -344,14 +344,14 @@ XC_DEVICE b1 xc_holds(const void* memory, const T& value) {
 template <int space, class T>
 XC_DEVICE void xc_stored(T& element, const T& value, i32 site, XC_HERE_PARAMETERS) {
     const xc_self self = XC_SELF;
-    xc_turn(self);
+    xc_others_turn(self);
     xc_look_at(self, space, (u64)&element, sizeof(T), XC_WRITE, site, xc_mixed(value), xc_holds(&element, value));
     element = value;
 }
 template <int space, class T>
 XC_DEVICE void xc_stored_at(u8* element, const T& value, i32 site, XC_HERE_PARAMETERS) {
     const xc_self self = XC_SELF;
-    xc_turn(self);
+    xc_others_turn(self);
     xc_look_at(self, space, (u64)element, sizeof(T), XC_WRITE, site, xc_mixed(value), xc_holds(element, value));
     xc_put<T>(element, value);
 }
@@ -362,7 +362,7 @@ XC_DEVICE T& xc_touched_own(T& element, const T* array, u32* set, i32 variable, 
     const u32 i = (u32)(&element - array), bit = 1u << (i & 31);
     const xc_self self = XC_SELF;
     if (xc_stepped_on(self) && what != XC_WRITE && !(set[i >> 5] & bit)) {
-        const u64 now = xc_word_of(self, site, 0);
+        const u64 now = xc_shadow_word(self, site, 0);
         xc_record_it(self.S, xc_pair(self.S, 0, now), self.S->most_of_pair,
                      {(u64)(XC_UNSET | 2 << 8), 0, now, 0, 0, (u64)variable << 40 | i * sizeof(T), {}});
     }
@@ -444,7 +444,7 @@ XC_SHADOW_FN void xc_born_in(const xc_self& self, i32 operation, f64 value, f64 
     xc_shadow* const S = self.S;
     if (!S->finite || !self.me) return;
     xc_record_it(S, S->births + 2 * operation + (value != value), 1,
-                 {XC_BORN, (u64)operation, xc_word_of(self, -1, 0), 0, 0, 0, {value, a, b}});
+                 {XC_BORN, (u64)operation, xc_shadow_word(self, -1, 0), 0, 0, 0, {value, a, b}});
 }
 XC_DEVICE void xc_born(i32 operation, f64 value, f64 a, f64 b, XC_HERE_PARAMETERS) {
     xc_born_in(XC_SELF, operation, value, a, b);

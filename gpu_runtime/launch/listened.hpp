@@ -13,7 +13,7 @@
 namespace xcuda::launch {
 
 /// Throws where none is built in; `what`: "traced", "checked".
-std::shared_ptr<device::Device> listening_device(const char* what);
+XCUDA_API std::shared_ptr<device::Device> listening_device(const char* what);
 
 struct Listened {
     std::optional<Error> fault;
