@@ -322,8 +322,7 @@ void watch_arrays(Writer& w) {
     const std::vector<bool> used = mentioned(w.function);
     for (std::size_t i = 0; i < used.size(); ++i) {
         const Var& v = w.function.vars[i];
-        const bool own =
-            v.role == Var::Role::shared || (v.role == Var::Role::local_array && !w.needs.shadow);
+        const bool own = v.role == Var::Role::shared || (v.role == Var::Role::local_array && !w.needs.shadow);
         if (!used[i] || !own) continue;
         const std::string& name = w.name(static_cast<VarId>(i));
         const std::string count =
@@ -405,7 +404,7 @@ std::string cpu_kernel(const Module& module, Needs& needs) {
                                       fmt::format("extern \"C\" {}void {}", rare, entry), needs);
     }
     if (module.fiber) out += cpu_fiber(module, needs, static_bytes);
-    if (module.whole_grid || needs.watched)
+    if (module.whole_grid || (needs.watched && !needs.shadow))
         out +=
             fmt::format("extern \"C\" i64 {}_units(const xc_launch*, const void*) {{ return 1; }}\n", entry);
     const Function& f = module.kernel();

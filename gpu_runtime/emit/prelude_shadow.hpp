@@ -32,11 +32,11 @@ struct xc_shadow {
     u32 *counts, *births, *parted;
     xc_record* records;
     xc_lying* lies;
-    u64 blocks, most_steps, permute_by, permute_add, seed, shared_cells, steps, random;
+    u64 blocks, most_steps, permute_by, permute_add, seed, shared_cells, steps;
     u32 region_count, sites, barriers, most_records, threads, shared_shift, site_bits, thread_bits, block_bits,
         epoch_bits, clock_bits, grid_bits, mixes, finite, most_of_pair, shared_unset, told, cut;
 };
-enum { XC_READ, XC_WRITE, XC_ATOMIC, XC_BRANCH, XC_TURN, XC_BARRIER, XC_WARP, XC_FENCE, XC_GRID };
+enum { XC_READ, XC_WRITE, XC_ATOMIC, XC_BRANCH, XC_TURN, XC_BARRIER, XC_MET, XC_FENCE, XC_GRID };
 enum { XC_GLOBAL, XC_SHARED };
 enum { XC_RACED = 1, XC_UNSET = 2, XC_PARTED = 3, XC_BORN = 4 };  // of a record, with its space and what was done above it
 
@@ -60,7 +60,8 @@ XC_DEVICE T xc_counted(T* p, T by) {
     return __atomic_fetch_add(p, by, __ATOMIC_SEQ_CST);
 }
 XC_DEVICE void xc_raised(u32* p, u32 x) {
-    if (*p < x) *p = x;
+    u32 old = xc_seen(p);
+    while (old < x && !__atomic_compare_exchange_n(p, &old, x, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {}
 }
 XC_DEVICE void xc_settled() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 XC_DEVICE void xc_lanes_meet(u32) {}
@@ -296,22 +297,21 @@ XC_SHADOW_FN void xc_look_at(const xc_self& self, i32 space, u64 address, u64 by
     }
 }
 
-// In runs whose threads are to come in another order.
+// In runs whose threads are to come in another order: now and then one waits, by a number drawn from the seed.
+XC_DEVICE u64 xc_drawn(const xc_self& self) {
+    if (!self.S->mixes || !self.me) return 1;
+    u64 r = (self.S->seed + self.block * 1024 + self.thread) * 0x9e3779b97f4a7c15ull +
+            self.me->steps * 0xd1b54a32d192ed03ull;
+    r = (r ^ r >> 29) * 0xbf58476d1ce4e5b9ull;
+    return r ^ r >> 32;
+}
 #ifdef XC_CPU
-#define xc_others_turn(self)                                                                  \
-    if ((self).S->mixes) {                                                             \
-        u64& xc_r = (self).S->random;                                                  \
-        xc_r = xc_r * 6364136223846793005ull + 1442695040888963407ull;                 \
-        if ((xc_r >> 33) % 12 == 0) W->give_way(W);                                    \
-    }
+#define xc_others_turn(self) \
+    if (xc_drawn(self) % 12 == 0) W->give_way(W)
 #else
-#define xc_others_turn(self)                                                                                     \
-    if ((self).S->mixes && (self).me) {                                                                   \
-        u64 xc_r = ((self).S->seed + (self).block * 1024 + (self).thread) * 0x9e3779b97f4a7c15ull +       \
-                   (self).me->steps * 0xd1b54a32d192ed03ull;                                              \
-        xc_r ^= xc_r >> 29;                                                                               \
-        if ((xc_r & 31) == 0) asm volatile("nanosleep.u32 %0;" ::"r"((u32)(xc_r >> 40) & 2047) : "memory"); \
-    }
+#define xc_others_turn(self)                                                               \
+    if (const u64 xc_r = xc_drawn(self); (xc_r & 31) == 0)                                 \
+    asm volatile("nanosleep.u32 %0;" ::"r"((u32)(xc_r >> 40) & 2047) : "memory")
 #endif
 template <int space, class T>
 XC_DEVICE T& xc_touched(T& element, i32 what, i32 site, XC_HERE_PARAMETERS) {
@@ -414,7 +414,7 @@ XC_DEVICE void xc_passed(i32 what, i32 barrier, XC_HERE_PARAMETERS) {
             ++self.me->epoch;
             ++self.me->grid;
             break;
-        case XC_WARP:
+        case XC_MET:
             if (!S->seen || !self.me->mask) break;
             xc_lanes_met(self);
             xc_lanes_meet(self.me->mask);  // nobody goes on to the next meeting before all know of this one
@@ -488,14 +488,12 @@ XC_DEVICE void xc_shadow_end(XC_HERE_PARAMETERS) {
     }
 }
 #ifdef XC_CPU
-XC_DEVICE void xc_shadow_blocks(u64 shadow, xc_worker* W, const xc_launch* L, const void* P, xc_thread thread) {
-    xc_shadow* const S = (xc_shadow*)shadow;
+XC_DEVICE void xc_shadow_block(u64 shadow, xc_worker* W, const xc_launch* L, const void* P, i64 turn,
+                               xc_thread thread) {
+    const xc_shadow* const S = (const xc_shadow*)shadow;
     const u64 n = (u64)(L->grid[0] * L->grid[1] * L->grid[2]);
-    for (u64 turn = 0; turn < n; ++turn) {
-        xc_poll(L, W);
-        W->order = S->seed ? S->seed + turn * 2 | 1 : 0;
-        W->run_fibers(W, L, P, (i64)((turn * S->permute_by + S->permute_add) % n), thread);
-    }
+    W->order = S->seed ? S->seed + (u64)turn * 2 | 1 : 0;
+    W->run_fibers(W, L, P, (i64)(((u64)turn * S->permute_by + S->permute_add) % n), thread);
 }
 XC_DEVICE void xc_shadow_grid(u64 shadow, xc_worker* W, const xc_launch* L, const void* P, i64 shared_bytes,
                               xc_thread thread) {

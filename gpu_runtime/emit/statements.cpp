@@ -241,7 +241,7 @@ void tell_meeting(Writer& w, const Expr& e) {
     if (w.needs.watched && effect == Effect::order && is_fence(e))
         w.line("xc_passed(XC_FENCE, -1, XC_HERE);");
     if (effect < Effect::warp) return;
-    const char* what = effect == Effect::warp                      ? "XC_WARP"
+    const char* what = effect == Effect::warp                      ? (w.needs.shadow ? "XC_MET" : "XC_WARP")
                        : effect == Effect::grid && w.needs.watched ? "XC_GRID"
                                                                    : "XC_BARRIER";
     w.line(fmt::format("xc_passed({}, -1, XC_HERE);", what));
@@ -320,10 +320,19 @@ void stmt(Writer& w, const Stmt& s) {
         case Stmt::Kind::tile: throw bug("a tile statement that was not lowered");
         case Stmt::Kind::run_fibers:
             if (w.needs.watched) {
-                w.line(fmt::format("xc_{}_{}({}, W, L, P, {}{}_thread);", w.needs.shadow ? "shadow" : "watched",
-                                   w.module.whole_grid ? "grid" : "blocks", w.name(*w.module.trace),
-                                   w.module.whole_grid ? entry_name(w.module) + "_shared_bytes, " : "",
-                                   entry_name(w.module)));
+                const std::string entry = entry_name(w.module);
+                const bool one_by_one =
+                    w.needs.shadow && !w.module.whole_grid;  // blocks, on all workers at once
+                w.line(fmt::format("xc_{}_{}({}, W, L, P, {}{}_thread);",
+                                   w.needs.shadow ? "shadow" : "watched",
+                                   w.module.whole_grid ? "grid"
+                                   : one_by_one        ? "block"
+                                                       : "blocks",
+                                   w.name(*w.module.trace),
+                                   w.module.whole_grid ? entry + "_shared_bytes, "
+                                   : one_by_one        ? w.expr(*s.exprs[0]) + ", "
+                                                       : "",
+                                   entry));
                 return;
             }
             w.line(w.module.whole_grid ? fmt::format("W->run_grid(W, L, P, {0}_shared_bytes, {0}_thread);",

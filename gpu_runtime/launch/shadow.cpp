@@ -14,9 +14,7 @@ namespace {
 
 constexpr std::int64_t reserved = 1024;  // of a GPU's shared memory, by the system, before a block's own
 
-std::uint64_t low(std::uint64_t word, std::uint32_t bits) {
-    return word & ((std::uint64_t{1} << bits) - 1);
-}
+std::uint64_t low(std::uint64_t word, std::uint32_t bits) { return word & ((std::uint64_t{1} << bits) - 1); }
 
 bool is_fence(const ir::Expr& e) {
     return e.op == ir::Op::call &&

@@ -17,7 +17,7 @@ namespace xcuda::launch {
 // emit/prelude_shadow.hpp declares the same, with addresses as pointers.
 struct ShadowRegion {
     std::uint64_t begin = 0, end = 0;  // of the launch's memory
-    std::uint64_t cells = 0;           // of pieces of 1 << shift bytes, from begin rounded down to a multiple of 8
+    std::uint64_t cells = 0;  // of pieces of 1 << shift bytes, from begin rounded down to a multiple of 8
     std::int32_t shift = 0;
     std::int32_t unset = 0;  // it may hold the pattern that stands for "never written"
 };
@@ -39,15 +39,15 @@ struct ShadowState {
     std::uint64_t pending;   // the atomic word that it is to look at once its atomic is done
 };
 
-struct ShadowTeam {  // a block
+struct ShadowTeam {      // a block
     std::uint64_t base;  // CPU device: of its shared memory
     std::uint32_t fenced, released, known, done;
 };
 
 struct ShadowRecord {
     enum Kind : std::uint8_t { raced = 1, unset = 2, parted = 3, born = 4 };
-    std::uint64_t kind;       // from its low byte: Kind, the space (0 global, 1 shared, 2 a thread's own), did, does
-    std::uint64_t then, now;  // words; parted: the barrier and the block; born: then is the operation
+    std::uint64_t kind;  // from its low byte: Kind, the space (0 global, 1 shared, 2 a thread's own), did, does
+    std::uint64_t then, now;    // words; parted: the barrier and the block; born: then is the operation
     std::uint64_t read, other;  // of the cell; parted: threads that came least and most often
     std::uint64_t place;        // an address, or an offset; parted: how often, most above least
     double value[3];            // born: the result and two operands
@@ -59,12 +59,12 @@ struct ShadowLying {
 
 struct ShadowHead {
     std::uint64_t regions, states, seen, teams, passes, shared, counts, births, parted, records, lies;
-    std::uint64_t blocks;                    // that are looked at: those of lower numbers
-    std::uint64_t most_steps;                // accesses that are looked at
-    std::uint64_t permute_by, permute_add;   // a device's block b stands for (b * by + add) % blocks
-    std::uint64_t seed;                      // of delays and turns; 0: as they come
-    std::uint64_t shared_cells;              // of a block
-    std::uint64_t steps, random;
+    std::uint64_t blocks;                   // that are looked at: those of lower numbers
+    std::uint64_t most_steps;               // accesses that are looked at
+    std::uint64_t permute_by, permute_add;  // a device's block b stands for (b * by + add) % blocks
+    std::uint64_t seed;                     // of delays and turns; 0: as they come
+    std::uint64_t shared_cells;             // of a block
+    std::uint64_t steps;
     std::uint32_t region_count, sites, barriers, most_records, threads, shared_shift;
     std::uint32_t site_bits, thread_bits, block_bits, epoch_bits, clock_bits, grid_bits;  // of a word
     std::uint32_t mixes, finite, most_of_pair, shared_unset;

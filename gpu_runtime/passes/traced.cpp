@@ -48,7 +48,8 @@ Module shadowed_for_cuda(Module module) {
     structure_returns(module.kernel().body);
     add_listener(module);
     for (Function& f : module.functions) add_cuda_polls(f, RangeOptions{});
-    module.most_threads = 1024;  // whatever registers that leaves: a launch must not fail for what looks at it
+    module.most_threads =
+        1024;  // whatever registers that leaves: a launch must not fail for what looks at it
     module.whole_grid = strongest_effect(module.kernel().body) == Effect::grid;
     verify(module, Stage::cpu, "passes/traced");
     return module;

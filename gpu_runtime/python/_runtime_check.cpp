@@ -83,7 +83,8 @@ std::shared_ptr<device::Device> shadow_device(const std::string& on, KernelState
 // A Kernel or a Configured one, and a value for each of its parameters; host arrays are written to. None for a kernel
 // that is not of threads.
 nb::object check_launch(nb::handle callee, nb::tuple values, int orders, std::uint64_t seed,
-                        std::int64_t most_steps, bool finite, std::vector<bool> unset, const std::string& on) {
+                        std::int64_t most_steps, bool finite, std::vector<bool> unset,
+                        const std::string& on) {
     Call call(callee, values);
     if (!call.lowered) return nb::none();
     const auto shadow = shadow_device(on, call.kernel);
@@ -114,7 +115,8 @@ nb::object check_launch(nb::handle callee, nb::tuple values, int orders, std::ui
     out["notes"] = made.notes;
     out["steps"] = made.steps;
     out["orders"] = made.orders;
-    out["device"] = shadow && shadow->info().kind != "cpu" ? launch::device_label(shadow->info()) : "the CPU device";
+    out["device"] =
+        shadow && shadow->info().kind != "cpu" ? launch::device_label(shadow->info()) : "the CPU device";
     out["cut"] = made.cut;
     out["fault"] = made.fault ? nb::object(nb::str(made.fault->what())) : nb::object(nb::none());
     return out;
@@ -216,7 +218,8 @@ void bind_check(nb::module_& module) {
     module.def("check_launch", &check_launch, nb::arg("kernel"), nb::arg("values"), nb::arg("orders"),
                nb::arg("seed"), nb::arg("most_steps"), nb::arg("finite"), nb::arg("unset"),
                nb::arg("on") = "");
-    module.def("check_compile_for", &check_compile_for, nb::arg("kernel"), nb::arg("values"), nb::arg("target"));
+    module.def("check_compile_for", &check_compile_for, nb::arg("kernel"), nb::arg("values"),
+               nb::arg("target"));
     module.def("follow_thread", &follow_thread, nb::arg("kernel"), nb::arg("values"), nb::arg("block"),
                nb::arg("thread"), nb::arg("most"));
     module.def("thread_accesses", &thread_accesses, nb::arg("kernel"), nb::arg("values"), nb::arg("block"),

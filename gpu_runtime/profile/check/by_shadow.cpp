@@ -16,7 +16,8 @@ constexpr std::uint32_t most_records = 16384, most_of_pair = 4;
 constexpr std::int64_t line_up = 256;  // bytes; how an array lies modulo it is as the caller has it
 
 std::uint32_t bits_for(std::int64_t largest) {
-    return static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(largest, 1))));
+    return static_cast<std::uint32_t>(
+        std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(largest, 1))));
 }
 
 int largest_shift(std::uint64_t bytes) { return bytes ? std::min(std::countr_zero(bytes), 3) : 3; }
@@ -32,8 +33,8 @@ int shift_of(std::span<const launch::Argument> arguments, const char* begin, con
                           largest_shift(reinterpret_cast<std::uint64_t>(e.begin))});
         for (int i = 0; i < a.ndim; ++i)
             if (a.lengths[static_cast<std::size_t>(i)] > 1)
-                shift = std::min(shift, largest_shift(static_cast<std::uint64_t>(
-                                            std::abs(a.strides[static_cast<std::size_t>(i)] * a.stride_unit()))));
+                shift = std::min(shift, largest_shift(static_cast<std::uint64_t>(std::abs(
+                                            a.strides[static_cast<std::size_t>(i)] * a.stride_unit()))));
     }
     return shift;
 }
@@ -100,12 +101,14 @@ void ShadowRuns::place_arguments(std::int64_t room) {
         std::size_t looked = copy.bytes;
         if (cells > most) {
             cells = std::max<std::int64_t>(most, 1);
-            looked = std::min(looked, static_cast<std::size_t>(std::max<std::int64_t>((cells << r.shift) - 16, 0)));
+            looked = std::min(looked,
+                              static_cast<std::size_t>(std::max<std::int64_t>((cells << r.shift) - 16, 0)));
             short_ = true;
         }
         r.end = r.begin + looked;
         left -= cells * static_cast<std::int64_t>(sizeof(launch::ShadowCell));
-        copy.cells = DeviceBytes(kernel_.device, static_cast<std::size_t>(cells) * sizeof(launch::ShadowCell));
+        copy.cells =
+            DeviceBytes(kernel_.device, static_cast<std::size_t>(cells) * sizeof(launch::ShadowCell));
         r.cells = copy.cells.address();
         for (std::size_t i = 0; i < arguments_.size() && i < options_.unset.size(); ++i) {
             if (!arguments_[i].is_array || !options_.unset[i]) continue;
@@ -116,7 +119,8 @@ void ShadowRuns::place_arguments(std::int64_t room) {
     }
     if (short_)
         notes_.push_back(
-            "the arrays were looked at in part: what is kept of each element's accesses takes more memory than the "
+            "the arrays were looked at in part: what is kept of each element's accesses takes more memory "
+            "than the "
             "device has left");
     for (launch::Argument& a : arguments_) {
         if (!a.is_array) continue;
@@ -146,7 +150,8 @@ void ShadowRuns::lay_out_words(std::int64_t room) {
     const bool clocks = kernel_.warps || kernel_.fences;
     int counters = 0;
     for (const bool counts : {kernel_.barriers, clocks, shape.whole_grid}) counters += counts;
-    const int unused = 3 - counters, fixed = 8 + static_cast<int>(head_.site_bits + head_.thread_bits) + unused;
+    const int unused = 3 - counters,
+              fixed = 8 + static_cast<int>(head_.site_bits + head_.thread_bits) + unused;
     constexpr int least_of_counter = 8;
     const int most_block_bits = std::max(64 - fixed - counters * least_of_counter, 1);
 
@@ -160,14 +165,15 @@ void ShadowRuns::lay_out_words(std::int64_t room) {
                 gaps += 128 + v.alignment;
             }
     head_.shared_shift = static_cast<std::uint32_t>(smallest);
-    head_.shared_cells =
-        kernel_.shared_bytes > 0 ? static_cast<std::uint64_t>((kernel_.shared_bytes + gaps) >> smallest) + 1 : 0;
+    head_.shared_cells = kernel_.shared_bytes > 0
+                             ? static_cast<std::uint64_t>((kernel_.shared_bytes + gaps) >> smallest) + 1
+                             : 0;
     head_.shared_unset = 1;
-    const std::int64_t per_thread =
-        static_cast<std::int64_t>(sizeof(launch::ShadowState)) + (kernel_.warps ? 128 : 0) + 4 * head_.barriers;
-    const std::int64_t per_block =
-        threads * per_thread + static_cast<std::int64_t>(sizeof(launch::ShadowTeam)) +
-        static_cast<std::int64_t>(head_.shared_cells * sizeof(launch::ShadowCell));
+    const std::int64_t per_thread = static_cast<std::int64_t>(sizeof(launch::ShadowState)) +
+                                    (kernel_.warps ? 128 : 0) + 4 * head_.barriers;
+    const std::int64_t per_block = threads * per_thread +
+                                   static_cast<std::int64_t>(sizeof(launch::ShadowTeam)) +
+                                   static_cast<std::int64_t>(head_.shared_cells * sizeof(launch::ShadowCell));
     blocks = std::clamp<std::int64_t>(room / per_block, 1, blocks);
     if (blocks < grid) {
         short_ = true;
@@ -209,12 +215,11 @@ void ShadowRuns::order_blocks(int number) {
     std::mt19937_64 random(options_.seed * 1000003 + static_cast<std::uint64_t>(number));
     head_.permute_by = 1;
     head_.permute_add = 0;
-    head_.seed = head_.random = 0;
+    head_.seed = 0;
     head_.mixes = number >= 2;
     head_.finite = options_.finite && number == 0;
     if (number == 0) return;
     head_.seed = random() | 1;
-    head_.random = random();
     if (number == 1) {
         head_.permute_by = head_.permute_add = n - 1;
         if (n == 1) head_.permute_by = 1;
@@ -229,13 +234,15 @@ void ShadowRuns::order_blocks(int number) {
 std::int64_t ShadowRuns::block_meant(std::int64_t block) const {
     if (kernel_.on_cpu()) return block;
     const auto n = static_cast<std::uint64_t>(kernel_.shape.grid.count());
-    return static_cast<std::int64_t>((static_cast<std::uint64_t>(block) * head_.permute_by + head_.permute_add) % n);
+    return static_cast<std::int64_t>(
+        (static_cast<std::uint64_t>(block) * head_.permute_by + head_.permute_add) % n);
 }
 
 launch::Listened ShadowRuns::run(int number, Findings& findings) {
     order_blocks(number);
     head_.steps = head_.told = head_.cut = 0;
-    for (const DeviceBytes* b : {&states_, &seen_, &teams_, &passes_, &shared_, &counts_, &births_, &parted_, &lying_})
+    for (const DeviceBytes* b :
+         {&states_, &seen_, &teams_, &passes_, &shared_, &counts_, &births_, &parted_, &lying_})
         b->clear();
     for (const Copy& copy : copies_) {
         copy.cells.clear();
@@ -243,16 +250,18 @@ launch::Listened ShadowRuns::run(int number, Findings& findings) {
     }
     device_head_.put(&head_, sizeof head_);
     const launch::Listened ran = launch::run_shadowed(
-        kernel_, arguments_, reinterpret_cast<void*>(device_head_.address()), [this](device::FaultRecord& fault) {
+        kernel_, arguments_, reinterpret_cast<void*>(device_head_.address()),
+        [this](device::FaultRecord& fault) {
             const device::Dim3& grid = kernel_.shape.grid;
-            const std::int64_t block =
-                block_meant((std::int64_t{fault.block[2]} * grid.y + fault.block[1]) * grid.x + fault.block[0]);
+            const std::int64_t block = block_meant(
+                (std::int64_t{fault.block[2]} * grid.y + fault.block[1]) * grid.x + fault.block[0]);
             fault.block[0] = static_cast<std::int32_t>(block % grid.x);
             fault.block[1] = static_cast<std::int32_t>(block / grid.x % grid.y);
             fault.block[2] = static_cast<std::int32_t>(block / grid.x / grid.y);
         });
     device_head_.get(&head_, sizeof head_);
-    for (const Copy& copy : copies_) copy.memory.get(copy.host, copy.bytes, copy.begin - copy.memory.address());
+    for (const Copy& copy : copies_)
+        copy.memory.get(copy.host, copy.bytes, copy.begin - copy.memory.address());
     read(findings, !ran.fault);
     return ran;
 }

@@ -74,8 +74,8 @@ private:
     std::vector<launch::Argument> arguments_;  // the device's
     std::vector<launch::ShadowLying> lies_;
     launch::ShadowHead head_{};
-    DeviceBytes states_, seen_, teams_, passes_, shared_, counts_, births_, parted_, records_, lying_, regions_,
-        device_head_;
+    DeviceBytes states_, seen_, teams_, passes_, shared_, counts_, births_, parted_, records_, lying_,
+        regions_, device_head_;
     std::vector<std::string> notes_;
     bool short_ = false;
 };

@@ -88,8 +88,7 @@ constexpr std::int64_t most_told = 20'000'000, most_shadowed = std::int64_t{1} <
 }  // namespace
 
 Checked check(const launch::Lowered& lowered, const std::vector<std::string>& parameters,
-              std::span<const launch::Argument> arguments, const device::Shape& shape,
-              const Options& asked) {
+              std::span<const launch::Argument> arguments, const device::Shape& shape, const Options& asked) {
     Checked made;
     Options options = asked;
     if (options.most_steps <= 0) options.most_steps = options.shadow ? most_shadowed : most_told;

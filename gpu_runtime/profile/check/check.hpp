@@ -30,9 +30,9 @@ XCUDA_API std::span<const Rule> rules();
 
 struct Options {
     int orders = 3;  // runs, each in another order of threads and blocks; the first as they are numbered
-    std::uint64_t seed = 0;                // of the orders
-    std::int64_t most_steps = 0;           // accesses of a run that are looked at; 0: as many as the form is made for
-    bool finite = true;                    // look for the birth of infs and nans
+    std::uint64_t seed = 0;       // of the orders
+    std::int64_t most_steps = 0;  // accesses of a run that are looked at; 0: as many as the form is made for
+    bool finite = true;           // look for the birth of infs and nans
     // By parameter: an array of which elements that hold `unset_pattern` have no value yet.
     std::vector<bool> unset;
     // By shadow memory, on this device; null: by a watcher, on the CPU device.

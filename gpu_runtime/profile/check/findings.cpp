@@ -24,9 +24,9 @@ std::string advice_on(const Meeting& m, const MeetingWords& words, bool overlap)
         return fmt::format("pass arrays that do not share memory ({}.copy())",
                            *m.does == 'r' ? m.name : m.other);
     if (one_line && words.adds)
-        return fmt::format("where each thread adds to it, cuda.atomic.add({}, index, value); else {}", m.name,
-                           shared ? "put cuda.syncthreads() between the turns"
-                                  : "let each thread write its own element");
+        return fmt::format(
+            "where each thread adds to it, cuda.atomic.add({}, index, value); else {}", m.name,
+            shared ? "put cuda.syncthreads() between the turns" : "let each thread write its own element");
     if (one_line && !shared)
         return "write to another array than the one that is read, or make two launches of it";
     if (shared)
@@ -111,8 +111,7 @@ void tell_unset(Findings& findings, const Place& place, const std::string& array
                 const std::function<std::string()>& element, const std::string& thread, std::int64_t count) {
     Finding* f = findings.add("uninitialised-read", place, {}, array, count);
     if (!f) return;
-    f->evidence =
-        fmt::format("{} is read by {} before anything was written to it", element(), thread);
+    f->evidence = fmt::format("{} is read by {} before anything was written to it", element(), thread);
     f->advice =
         space == ir::Space::shared
             ? "set every element first, then cuda.syncthreads(): shared memory starts with whatever lay there"

@@ -36,7 +36,7 @@ std::string thread_words(const device::Shape& shape, std::int64_t block, std::in
 /// Two accesses to one element that nothing orders; `then` came first.
 struct Meeting {
     Place then, now;
-    const char *did, *does;  // "reads", "writes", "changes"
+    const char *did, *does;   // "reads", "writes", "changes"
     std::string name, other;  // the array by `now` and by `then`, empty where it is not known
     ir::Space space;
     std::int64_t count = 1;

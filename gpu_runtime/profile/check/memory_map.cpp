@@ -78,8 +78,7 @@ const Range* MemoryMap::find(std::uint64_t address, std::int32_t site, std::uint
                       ? &last_[static_cast<std::size_t>(site)]
                       : nullptr;
     if (last && last->holds(address)) return last;
-    const std::string* wanted =
-        last ? &module_.sites[static_cast<std::size_t>(site)].subject : nullptr;
+    const std::string* wanted = last ? &module_.sites[static_cast<std::size_t>(site)].subject : nullptr;
     const Range* found = nullptr;
     const auto own = local_.find(thread);
     for (const auto* ranges : {&given_, &shared_, own == local_.end() ? nullptr : &own->second}) {
