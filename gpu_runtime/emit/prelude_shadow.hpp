@@ -405,6 +405,7 @@ XC_DEVICE void xc_passed(i32 what, i32 barrier, XC_HERE_PARAMETERS) {
     xc_shadow* const S = self.S;
     if (!self.me) return;
     xc_acquire(self);
+    if (what == XC_BARRIER || what == XC_GRID) self.me->mask = 0;  // of shuffles in a reduction of the whole block
     switch (what) {
         case XC_BARRIER:
             ++self.me->epoch;

@@ -136,6 +136,8 @@ nb::object check_compile_for(nb::handle callee, nb::tuple values, const std::str
     }
     nb::dict out;
     out["text"] = text.kernel;
+    out["full_text"] = text.source;
+    out["entry"] = text.entry;
     out["bytes"] = image.bytes.size();
     out["registers"] = image.attributes.registers.value_or(-1);
     out["local_bytes"] = image.attributes.local_bytes.value_or(-1);
