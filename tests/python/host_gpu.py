@@ -6,6 +6,7 @@ one first where `backwards` is set. With the fake driver a launch of such a text
 
 import ctypes
 import functools
+import re
 
 import host_cuda
 
@@ -106,6 +107,11 @@ static void __syncwarp(unsigned mask = ~0u) {
     host_meet(*mine, warp * 32, 32, false);
 }
 """
+    + "".join(
+        f"template <class... A> static int {name}(A...) {{ abort(); }}\n"
+        for name in ("__ballot_sync", "__all_sync", "__any_sync", "__uni_sync")
+        + ("__syncthreads_count", "__syncthreads_and", "__syncthreads_or")
+    )
 )
 RUN = r"""
 #undef blockIdx
@@ -139,6 +145,7 @@ def library(full_text, entry):
     """The kernel's text as a library of the host."""
     text = full_text.replace('asm("mov.u32 %0, %%laneid;" : "=r"(lane));', "lane = host_thread & 31;")
     text = text.replace('asm volatile("nanosleep.u32 %0;" ::"r"((u32)(xc_r >> 40) & 2047) : "memory")', "std::this_thread::yield()")
+    text = re.sub(r'asm volatile\("\{ \.reg \.pred q;.*?: "memory"\);', ";", text, flags=re.DOTALL)
     return host_cuda.compiled(host_cuda.host_text(text, entry, SHIM, RUN), "-O1")
 
 
