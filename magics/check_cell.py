@@ -27,7 +27,11 @@ def check_cell(shell, cell: str, options):
     report = check.Report()
     try:
         with check.checking(
-            orders=options.orders, seed=options.seed, steps=options.steps, alike=options.launches, on=options.on
+            orders=options.orders,
+            seed=options.seed,
+            steps=options.steps,
+            alike=options.launches,
+            on=options.on,
         ) as report:
             exec(code, shell.user_ns)
             if last is not None:

@@ -30,7 +30,9 @@ class CudaChecking(Magics):
         help="accesses of a run that are looked at, at most; by default 20 million on the CPU device, all on a GPU",
     )
     @argument(
-        "--on", choices=("cpu", "gpu"), help="where the launches are checked: the CPU device by default, where there is one"
+        "--on",
+        choices=("cpu", "gpu"),
+        help="where the launches are checked: the CPU device by default, where there is one",
     )
     @argument(
         "--launches",

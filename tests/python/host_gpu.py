@@ -1,7 +1,7 @@
 """CUDA text run on the host with a thread of the system for each thread of a block: they run at once and meet.
 
-For kernels without shuffles and votes, whose blocks do not wait for one another: blocks run one after the other, the last
-one first where `backwards` is set. With the fake driver a launch of such a text computes over the fake's own memory.
+For kernels without shuffles and votes, whose blocks do not wait for one another: blocks run one after the other. With the
+fake driver a launch of such a text computes over the fake's own memory.
 """
 
 import ctypes
@@ -11,7 +11,9 @@ import re
 import host_cuda
 
 SHIM = (
-    host_cuda.SHIM.replace("#define __shared__ static", '#define __shared__ static __attribute__((section("host_shared")))')
+    host_cuda.SHIM.replace(
+        "#define __shared__ static", '#define __shared__ static __attribute__((section("host_shared")))'
+    )
     .replace("alignas(n)", "__attribute__((aligned(n)))")
     .replace("static host_dim threadIdx, blockIdx, blockDim, gridDim;", "")
     .replace("static jmp_buf host_exit;", "")
@@ -144,9 +146,12 @@ extern "C" int host_run(const void* arguments, void* fault, const unsigned* grid
 def library(full_text, entry):
     """The kernel's text as a library of the host."""
     text = full_text.replace('asm("mov.u32 %0, %%laneid;" : "=r"(lane));', "lane = host_thread & 31;")
-    text = text.replace('asm volatile("nanosleep.u32 %0;" ::"r"((u32)(xc_r >> 40) & 2047) : "memory")', "std::this_thread::yield()")
+    text = text.replace(
+        'asm volatile("nanosleep.u32 %0;" ::"r"((u32)(xc_r >> 40) & 2047) : "memory")',
+        "std::this_thread::yield()",
+    )
     text = re.sub(r'asm volatile\("\{ \.reg \.pred q;.*?: "memory"\);', ";", text, flags=re.DOTALL)
-    return host_cuda.compiled(host_cuda.host_text(text, entry, SHIM, RUN), "-O1")
+    return host_cuda.compiled(host_cuda.host_text(text, entry, SHIM, RUN), "-O0")
 
 
 def run(full_text, entry, grid, block, parameters, size):

@@ -11,7 +11,12 @@ from xcuda.check.copies import host_copies
 from xcuda.check.report import Finding, Launch, Report
 
 ORDERS, ALIKE = 3, 10
-WHERE = {None: "", "cpu": "cpu", "gpu": "gpu", "shadow": "shadow"}  # shadow: the GPU's form on the CPU device, for tests
+WHERE = {
+    None: "",
+    "cpu": "cpu",
+    "gpu": "gpu",
+    "shadow": "shadow",
+}  # shadow: the GPU's form on the CPU device, for tests
 
 
 def rules() -> dict[str, str]:
