@@ -222,7 +222,8 @@ XC_SHADOW_FN void xc_look(const xc_self& self, xc_shadow_cell* cells, u64 count,
             xc_meet(self, cell, written, XC_WRITE, now, XC_READ, space, place);
             empty |= written == 0 && xc_seen(&cell->atomic) == 0;
         } else if (what == XC_WRITE) {
-            if (silent && (xc_seen(&cell->write) != 0 || xc_seen(&cell->atomic) != 0)) continue;
+            // Whoever reads meanwhile reads the same; but a block's own memory has no value before.
+            if (silent && (space == XC_GLOBAL || xc_seen(&cell->write) != 0 || xc_seen(&cell->atomic) != 0)) continue;
             const u64 old = xc_swapped(&cell->write, now);
             xc_settled();
             if ((old ^ now) & 0xff)  // else the same value: whoever comes last, it is what is there

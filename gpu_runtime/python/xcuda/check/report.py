@@ -33,8 +33,8 @@ class Launch:
 
     grid, block: (x, y, z). orders: how many orders of threads and blocks it ran in. steps: accesses that were looked
     at, of all orders; complete: False where there were more than the check was asked to look at. notes: sentences on
-    what is no fault. fault: what the kernel itself raised, "" for nothing. device: where it ran to be looked at, "the CPU
-    device" or a GPU as "cuda:0".
+    what is no fault. fault: what the kernel itself raised, "" for nothing. device: where it ran to be looked at, "the
+    CPU device" or a GPU as "cuda:0".
     """
 
     kernel: str
