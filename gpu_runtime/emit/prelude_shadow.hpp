@@ -33,17 +33,22 @@ struct xc_shadow {
     xc_record* records;
     xc_lying* lies;
     u64 blocks, most_steps, permute_by, permute_add, seed, shared_cells, steps;
-    u32 region_count, sites, barriers, most_records, threads, shared_shift, site_bits, thread_bits, block_bits,
-        epoch_bits, clock_bits, grid_bits, mixes, finite, most_of_pair, shared_unset, told, cut;
+    u32 region_count, sites, barriers, most_records, threads, shared_shift, site_bits, thread_bits,
+        block_bits, epoch_bits, clock_bits, grid_bits, mixes, finite, most_of_pair, shared_unset, told, cut;
 };
 enum { XC_READ, XC_WRITE, XC_ATOMIC, XC_BRANCH, XC_TURN, XC_BARRIER, XC_MET, XC_FENCE, XC_GRID };
 enum { XC_GLOBAL, XC_SHARED };
-enum { XC_RACED = 1, XC_UNSET = 2, XC_PARTED = 3, XC_BORN = 4 };  // of a record, with its space and what was done above it
+enum {
+    XC_RACED = 1,
+    XC_UNSET = 2,
+    XC_PARTED = 3,
+    XC_BORN = 4
+};  // of a record, with its space and what was done above it
 
 #ifdef XC_CPU
 static xc_shadow* xc_shadow_now;  // one such launch at a time
 #define XC_SHADOW_FN __attribute__((noinline)) static
-#define XC_SELF                                                                      \
+#define XC_SELF                                                                         \
     xc_self_of((u64)((xc_block_z * L->grid[1] + xc_block_y) * L->grid[0] + xc_block_x), \
                (u32)((xc_thread_z * L->block[1] + xc_thread_y) * L->block[0] + xc_thread_x))
 template <class T>
@@ -69,8 +74,8 @@ XC_DEVICE u64 xc_in_block(u64 address, u64 base) { return address - base; }
 #else
 static __device__ xc_shadow* xc_shadow_now;
 #define XC_SHADOW_FN static __device__ __noinline__
-#define XC_SELF                                                                                     \
-    xc_self_of(((u64)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x,                 \
+#define XC_SELF                                                                     \
+    xc_self_of(((u64)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x, \
                (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x)
 template <class T>
 XC_DEVICE T xc_seen(const T* p) {
@@ -124,7 +129,9 @@ XC_DEVICE u64 xc_shadow_word(const xc_self& self, i32 site, u32 low) {
     return w << 8 | low;
 }
 XC_DEVICE u64 xc_low_bits(u64 w, u32 bits) { return w & ((1ull << bits) - 1); }
-XC_DEVICE u32 xc_site_in(const xc_shadow* S, u64 word) { return (u32)xc_low_bits(word >> 8, S->site_bits); }  // + 1
+XC_DEVICE u32 xc_site_in(const xc_shadow* S, u64 word) {
+    return (u32)xc_low_bits(word >> 8, S->site_bits);
+}  // + 1
 XC_DEVICE b1 xc_same_thread(const xc_shadow* S, u64 a, u64 b) {
     return xc_low_bits((a ^ b) >> (8 + S->site_bits), S->thread_bits + S->block_bits) == 0;
 }
@@ -166,13 +173,18 @@ XC_SHADOW_FN void xc_record_it(xc_shadow* S, u32* count, u32 most, const xc_reco
 XC_DEVICE u32* xc_pair(const xc_shadow* S, u64 then, u64 now) {
     return S->counts + (u64)xc_site_in(S, then) * (S->sites + 1) + xc_site_in(S, now);
 }
-XC_SHADOW_FN void xc_meet(const xc_self& self, xc_shadow_cell* cell, u64 then, i32 did, u64 now, i32 does, i32 space,
-                          u64 place) {
+XC_SHADOW_FN void xc_meet(const xc_self& self, xc_shadow_cell* cell, u64 then, i32 did, u64 now, i32 does,
+                          i32 space, u64 place) {
     xc_shadow* const S = self.S;
     if (then <= 1 || xc_before(self, then)) return;
     xc_record_it(S, xc_pair(S, then, now), S->most_of_pair,
-                 {(u64)(XC_RACED | space << 8 | did << 16 | does << 24), then, now, xc_seen(&cell->read),
-                  xc_seen(&cell->other), place, {}});
+                 {(u64)(XC_RACED | space << 8 | did << 16 | does << 24),
+                  then,
+                  now,
+                  xc_seen(&cell->read),
+                  xc_seen(&cell->other),
+                  place,
+                  {}});
 }
 
 // What others have let go of by an atomic on the same address is known once the thread's own one has been done.
@@ -204,8 +216,8 @@ XC_DEVICE b1 xc_release(const xc_self& self) {
 }
 
 // An access to `count` cells. `silent`: it writes what is there; `unset`: what nobody has written has no value.
-XC_SHADOW_FN void xc_look(const xc_self& self, xc_shadow_cell* cells, u64 count, i32 what, i32 site, u32 low, b1 silent,
-                          b1 unset, i32 space, u64 place) {
+XC_SHADOW_FN void xc_look(const xc_self& self, xc_shadow_cell* cells, u64 count, i32 what, i32 site, u32 low,
+                          b1 silent, b1 unset, i32 space, u64 place) {
     xc_shadow* const S = self.S;
     if (what == XC_ATOMIC) low = xc_release(self);
     const u64 now = xc_shadow_word(self, site, low);
@@ -223,7 +235,8 @@ XC_SHADOW_FN void xc_look(const xc_self& self, xc_shadow_cell* cells, u64 count,
             empty |= written == 0 && xc_seen(&cell->atomic) == 0;
         } else if (what == XC_WRITE) {
             // Whoever reads meanwhile reads the same; but a block's own memory has no value before.
-            if (silent && (space == XC_GLOBAL || xc_seen(&cell->write) != 0 || xc_seen(&cell->atomic) != 0)) continue;
+            if (silent && (space == XC_GLOBAL || xc_seen(&cell->write) != 0 || xc_seen(&cell->atomic) != 0))
+                continue;
             const u64 old = xc_swapped(&cell->write, now);
             xc_settled();
             if ((old ^ now) & 0xff)  // else the same value: whoever comes last, it is what is there
@@ -275,16 +288,16 @@ XC_DEVICE b1 xc_stepped_on(const xc_self& self) {
         self.S->cut = 1;
     return true;
 }
-XC_SHADOW_FN void xc_look_at(const xc_self& self, i32 space, u64 address, u64 bytes, i32 what, i32 site, u32 low,
-                             b1 silent) {
+XC_SHADOW_FN void xc_look_at(const xc_self& self, i32 space, u64 address, u64 bytes, i32 what, i32 site,
+                             u32 low, b1 silent) {
     xc_shadow* const S = self.S;
     if (!xc_stepped_on(self)) return;
     if (space == XC_SHARED) {
         const u64 offset = xc_in_block(address, S->teams[self.block].base), first = offset >> S->shared_shift,
                   last = (offset + bytes - 1) >> S->shared_shift;
         if (last >= S->shared_cells) return;
-        xc_look(self, S->shared + self.block * S->shared_cells + first, last - first + 1, what, site, low, silent,
-                S->shared_unset, space, offset);
+        xc_look(self, S->shared + self.block * S->shared_cells + first, last - first + 1, what, site, low,
+                silent, S->shared_unset, space, offset);
         return;
     }
     for (u32 i = 0; i < S->region_count; ++i) {
@@ -293,7 +306,8 @@ XC_SHADOW_FN void xc_look_at(const xc_self& self, i32 space, u64 address, u64 by
         const u64 from = r->begin & ~7ull, first = (address - from) >> r->shift,
                   last = (address + bytes - 1 - from) >> r->shift;
         const b1 unset = r->unset && what != XC_WRITE && xc_has_pattern(r, address, bytes);
-        xc_look(self, (xc_shadow_cell*)r->cells + first, last - first + 1, what, site, low, silent, unset, space, address);
+        xc_look(self, (xc_shadow_cell*)r->cells + first, last - first + 1, what, site, low, silent, unset,
+                space, address);
         return;
     }
 }
@@ -310,8 +324,8 @@ XC_DEVICE u64 xc_drawn(const xc_self& self) {
 #define xc_others_turn(self) \
     if (xc_drawn(self) % 12 == 0) W->give_way(W)
 #else
-#define xc_others_turn(self)                                                               \
-    if (const u64 xc_r = xc_drawn(self); (xc_r & 31) == 0)                                 \
+#define xc_others_turn(self)                               \
+    if (const u64 xc_r = xc_drawn(self); (xc_r & 31) == 0) \
     asm volatile("nanosleep.u32 %0;" ::"r"((u32)(xc_r >> 40) & 2047) : "memory")
 #endif
 template <int space, class T>
@@ -346,14 +360,16 @@ template <int space, class T>
 XC_DEVICE void xc_stored(T& element, const T& value, i32 site, XC_HERE_PARAMETERS) {
     const xc_self self = XC_SELF;
     xc_others_turn(self);
-    xc_look_at(self, space, (u64)&element, sizeof(T), XC_WRITE, site, xc_mixed(value), xc_holds(&element, value));
+    xc_look_at(self, space, (u64)&element, sizeof(T), XC_WRITE, site, xc_mixed(value),
+               xc_holds(&element, value));
     element = value;
 }
 template <int space, class T>
 XC_DEVICE void xc_stored_at(u8* element, const T& value, i32 site, XC_HERE_PARAMETERS) {
     const xc_self self = XC_SELF;
     xc_others_turn(self);
-    xc_look_at(self, space, (u64)element, sizeof(T), XC_WRITE, site, xc_mixed(value), xc_holds(element, value));
+    xc_look_at(self, space, (u64)element, sizeof(T), XC_WRITE, site, xc_mixed(value),
+               xc_holds(element, value));
     xc_put<T>(element, value);
 }
 // A thread's own array: which elements it has written is all there is to know, a bit each.
@@ -406,11 +422,13 @@ XC_DEVICE void xc_passed(i32 what, i32 barrier, XC_HERE_PARAMETERS) {
     xc_shadow* const S = self.S;
     if (!self.me) return;
     xc_acquire(self);
-    if (what == XC_BARRIER || what == XC_GRID) self.me->mask = 0;  // of shuffles in a reduction of the whole block
+    if (what == XC_BARRIER || what == XC_GRID)
+        self.me->mask = 0;  // of shuffles in a reduction of the whole block
     switch (what) {
         case XC_BARRIER:
             ++self.me->epoch;
-            if (barrier >= 0) ++S->passes[(self.block * S->threads + self.thread) * S->barriers + (u32)barrier];
+            if (barrier >= 0)
+                ++S->passes[(self.block * S->threads + self.thread) * S->barriers + (u32)barrier];
             break;
         case XC_GRID:
             ++self.me->epoch;
