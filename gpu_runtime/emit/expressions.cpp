@@ -9,6 +9,7 @@
 
 #include "emit/integers.hpp"
 #include "emit/names.hpp"
+#include "emit/shadowed.hpp"
 #include "emit/writer.hpp"
 #include "frontend/functions.hpp"
 #include "passes/build.hpp"
@@ -369,27 +370,6 @@ std::string Writer::hinted(CacheHint hint, const std::string& at, const std::str
     return value ? fmt::format("xc_st_{}(&{}, {})", word, at, *value)
                  : fmt::format("xc_ld_{}(&{})", word, at);
 }
-
-namespace {
-
-// Of a kernel with shadow memory: an element, once it has been looked at.
-std::string shadowed(Writer& w, const Expr& array, const std::string& at, const char* what, int site) {
-    const Type& t = array.type;
-    if (t.space == Space::local) {
-        const VarId id = var_of(array);
-        const bool own = w.function.vars[static_cast<std::size_t>(id)].role == Var::Role::local_array;
-        if (!own) return at;  // a caller's, which takes it for written
-        return fmt::format("xc_touched_own({0}, {1}, {2}, {3}, {4}, {5}, XC_HERE)", at, w.name(id),
-                           set_name(w.name(id)), id, what, site);
-    }
-    const char* space = space_word(t.space);
-    if (t.layout != Layout::bytes)
-        return fmt::format("xc_touched<{}>({}, {}, {}, XC_HERE)", space, at, what, site);
-    return fmt::format("xc_touched_at<{}, {}>({}, {}, {}, XC_HERE)", space, info(t.dtype).size, at, what,
-                       site);
-}
-
-}  // namespace
 
 std::string Writer::element(const Expr& array, const ExprP* indices, const Access& access, Touch touch) {
     const Type& t = array.type;

@@ -7,6 +7,7 @@
 #include "emit/arguments.hpp"
 #include "emit/names.hpp"
 #include "emit/prelude.hpp"
+#include "emit/shadowed.hpp"
 #include "emit/writer.hpp"
 #include "ir/walk.hpp"
 
@@ -20,10 +21,6 @@ Writer::Writer(const Module& m, const Function& f, Target t, Needs& n)
       target(t),
       needs(n),
       names(variable_names(f)) {}
-
-std::string set_name(const std::string& array) { return "xc_set_" + array; }
-
-const char* space_word(Space space) { return space == Space::shared ? "XC_SHARED" : "XC_GLOBAL"; }
 
 std::string entry_name(const Module& module) { return identifier(module.kernel().name) + "_kernel"; }
 
@@ -166,27 +163,6 @@ std::int64_t moved_shared_bytes(const Module& module) {
     std::int64_t all = 0;
     for (const Function& f : module.functions) all += static_shared_bytes(f);
     return all > most_declared ? static_shared_bytes(module.kernel()) : 0;
-}
-
-// Local arrays that a function which stays one is given: what it writes is not seen.
-bool given_away(const Function& f, VarId array) {
-    bool found = false;
-    each_expr(f.body, [&](const Expr& e) {
-        if (e.op != Op::invoke) return;
-        for (const ExprP& a : e.args) found |= a->op == Op::var && var_of(*a) == array;
-    });
-    return found;
-}
-
-// Of a kernel with shadow memory: which elements of a thread's own array are written, a bit each.
-void declare_set(Writer& w, VarId id) {
-    const Var& v = w.function.vars[static_cast<std::size_t>(id)];
-    if (!w.needs.shadow || v.role != Var::Role::local_array) return;
-    const std::int64_t words = (elements(v.type) + 31) / 32;
-    const std::string set = set_name(w.name(id));
-    w.line(fmt::format("u32 {}[{}] = {{}};", set, std::max<std::int64_t>(words, 1)));
-    if (given_away(w.function, id))
-        w.line(fmt::format("for (i32 xc_i = 0; xc_i < {}; ++xc_i) {}[xc_i] = ~0u;", words, set));
 }
 
 // `worker_shared`: shared arrays lie in the worker's memory, for all fibers of a block; else on its stack. On CUDA

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emit/shadowed.hpp"
 #include "emit/writer.hpp"
 #include "frontend/functions.hpp"
 #include "ir/walk.hpp"
@@ -157,14 +158,6 @@ void loop_while_stmt(Writer& w, const Stmt& s) {
     end_else(w, s, broke);
 }
 
-// Of a kernel with shadow memory: the value is had first, as ever, and looked at with its element.
-void shadowed_store(Writer& w, const Stmt& s, const Expr& array, const Expr& value) {
-    const std::string at = w.element(array, s.exprs.data() + 1, s.access, Writer::Touch::none);
-    const bool bytes = array.type.layout == Layout::bytes;
-    w.line(fmt::format("{{ const {} xc_v = {}; xc_stored{}<{}>({}, xc_v, {}, XC_HERE); }}", w.type(value.type),
-                       w.expr(value), bytes ? "_at" : "", space_word(array.type.space), at, s.access.site));
-}
-
 void store_stmt(Writer& w, const Stmt& s) {
     const Expr& array = *s.exprs[0];
     const auto ndim = static_cast<std::size_t>(array.type.ndim);
@@ -245,16 +238,6 @@ void tell_meeting(Writer& w, const Expr& e) {
                        : effect == Effect::grid && w.needs.watched ? "XC_GRID"
                                                                    : "XC_BARRIER";
     w.line(fmt::format("xc_passed({}, -1, XC_HERE);", what));
-}
-
-// As a barrier tells of itself: its site, or of a kernel with shadow memory its place among the barriers.
-int barrier_number(Writer& w, int site) {
-    if (!w.needs.shadow) return site;
-    std::vector<int>& all = w.needs.watched->barriers;
-    const auto at = std::find(all.begin(), all.end(), site);
-    if (at != all.end()) return static_cast<int>(at - all.begin());
-    all.push_back(site);
-    return static_cast<int>(all.size()) - 1;
 }
 
 void stmt(Writer& w, const Stmt& s) {

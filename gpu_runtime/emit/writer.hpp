@@ -56,10 +56,6 @@ struct Writer {
     bool cpu() const { return target == Target::cpu; }
 };
 
-/// Of a kernel with shadow memory: the bits that tell which elements of a thread's own array are written; the prelude's word
-/// for a space.
-std::string set_name(const std::string& array);
-const char* space_word(ir::Space space);
 /// The kernel's extern "C" name.
 std::string entry_name(const ir::Module& module);
 /// An array variable's length along an axis, and its stride.
