@@ -10,7 +10,7 @@ from xcuda.magics.profile_cell import compiled
 
 
 def check_cell(shell, cell: str, options):
-    """Runs the cell under check; options: output, orders, seed, steps, launches, skip. Gives the report."""
+    """Runs the cell under check; options: output, orders, seed, steps, on, launches, skip. Gives the report."""
     __tracebackhide__ = True  # IPython shows the frames of the cell alone
     from IPython.display import display
     from xcuda import check
@@ -21,13 +21,17 @@ def check_cell(shell, cell: str, options):
     if unknown:
         raise UsageError(f"there is no rule {unknown[0]!r}; --skip takes {', '.join(check.rules())}")
     for name in ("orders", "steps", "launches"):
-        if getattr(options, name) < 1:
+        if getattr(options, name) is not None and getattr(options, name) < 1:
             raise UsageError(f"--{name} is a whole number from 1, not {getattr(options, name)}")
     code, last = compiled(shell, cell, "%%cuda_check")
     report = check.Report()
     try:
         with check.checking(
-            orders=options.orders, seed=options.seed, steps=options.steps, alike=options.launches
+            orders=options.orders,
+            seed=options.seed,
+            steps=options.steps,
+            alike=options.launches,
+            on=options.on,
         ) as report:
             exec(code, shell.user_ns)
             if last is not None:

@@ -26,9 +26,13 @@ class CudaChecking(Magics):
     @argument(
         "--steps",
         type=int,
-        default=20_000_000,
         metavar="N",
-        help="accesses of a run that are looked at, at most",
+        help="accesses of a run that are looked at, at most; by default 20 million on the CPU device, all on a GPU",
+    )
+    @argument(
+        "--on",
+        choices=("cpu", "gpu"),
+        help="where the launches are checked: the CPU device by default, where there is one",
     )
     @argument(
         "--launches",
@@ -42,7 +46,7 @@ class CudaChecking(Magics):
     )
     @cell_magic
     def cuda_check(self, line, cell):
-        """Run the cell and check each of its launches, on the CPU device and over copies, before it starts.
+        """Run the cell and check each of its launches, over copies on the CPU device or a GPU, before it starts.
 
         Found are races on global and shared memory, elements read before they are written, barriers that some threads
         do not come to, indices out of range also with checked=False, arguments that overlap, results that hang on the

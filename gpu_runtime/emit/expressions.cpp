@@ -9,6 +9,7 @@
 
 #include "emit/integers.hpp"
 #include "emit/names.hpp"
+#include "emit/shadowed.hpp"
 #include "emit/writer.hpp"
 #include "frontend/functions.hpp"
 #include "passes/build.hpp"
@@ -405,6 +406,8 @@ std::string Writer::element(const Expr& array, const ExprP* indices, const Acces
         bytes ? fmt::format("((u8*){} + ({}))", name, offset) : fmt::format("{}[{}]", name, offset);
     if (!module.trace || t.space == Space::constant || (t.space == Space::local && !needs.watched)) return at;
     static constexpr const char* words[] = {"XC_READ", "XC_WRITE", "XC_ATOMIC"};
+    if (touch == Touch::none) return at;
+    if (needs.shadow) return shadowed(*this, array, at, words[static_cast<int>(touch)], access.site);
     return fmt::format("{}({}, {}, {}, XC_HERE)", bytes ? "xc_touched_at" : "xc_touched", at,
                        words[static_cast<int>(touch)], access.site);
 }
@@ -439,7 +442,8 @@ std::string operation_name(const Expr& e) {
 
 std::string watched_operation(Writer& w, const Expr& e) {
     const int n = w.counter++;
-    std::string text = "({ ", tested = "true", shown;
+    // NVRTC knows no ({ ... }).
+    std::string text = w.cpu() ? "({ " : "[&]() { ", tested = "true", shown;
     std::vector<std::string> names;
     for (const ExprP& a : e.args) {
         names.push_back(fmt::format("xc_a{}_{}", n, names.size()));
@@ -453,7 +457,9 @@ std::string watched_operation(Writer& w, const Expr& e) {
     if (e.op == Op::cast)
         made = fmt::format("xc_cast<{}>({})", t, names[0]);
     else if (e.op == Op::call)
-        made = substitute(frontend::overload(std::get<OverloadId>(e.payload)).cpu, names);
+        made = substitute(w.cpu() ? frontend::overload(std::get<OverloadId>(e.payload)).cpu
+                                  : frontend::overload(std::get<OverloadId>(e.payload)).cuda,
+                          names);
     else if (const char* op = infix(e.op))
         made = fmt::format("({} {} {})", names[0], op, names[1]);
     else
@@ -462,8 +468,9 @@ std::string watched_operation(Writer& w, const Expr& e) {
         {e.place.known() ? e.place : w.last_line, operation_name(e), static_cast<int>(names.size())});
     return text + fmt::format(
                       "const {} xc_r{} = {}; if (!xc_is_finite(xc_r{}) && {}) xc_born({}, (f64)xc_r{}{}, "
-                      "XC_HERE); xc_r{}; }})",
-                      t, n, made, n, tested, w.needs.watched->operations.size() - 1, n, shown, n);
+                      "XC_HERE); {}xc_r{}; {}",
+                      t, n, made, n, tested, w.needs.watched->operations.size() - 1, n, shown,
+                      w.cpu() ? "" : "return ", n, w.cpu() ? "})" : "}()");
 }
 
 // CUDA has no vector arithmetic: each operation lane by lane, which costs nothing; loads and stores are vectors.

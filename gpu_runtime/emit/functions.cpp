@@ -7,6 +7,7 @@
 #include "emit/arguments.hpp"
 #include "emit/names.hpp"
 #include "emit/prelude.hpp"
+#include "emit/shadowed.hpp"
 #include "emit/writer.hpp"
 #include "ir/walk.hpp"
 
@@ -228,6 +229,7 @@ void declare_locals(Writer& w, bool worker_shared, std::int64_t static_bytes,
         if (v.type.is_array()) {
             const bool shared_slot = v.role == Var::Role::shared && worker_shared;
             if (used[i] || shared_slot) declare_array(w, id, worker_shared, offset, static_bytes);
+            if (used[i]) declare_set(w, id);
         } else if (used[i]) {
             // A vector starts as zeros: a masked assignment keeps its other lanes.
             w.line(fmt::format("{} {}{};", w.type(v.type), w.name(id),
@@ -291,17 +293,18 @@ std::string arguments_of(const std::string& entry) {
 
 // Of a watched kernel: where a thread's shared and local arrays lie.
 void watch_arrays(Writer& w) {
-    w.line(fmt::format("xc_watch_begin({}, XC_HERE);", w.name(*w.module.trace)));
+    const char* how = w.needs.shadow ? "shadow" : "watch";
+    w.line(fmt::format("xc_{}_begin({}, XC_HERE);", how, w.name(*w.module.trace)));
     const std::vector<bool> used = mentioned(w.function);
     for (std::size_t i = 0; i < used.size(); ++i) {
         const Var& v = w.function.vars[i];
-        const bool own = v.role == Var::Role::shared || v.role == Var::Role::local_array;
+        const bool own = v.role == Var::Role::shared || (v.role == Var::Role::local_array && !w.needs.shadow);
         if (!used[i] || !own) continue;
         const std::string& name = w.name(static_cast<VarId>(i));
         const std::string count =
             v.type.extents.empty() ? length_name(name, 0) : std::to_string(elements(v.type));
-        w.line(fmt::format("xc_lies({}, {}, (u64)({}) * sizeof({}), XC_HERE);", i, name, count,
-                           element_type(v.type)));
+        w.line(fmt::format("xc_{}lies({}, {}, (u64)({}) * sizeof({}), XC_HERE);",
+                           w.needs.shadow ? "shadow_" : "", i, name, count, element_type(v.type)));
     }
 }
 
@@ -324,6 +327,7 @@ std::string cpu_fiber(const Module& module, Needs& needs, std::int64_t static_by
     else if (module.trace)
         fiber.line(fmt::format("if (!xc_trace_begin({}, XC_HERE)) return;", fiber.name(*module.trace)));
     fiber.body(module.fiber->body);
+    if (needs.shadow) fiber.line("xc_shadow_end(XC_HERE);");
     return fiber.out + "}\n#undef XC_HERE\n";
 }
 
@@ -376,7 +380,7 @@ std::string cpu_kernel(const Module& module, Needs& needs) {
                                       fmt::format("extern \"C\" {}void {}", rare, entry), needs);
     }
     if (module.fiber) out += cpu_fiber(module, needs, static_bytes);
-    if (module.whole_grid || needs.watched)
+    if (module.whole_grid || (needs.watched && !needs.shadow))
         out +=
             fmt::format("extern \"C\" i64 {}_units(const xc_launch*, const void*) {{ return 1; }}\n", entry);
     const Function& f = module.kernel();
@@ -408,7 +412,9 @@ std::string cuda_kernel(const Module& module, Needs& needs) {
         entry, bounds, module.maps.empty() ? "" : "__grid_constant__ ");
     unpack(w, "xc_args.");
     declare_locals(w, false, moved_shared_bytes(module));
+    if (needs.shadow) watch_arrays(w);
     w.body(module.kernel().body);
+    if (needs.shadow) w.line("xc_shadow_end(XC_HERE);");
     return w.out + "}\n#undef XC_HERE\n";
 }
 
@@ -448,6 +454,7 @@ Text emit_with(const Module& module, Target target, Needs& needs) {
     Text text;
     text.entry = entry_name(module);
     if (!cpu) text.moved_shared_bytes = moved_shared_bytes(module);
+    if (!cpu && needs.shadow) text.kernel = "#define blockIdx xc_permuted()\n";
     for (const std::string& name : needs.vector_types) text.kernel += vector_typedef(name, cpu);
     for (const std::string& declaration : needs.declarations) text.kernel += declaration + "\n";
     text.kernel += constant_arrays(module, cpu) + argument_struct(module) + prototypes;
@@ -473,6 +480,13 @@ Text emit_with(const Module& module, Target target, Needs& needs) {
 
 Text emit(const Module& module, Target target) {
     Needs needs;
+    return emit_with(module, target, needs);
+}
+
+Text emit_shadow(const Module& module, Target target, WatchedPoints& points) {
+    Needs needs;
+    needs.watched = &points;
+    needs.shadow = true;
     return emit_with(module, target, needs);
 }
 

@@ -25,11 +25,11 @@ XC_DEVICE i32 xc_shuffle_source(i32 mode, i32 lane, u32 by, u32 clamp) {
 XC_DEVICE b1 xc_shuffle_within(i32 mode, u32 lane, u32 by, u32 clamp) {
     return xc_shuffle_source(mode, (i32)lane, by, clamp) >= 0;
 }
-#ifdef XC_CPU
-enum { XC_WARP_SYNC, XC_WARP_SHFL, XC_WARP_BALLOT, XC_WARP_MATCH, XC_WARP_ACTIVE };
-#ifndef XC_BEFORE_WARP  // of a watched kernel: that a lane has come
+#ifndef XC_BEFORE_WARP  // of a kernel that is looked at: that a lane has come
 #define XC_BEFORE_WARP(mask) (void)0
 #endif
+#ifdef XC_CPU
+enum { XC_WARP_SYNC, XC_WARP_SHFL, XC_WARP_BALLOT, XC_WARP_MATCH, XC_WARP_ACTIVE };
 #define XC_WARP(op, mask, value, source, site) \
     (XC_BEFORE_WARP(mask), W->warp(W, op, (i32)(site), (u32)(mask), value, source))
 XC_DEVICE i32 xc_lane(XC_HERE_PARAMETERS) {
@@ -105,6 +105,7 @@ XC_DEVICE i32 xc_laneid() {
 XC_DEVICE u32 xc_warp_mask(i64 mask, i64 site, XC_HERE_PARAMETERS) {
     const u32 m = (u32)mask;
     if (m != ~0u && site >= 0 && XC_UNLIKELY(!(m >> xc_laneid() & 1))) xc_fail((i32)site, XC_WARP, m, -2, F);
+    XC_BEFORE_WARP(m);
     return m;
 }
 template <class T>

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "emit/shadowed.hpp"
 #include "emit/writer.hpp"
 #include "frontend/functions.hpp"
 #include "ir/walk.hpp"
@@ -166,6 +169,8 @@ void store_stmt(Writer& w, const Stmt& s) {
     const Expr& array = *s.exprs[0];
     const auto ndim = static_cast<std::size_t>(array.type.ndim);
     const Expr& value = *s.exprs[ndim + 1];
+    if (w.needs.shadow && array.type.space != Space::local && value.type.lanes == 1)
+        return shadowed_store(w, s, array, value);
     const std::string at = w.element(array, s.exprs.data() + 1, s.access, Writer::Touch::write);
     if (array.type.layout == Layout::bytes) {
         w.line(fmt::format("xc_put<{}>({}, {});", w.type(value.type), at, w.expr(value)));
@@ -236,7 +241,7 @@ void tell_meeting(Writer& w, const Expr& e) {
     if (w.needs.watched && effect == Effect::order && is_fence(e))
         w.line("xc_passed(XC_FENCE, -1, XC_HERE);");
     if (effect < Effect::warp) return;
-    const char* what = effect == Effect::warp                      ? "XC_WARP"
+    const char* what = effect == Effect::warp                      ? (w.needs.shadow ? "XC_MET" : "XC_WARP")
                        : effect == Effect::grid && w.needs.watched ? "XC_GRID"
                                                                    : "XC_BARRIER";
     w.line(fmt::format("xc_passed({}, -1, XC_HERE);", what));
@@ -275,10 +280,12 @@ void stmt(Writer& w, const Stmt& s) {
             return;
         case Stmt::Kind::continue_loop: w.line("continue;"); return;
         case Stmt::Kind::leave:
+            if (w.needs.shadow && w.function.is_kernel) w.line("xc_shadow_end(XC_HERE);");
             w.line(s.exprs.empty() ? "return;" : fmt::format("return {};", w.expr(*s.exprs[0])));
             return;
         case Stmt::Kind::barrier:
-            if (w.module.trace) w.line(fmt::format("xc_passed(XC_BARRIER, {}, XC_HERE);", s.site));
+            if (w.module.trace)
+                w.line(fmt::format("xc_passed(XC_BARRIER, {}, XC_HERE);", barrier_number(w, s.site)));
             w.line(w.cpu() ? fmt::format("W->barrier(W, {}, false);", s.site)
                    : s.text.empty()
                        ? "__syncthreads();"
@@ -303,10 +310,19 @@ void stmt(Writer& w, const Stmt& s) {
         case Stmt::Kind::tile: throw bug("a tile statement that was not lowered");
         case Stmt::Kind::run_fibers:
             if (w.needs.watched) {
-                w.line(fmt::format("xc_watched_{}({}, W, L, P, {}{}_thread);",
-                                   w.module.whole_grid ? "grid" : "blocks", w.name(*w.module.trace),
-                                   w.module.whole_grid ? entry_name(w.module) + "_shared_bytes, " : "",
-                                   entry_name(w.module)));
+                const std::string entry = entry_name(w.module);
+                const bool one_by_one =
+                    w.needs.shadow && !w.module.whole_grid;  // blocks, on all workers at once
+                w.line(fmt::format("xc_{}_{}({}, W, L, P, {}{}_thread);",
+                                   w.needs.shadow ? "shadow" : "watched",
+                                   w.module.whole_grid ? "grid"
+                                   : one_by_one        ? "block"
+                                                       : "blocks",
+                                   w.name(*w.module.trace),
+                                   w.module.whole_grid ? entry + "_shared_bytes, "
+                                   : one_by_one        ? w.expr(*s.exprs[0]) + ", "
+                                                       : "",
+                                   entry));
                 return;
             }
             w.line(w.module.whole_grid ? fmt::format("W->run_grid(W, L, P, {0}_shared_bytes, {0}_thread);",

@@ -18,9 +18,12 @@ struct WatchedOperation {
 
 struct WatchedPoints {
     std::vector<WatchedOperation> operations;
+    std::vector<int> barriers;  // of a kernel with shadow memory: sites, by the numbers that the text gives them
 };
 
 /// `module` has been through passes/traced.
 XCUDA_API Text emit_watched(const ir::Module& module, WatchedPoints& points);
+/// The same with shadow memory, for either device. For CUDA the module has been through passes/traced's shadowed().
+XCUDA_API Text emit_shadow(const ir::Module& module, Target target, WatchedPoints& points);
 
 }  // namespace xcuda::emit

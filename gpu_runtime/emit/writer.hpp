@@ -13,6 +13,7 @@ namespace xcuda::emit {
 /// What the text of a whole module collects on the way.
 struct Needs {
     WatchedPoints* watched = nullptr;  // of a watched kernel (emit/watched.hpp)
+    bool shadow = false;               // it looks at shadow memory itself, and tells nobody
 
     std::set<std::string> vector_types;  // typedefs
     std::set<std::string> declarations;  // extern functions: libmvec's
@@ -42,7 +43,7 @@ struct Writer {
     std::string expr(const ir::Expr& e);
     /// An element read, or assigned `value`, through the cache operator that the user asked for.
     std::string hinted(ir::CacheHint hint, const std::string& at, const std::string* value) const;
-    enum class Touch { read, write, atomic };
+    enum class Touch { read, write, atomic, none };  // none: whoever asks looks at it himself
     std::string element(const ir::Expr& array, const ir::ExprP* indices, const ir::Access& access,
                         Touch touch);  // "A[...]", or its address where strides are in bytes
     // statements.cpp

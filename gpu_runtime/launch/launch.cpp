@@ -224,6 +224,12 @@ device::Shape shape_for(const Lowered& lowered, std::span<const Argument> argume
     return automatic_shape(lengths, device, kernel, lowered.block);
 }
 
+device::Shape written_shape_for(const Lowered& lowered, std::span<const Argument> arguments,
+                                const device::Info& device, const std::string& kernel) {
+    if (lowered.key) return programs_for(lowered, arguments, device, kernel);
+    return automatic_shape(domain_lengths(lowered, arguments, kernel), device, kernel, lowered.block);
+}
+
 std::optional<Error> Started::error() const {
     if (!timing || timing->fault.kind == 0) return std::nullopt;
     if (timing->fault.kind == static_cast<std::int32_t>(device::FaultKind::lost))

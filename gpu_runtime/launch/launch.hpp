@@ -26,6 +26,10 @@ XCUDA_API std::vector<std::int64_t> by_hardware_axis(const Lowered& lowered,
 XCUDA_API device::Shape shape_for(const Lowered& lowered, std::span<const Argument> arguments,
                                   const device::Info& device, const std::string& kernel);
 
+/// The same for the kernel as it is written, a thread for each element and axis 0 of cuda.grid along x, whatever the device.
+XCUDA_API device::Shape written_shape_for(const Lowered& lowered, std::span<const Argument> arguments,
+                                          const device::Info& device, const std::string& kernel);
+
 /// The shape with what the kernel itself asks for: that its whole grid is resident, room for what it prints.
 device::Shape whole_shape(const Lowered& lowered, device::Shape shape);
 

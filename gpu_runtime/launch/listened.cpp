@@ -18,7 +18,8 @@ std::shared_ptr<device::Device> listening_device(const char* what) {
 
 Listened run_listened(device::Device& device, const std::shared_ptr<device::Function>& function,
                       const ir::Module& module, const device::Shape& shape,
-                      std::span<const Argument> arguments, const void* listener, std::mutex& one_at_a_time) {
+                      std::span<const Argument> arguments, const void* listener, std::mutex& one_at_a_time,
+                      const std::function<void(device::FaultRecord&)>& as_meant) {
     std::vector<Argument> all(arguments.begin(), arguments.end());
     Argument told;
     told.dtype = DType::u64;
@@ -37,8 +38,9 @@ Listened run_listened(device::Device& device, const std::shared_ptr<device::Func
         shapes.emplace_back();
         if (a.is_array) shapes.back().assign(a.lengths.begin(), a.lengths.begin() + a.ndim);
     }
-    return {fault_error(launched->fault, module.sites, shapes),
-            static_cast<device::FaultKind>(launched->fault.kind & 0xff)};
+    device::FaultRecord fault = launched->fault;
+    if (as_meant) as_meant(fault);
+    return {fault_error(fault, module.sites, shapes), static_cast<device::FaultKind>(fault.kind & 0xff)};
 }
 
 }  // namespace xcuda::launch

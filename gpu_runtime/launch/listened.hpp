@@ -1,6 +1,7 @@
-// Runs of kernels whose text tells a listener in this process what it does: on the CPU device, one after the other.
+// Runs of kernels whose text tells a listener in this process what it does: one after the other.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,7 +13,7 @@
 namespace xcuda::launch {
 
 /// Throws where none is built in; `what`: "traced", "checked".
-std::shared_ptr<device::Device> listening_device(const char* what);
+XCUDA_API std::shared_ptr<device::Device> listening_device(const char* what);
 
 struct Listened {
     std::optional<Error> fault;
@@ -20,9 +21,10 @@ struct Listened {
 };
 
 /// Runs it to its end over arguments in host memory; the listener's address is its last argument. `one_at_a_time`: such a
-/// text has one listener.
+/// text has one listener. `as_meant`: renames the place of a fault where blocks stand for others.
 Listened run_listened(device::Device& device, const std::shared_ptr<device::Function>& function,
                       const ir::Module& module, const device::Shape& shape,
-                      std::span<const Argument> arguments, const void* listener, std::mutex& one_at_a_time);
+                      std::span<const Argument> arguments, const void* listener, std::mutex& one_at_a_time,
+                      const std::function<void(device::FaultRecord&)>& as_meant = {});
 
 }  // namespace xcuda::launch

@@ -9,6 +9,8 @@
 #include "_runtime_kernel.hpp"
 #include "launch/crash.hpp"
 #include "launch/launch.hpp"
+#include "launch/listened.hpp"
+#include "launch/shadow.hpp"
 #include "profile/check/accesses.hpp"
 #include "profile/check/check.hpp"
 #include "profile/check/steps.hpp"
@@ -55,17 +57,39 @@ struct Call {
         lowered = checked.lower(signature);
         shape = where && where->shape
                     ? *where->shape
-                    : launch::shape_for(*lowered, arguments.values(), device->info(), kernel.name);
+                    : launch::written_shape_for(*lowered, arguments.values(), device->info(), kernel.name);
     }
 };
+
+std::shared_ptr<device::Device> first_of(const char* kind) {
+    for (const auto& d : device::devices())
+        if (d->info().kind == kind) return d;
+    return nullptr;
+}
+
+// Where a launch is checked by shadow memory; null: by a watcher on the CPU device. `on`: "cpu", "gpu", "" for the CPU device
+// where there is one, "shadow" for the GPU's form on the CPU device.
+std::shared_ptr<device::Device> shadow_device(const std::string& on, KernelState& kernel) {
+    const auto cpu = first_of("cpu");
+    if (on == "shadow") return launch::listening_device("checked");
+    if (on == "cpu" || (on.empty() && cpu)) return nullptr;
+    const auto its = device_for(kernel);
+    const auto gpu = its->info().kind != "cpu" ? its : first_of("cuda");
+    if (!gpu)
+        throw Error(Fault::user, "RuntimeError", "there is no GPU here to check kernels on", std::nullopt,
+                    "leave on='gpu' away: they are then checked on the CPU device");
+    return gpu;
+}
 
 // A Kernel or a Configured one, and a value for each of its parameters; host arrays are written to. None for a kernel
 // that is not of threads.
 nb::object check_launch(nb::handle callee, nb::tuple values, int orders, std::uint64_t seed,
-                        std::int64_t most_steps, bool finite, std::vector<bool> unset) {
+                        std::int64_t most_steps, bool finite, std::vector<bool> unset,
+                        const std::string& on) {
     Call call(callee, values);
     if (!call.lowered) return nb::none();
-    profile::check::Options options{orders, seed, most_steps, finite, std::move(unset)};
+    const auto shadow = shadow_device(on, call.kernel);
+    profile::check::Options options{orders, seed, most_steps, finite, std::move(unset), shadow};
     profile::check::Checked made;
     {
         const Waiting waiting;
@@ -92,8 +116,32 @@ nb::object check_launch(nb::handle callee, nb::tuple values, int orders, std::ui
     out["notes"] = made.notes;
     out["steps"] = made.steps;
     out["orders"] = made.orders;
+    out["device"] =
+        shadow && shadow->info().kind != "cpu" ? launch::device_label(shadow->info()) : "the CPU device";
     out["cut"] = made.cut;
     out["fault"] = made.fault ? nb::object(nb::str(made.fault->what())) : nb::object(nb::none());
+    return out;
+}
+
+// The form of a kernel that is checked on a GPU, compiled for an architecture ("sm_90"); None for a kernel that is not of
+// threads.
+nb::object check_compile_for(nb::handle callee, nb::tuple values, const std::string& target) {
+    Call call(callee, values);
+    if (!call.lowered) return nb::none();
+    emit::Text text;
+    device::Image image;
+    {
+        Released released;
+        text = launch::shadow_text(*call.lowered);
+        image = device::compile_for(target, {text.source, text.entry, "verbose"});
+    }
+    nb::dict out;
+    out["text"] = text.kernel;
+    out["full_text"] = text.source;
+    out["entry"] = text.entry;
+    out["bytes"] = image.bytes.size();
+    out["registers"] = image.attributes.registers.value_or(-1);
+    out["local_bytes"] = image.attributes.local_bytes.value_or(-1);
     return out;
 }
 
@@ -171,7 +219,10 @@ void ask_launch_hook(KernelState& kernel, const Configuration& where, const Argu
 
 void bind_check(nb::module_& module) {
     module.def("check_launch", &check_launch, nb::arg("kernel"), nb::arg("values"), nb::arg("orders"),
-               nb::arg("seed"), nb::arg("most_steps"), nb::arg("finite"), nb::arg("unset"));
+               nb::arg("seed"), nb::arg("most_steps"), nb::arg("finite"), nb::arg("unset"),
+               nb::arg("on") = "");
+    module.def("check_compile_for", &check_compile_for, nb::arg("kernel"), nb::arg("values"),
+               nb::arg("target"));
     module.def("follow_thread", &follow_thread, nb::arg("kernel"), nb::arg("values"), nb::arg("block"),
                nb::arg("thread"), nb::arg("most"));
     module.def("thread_accesses", &thread_accesses, nb::arg("kernel"), nb::arg("values"), nb::arg("block"),

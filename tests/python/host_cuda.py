@@ -70,22 +70,27 @@ def need_compiler():
         pytest.skip("no C++ compiler on this machine")
 
 
-def host_text(full_text, entry):
-    """The text that the host's compiler takes."""
+def host_text(full_text, entry, shim=SHIM, run=RUN):
+    """The text that the host's compiler takes; shim, run: what stands before and behind it."""
     text = re.sub(r"struct f16 \{.*?\n\};", lambda _: HALF, full_text, count=1, flags=re.DOTALL)
     text = text.replace('asm volatile("exit;");', "longjmp(host_exit, 1);")
     text = re.sub(r'asm volatile\(\s*"\{.*?\);', "", text, flags=re.DOTALL)  # the poll's load
     text = re.sub(r"^#line.*$", "", text, flags=re.MULTILINE)
-    return SHIM + text + RUN.replace("ENTRY", entry)
+    return shim + text + run.replace("ENTRY", entry)
 
 
 @functools.lru_cache(maxsize=256)
 def library(full_text, entry):
     """The kernel's text as a library of the host."""
+    return compiled(host_text(full_text, entry))
+
+
+def compiled(text, optimised="-O2"):
+    """The library that the host's compiler makes of a text."""
     folder = Path(tempfile.mkdtemp(prefix="xcuda-host-"))
     source, made = folder / "kernel.cpp", folder / "kernel.so"
-    source.write_text(host_text(full_text, entry))
-    options = ["-std=c++17", "-O2", "-w", "-fpermissive", "-ffp-contract=off", "-shared", "-fPIC"]
+    source.write_text(text)
+    options = ["-std=c++17", optimised, "-w", "-fpermissive", "-ffp-contract=off", "-shared", "-fPIC"]
     result = subprocess.run(
         [COMPILER, *options, "-o", str(made), str(source)], capture_output=True, text=True, timeout=120
     )

@@ -1,4 +1,4 @@
-"""What check, checking, debug, draw and verify say in a build with a GPU alone: they run kernels on the CPU device."""
+"""What debug, draw and verify say in a build with a GPU alone: they run kernels on the CPU device. Checks run on the GPU."""
 
 from __future__ import annotations
 
@@ -17,14 +17,7 @@ def doubled(out, x):
         out[i] = 2 * x[i]
 
 
-def launched_while_checking(kernel, *arguments):
-    with cuda.checking():
-        kernel(*arguments)
-
-
 USES = {
-    "check": cuda.check,
-    "checking": launched_while_checking,
     "debug": cuda.debug,
     "draw": cuda.draw,
     "verify": lambda kernel, *arguments: cuda.verify(kernel, *arguments, expected={"out": np.ones(8)}),
@@ -41,6 +34,13 @@ def test_it_says_so_and_launches_go_on(name):
     assert not out.copy_to_host().any()
     doubled[1, 8](out, x)
     np.testing.assert_array_equal(out.copy_to_host(), 2 * np.arange(8.0))
+
+
+def test_checks_run_on_the_gpu():
+    report = cuda.check(doubled[1, 8], cuda.zeros(8), cuda.to_device(np.arange(8.0)))
+    assert len(report) == 0 and report.launches[0].device.startswith("cuda")
+    with pytest.raises(RuntimeError, match="this build has no CPU device"):
+        cuda.check(doubled[1, 8], cuda.zeros(8), cuda.to_device(np.arange(8.0)), on="cpu")
 
 
 def test_wrong_calls_are_told_first():

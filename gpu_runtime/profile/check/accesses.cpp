@@ -28,7 +28,7 @@ struct Recorder : launch::Watcher {
                   [](Watcher* w) { w->left = INT64_MAX; }},
           to_(to),
           kernel_(kernel),
-          map_(kernel, arguments),
+          map_(kernel.module, *kernel.module.fiber, arguments),
           block_(block),
           most_(most),
           to_the_end_(to_the_end) {

@@ -1,7 +1,8 @@
-// What compute-sanitizer looks for, in runs of a kernel's watched form on the CPU device: races, uninitialised reads,
+// What compute-sanitizer looks for, in runs of a kernel's watched form on the CPU device or with shadow memory on any: races, uninitialised reads,
 // barriers that threads part at, indices out of range, results that hang on the order of threads, infs and nans.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,11 +30,13 @@ XCUDA_API std::span<const Rule> rules();
 
 struct Options {
     int orders = 3;  // runs, each in another order of threads and blocks; the first as they are numbered
-    std::uint64_t seed = 0;                // of the orders
-    std::int64_t most_steps = 20'000'000;  // accesses of a run that are looked at
-    bool finite = true;                    // look for the birth of infs and nans
+    std::uint64_t seed = 0;       // of the orders
+    std::int64_t most_steps = 0;  // accesses of a run that are looked at; 0: as many as the form is made for
+    bool finite = true;           // look for the birth of infs and nans
     // By parameter: an array of which elements that hold `unset_pattern` have no value yet.
     std::vector<bool> unset;
+    // By shadow memory, on this device; null: by a watcher, on the CPU device.
+    std::shared_ptr<device::Device> shadow;
 };
 
 /// Bytes that stand for "never written", by address modulo their number.

@@ -5,27 +5,14 @@
 #include <map>
 #include <random>
 #include <set>
-#include <tuple>
 
 #include "profile/check/check.hpp"
+#include "profile/check/findings.hpp"
 #include "profile/check/memory_map.hpp"
 #include "profile/check/shadow.hpp"
 #include "profile/check/threads.hpp"
 
 namespace xcuda::profile::check {
-
-/// Findings of all runs: each line and kind once, with how often it was seen.
-class Findings {
-public:
-    /// Null where it is known already: then it was counted.
-    Finding* add(std::string_view rule, const Place& place, const Place& other, const std::string& subject);
-    std::vector<Finding> take();
-    /// Of what makes results hang on the order of threads by itself.
-    bool any_cause() const;
-
-private:
-    std::map<std::tuple<std::string_view, std::string, int, int, std::string>, Finding> found_;
-};
 
 class Checker : public launch::Watcher {
 public:
@@ -53,7 +40,7 @@ private:
     void meet(const Cell& cell, const Access& then, const char* did, const Access& now, const char* does,
               std::uint64_t address);
     bool is_unset(const Range& range, std::uint64_t address, std::uint64_t bytes) const;
-    std::string thread_words(std::uint32_t number, bool with_block) const;
+    std::string words(std::uint32_t number, bool with_block) const;
     const Place& place_of(std::int32_t site) const;
 
     /// A write is told of before it happens: whether it changed anything is seen at the next event.

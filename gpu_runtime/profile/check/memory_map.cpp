@@ -41,10 +41,12 @@ std::vector<std::int64_t> index_in(std::span<const std::int64_t> extents, std::i
 
 }  // namespace
 
-MemoryMap::MemoryMap(const launch::Watched& kernel, std::span<const launch::Argument> arguments)
+MemoryMap::MemoryMap(const ir::Module& module, const ir::Function& thread,
+                     std::span<const launch::Argument> arguments)
     : arguments_(arguments),
-      kernel_(kernel),
-      last_(kernel.module.sites.size()) {
+      module_(module),
+      thread_(thread),
+      last_(module.sites.size()) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (!arguments[i].is_array) continue;
         const launch::Extent e = launch::extent(arguments[i]);
@@ -54,7 +56,7 @@ MemoryMap::MemoryMap(const launch::Watched& kernel, std::span<const launch::Argu
 }
 
 bool MemoryMap::lies(int variable, std::uint32_t thread, std::uint64_t address, std::uint64_t bytes) {
-    const ir::Var& v = kernel_.module.fiber->vars[static_cast<std::size_t>(variable)];
+    const ir::Var& v = thread_.vars[static_cast<std::size_t>(variable)];
     const Range range{address, address + bytes, -1, variable, v.type.space, info(v.type.dtype).size};
     const bool shared = range.space == ir::Space::shared;
     auto& known = shared ? shared_ : local_[thread];
@@ -76,8 +78,7 @@ const Range* MemoryMap::find(std::uint64_t address, std::int32_t site, std::uint
                       ? &last_[static_cast<std::size_t>(site)]
                       : nullptr;
     if (last && last->holds(address)) return last;
-    const std::string* wanted =
-        last ? &kernel_.module.sites[static_cast<std::size_t>(site)].subject : nullptr;
+    const std::string* wanted = last ? &module_.sites[static_cast<std::size_t>(site)].subject : nullptr;
     const Range* found = nullptr;
     const auto own = local_.find(thread);
     for (const auto* ranges : {&given_, &shared_, own == local_.end() ? nullptr : &own->second}) {
@@ -94,14 +95,14 @@ const Range* MemoryMap::find(std::uint64_t address, std::int32_t site, std::uint
 }
 
 std::string MemoryMap::name(const Range& range) const {
-    const ir::Function& f = *kernel_.module.fiber;
+    const ir::Function& f = thread_;
     if (range.variable >= 0) return f.vars[static_cast<std::size_t>(range.variable)].name;
     return f.vars[static_cast<std::size_t>(f.params[static_cast<std::size_t>(range.parameter)])].name;
 }
 
 std::vector<std::int64_t> MemoryMap::index(const Range& range, std::uint64_t address) const {
     if (range.parameter >= 0) return index_in(arguments_[static_cast<std::size_t>(range.parameter)], address);
-    return index_in(kernel_.module.fiber->vars[static_cast<std::size_t>(range.variable)].type.extents,
+    return index_in(thread_.vars[static_cast<std::size_t>(range.variable)].type.extents,
                     static_cast<std::int64_t>((address - range.begin) / range.element));
 }
 

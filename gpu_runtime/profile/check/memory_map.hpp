@@ -23,7 +23,9 @@ struct Range {
 
 class MemoryMap {
 public:
-    MemoryMap(const launch::Watched& kernel, std::span<const launch::Argument> arguments);
+    /// `thread`: the function whose variables its shared and local arrays are.
+    MemoryMap(const ir::Module& module, const ir::Function& thread,
+              std::span<const launch::Argument> arguments);
 
     /// A shared or local array of a thread (its number in the grid) that begins. True where its memory is fresh.
     bool lies(int variable, std::uint32_t thread, std::uint64_t address, std::uint64_t bytes);
@@ -38,7 +40,8 @@ public:
 
 private:
     std::span<const launch::Argument> arguments_;
-    const launch::Watched& kernel_;
+    const ir::Module& module_;
+    const ir::Function& thread_;
     std::vector<Range> given_, shared_;
     std::unordered_map<std::uint32_t, std::vector<Range>> local_;  // by thread
     std::vector<Range> last_;                                      // by site

@@ -33,7 +33,8 @@ class Launch:
 
     grid, block: (x, y, z). orders: how many orders of threads and blocks it ran in. steps: accesses that were looked
     at, of all orders; complete: False where there were more than the check was asked to look at. notes: sentences on
-    what is no fault. fault: what the kernel itself raised, "" for nothing.
+    what is no fault. fault: what the kernel itself raised, "" for nothing. device: where it ran to be looked at, "the
+    CPU device" or a GPU as "cuda:0".
     """
 
     kernel: str
@@ -45,6 +46,7 @@ class Launch:
     steps: int
     complete: bool
     fault: str = ""
+    device: str = "the CPU device"
 
 
 class Report:
@@ -119,8 +121,9 @@ class Report:
         found = f"{count} finding{'s' if count > 1 else ''}" if count else "nothing found"
         steps = sum(launch.steps for launch in self.launches)
         orders = max(launch.orders for launch in self.launches)
+        where = " and ".join(dict.fromkeys(launch.device for launch in self.launches))
         return (
-            f"{names}: {found} ({n} launch{'es' if n > 1 else ''}, {steps} accesses looked at on the CPU device, "
+            f"{names}: {found} ({n} launch{'es' if n > 1 else ''}, {steps} accesses looked at on {where}, "
             f"in {orders} order{'s' if orders != 1 else ''} of threads and blocks)"
         )
 

@@ -10,7 +10,13 @@ from xcuda import _runtime
 from xcuda.check.copies import host_copies
 from xcuda.check.report import Finding, Launch, Report
 
-ORDERS, STEPS, ALIKE = 3, 20_000_000, 10
+ORDERS, ALIKE = 3, 10
+WHERE = {
+    None: "",
+    "cpu": "cpu",
+    "gpu": "gpu",
+    "shadow": "shadow",
+}  # shadow: the GPU's form on the CPU device, for tests
 
 
 def rules() -> dict[str, str]:
@@ -22,19 +28,22 @@ class _Looked(BaseException):
     """Ends a launch that was only to be looked at."""
 
 
-def check(kernel, *arguments, orders=ORDERS, seed=0, finite=True, steps=STEPS) -> Report:
+def check(kernel, *arguments, orders=ORDERS, seed=0, finite=True, steps=None, on=None) -> Report:
     """Checks one launch of a kernel, or of kernel[grid, block], over copies; nothing that the caller holds is changed.
 
-    It runs on the CPU device, whatever device the arrays are on, `orders` times: first with threads and blocks as they
-    are numbered, then in orders drawn from `seed`, from the third on with threads that take turns at their accesses.
-    finite: say where an inf or nan is made of finite numbers. steps: accesses of a run that are looked at.
+    It runs `orders` times: first with threads and blocks as they are numbered, then in orders drawn from `seed`, from
+    the third on with threads that take turns at their accesses. finite: say where an inf or nan is made of finite
+    numbers. steps: accesses of a run that are looked at; 20 million on the CPU device and all on a GPU by default.
+    on: "cpu", the default where there is a CPU device, whatever device the arrays are on; or "gpu", by shadow memory of
+    the GPU, for launches that are too large for the CPU device.
 
     cuda.device_array's elements count as unset only in arrays that are made inside `with checking()`.
-    Raises TypeError for what is no kernel, and what the call itself would raise for such arguments.
+    Raises TypeError for what is no kernel, RuntimeError where there is no GPU, and what the call itself would raise for
+    such arguments.
     """
     if not isinstance(kernel, (_runtime.Kernel, _runtime.Configured)):
         raise TypeError(f"check takes a kernel, or kernel[grid, block], not {type(kernel).__name__}")
-    session = _Session(orders, seed, finite, steps)
+    session = _Session(orders, seed, finite, steps, on)
 
     def look(callee, values):
         session.look(callee, values)
@@ -46,7 +55,7 @@ def check(kernel, *arguments, orders=ORDERS, seed=0, finite=True, steps=STEPS) -
 
 
 @contextlib.contextmanager
-def checking(*, orders=ORDERS, seed=0, finite=True, steps=STEPS, alike=ALIKE):
+def checking(*, orders=ORDERS, seed=0, finite=True, steps=None, alike=ALIKE, on=None):
     """Checks each launch of the block before it starts, as `check` does; the block's own results are as without it.
 
     alike: launches of one kernel with one shape and arrays of the same lengths that are looked at; those after them
@@ -55,7 +64,7 @@ def checking(*, orders=ORDERS, seed=0, finite=True, steps=STEPS, alike=ALIKE):
 
     Gives the Report, which grows with the launches.
     """
-    session = _Session(orders, seed, finite, steps, alike)
+    session = _Session(orders, seed, finite, steps, on, alike)
     with _hooked(session.look_and_launch), session.arrays_unset():
         yield session.report
 
@@ -70,11 +79,14 @@ def _hooked(hook):
 
 
 class _Session:
-    def __init__(self, orders, seed, finite, steps, alike=None):
-        for name, value in (("orders", orders), ("steps", steps)):
+    def __init__(self, orders, seed, finite, steps, on, alike=None):
+        for name, value in (("orders", orders), ("steps", 1 if steps is None else steps)):
             if not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name} is a whole number from 1, not {value!r}")
-        self.options = (orders, seed & (2**64 - 1), steps, finite)
+        if on not in WHERE:
+            raise ValueError(f"on is 'cpu' or 'gpu', not {on!r}")
+        self.options = (orders, seed & (2**64 - 1), 0 if steps is None else steps, finite)
+        self.on = WHERE[on]
         self.alike = alike
         self.report = Report()
         self.counts: dict[tuple, int] = {}
@@ -127,6 +139,7 @@ class _Session:
                 steps,
                 finite,
                 [self.is_unset(v) for v in values],
+                self.on,
             )
         finally:
             _runtime.set_launch_hook(before)
@@ -143,6 +156,7 @@ class _Session:
             steps=found["steps"],
             complete=not found["cut"],
             fault=found["fault"] or "",
+            device=found["device"],
         )
         self.report.launches.append(launch)
         return launch

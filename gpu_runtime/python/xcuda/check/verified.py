@@ -12,7 +12,7 @@ import numpy as np
 from xcuda import _runtime
 from xcuda.check.accesses import _only_kernels, traced
 from xcuda.check.copies import host_copies
-from xcuda.check.session import ORDERS, STEPS, _hooked, _Looked
+from xcuda.check.session import ORDERS, _hooked, _Looked
 from xcuda.check.shown import value_text
 
 # What makes a right result one of luck.
@@ -142,7 +142,7 @@ def _history(run, name, index) -> str:
 def _cause(callee, values) -> str:
     """The first finding of a run in several orders that makes results a matter of chance."""
     copies = tuple(host_copies(values))
-    found = _runtime.check_launch(callee, copies, ORDERS, 0, STEPS, False, [False] * len(copies))
+    found = _runtime.check_launch(callee, copies, ORDERS, 0, 0, False, [False] * len(copies))
     findings = [f for f in found["findings"] if f["rule"] in _CAUSES]
     if not findings:
         return ""

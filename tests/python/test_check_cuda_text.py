@@ -1,0 +1,144 @@
+"""The text that checks a kernel on a GPU: compiled for GPUs that are not here, and run on the host, a thread of the system
+for each of its threads, over the fake driver: from the launch that is looked at to the report.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+
+import host_cuda
+import host_gpu
+import numpy as np
+import pytest
+from checked import PAIRS
+from fake_cuda import driver, need_nvrtc, on_fake
+from xcuda import _runtime
+from xcuda import core as cuda
+from xcuda.check.copies import host_copies
+
+TARGETS = ("sm_80", "sm_90", "sm_120")
+ON_HOST = (
+    "races: neighbour",  # shared memory, a barrier
+    "races: last block",  # a fence, atomics, another block
+    "races: overlapping arguments",
+    "races: scatter",  # one write too many
+    "races: flag",  # all write the same
+    "races: beside atomics",
+    "warps: half a warp",  # masks
+    "barriers: left before",
+    "barriers: two of them",  # what a GPU takes for one
+    "barriers: unguarded",
+    "unset: half filled",
+    "unset: local",
+    "unset: device bytes",
+    "numbers: division",
+)
+COMPILED = (
+    "races: last block",
+    "races: whole grid",
+    "races: overlapping arguments",
+    "warps: half a warp",
+    "warps: shuffles",
+    "barriers: turns",
+    "unset: local",
+    "unset: device bytes",
+    "numbers: overflow",
+)
+
+
+class Seen(Exception):
+    pass
+
+
+def call_of(pair, twin):
+    """What a launch's hook is given: the kernel, or kernel[grid, block], and a value for each parameter."""
+    seen = []
+
+    def look(callee, values):
+        seen.append((callee, tuple(host_copies(values))))
+        raise Seen
+
+    before = _runtime.set_launch_hook(look)
+    try:
+        callee, arguments = pair.call(twin)
+        with pytest.raises(Seen):
+            callee(*arguments)
+    finally:
+        _runtime.set_launch_hook(before)
+    return seen[0]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", COMPILED)
+def test_it_compiles_for_each_architecture(name, target):
+    need_nvrtc()
+    made = _runtime.check_compile_for(*call_of(PAIRS[name], twin=True), target)
+    assert made["bytes"] > 1000 and made["registers"] <= 64  # a block of 1024 threads has that many each
+
+
+def looked_at_on_the_host(pair, twin, **options):
+    """The report of a check on a GPU whose launches the host's threads run."""
+    text = _runtime.check_compile_for(*call_of(pair, twin), "sm_90")
+    failed = []
+
+    def launched(_kernel, grid, block, parameters):
+        try:
+            host_gpu.run(
+                text["full_text"], text["entry"], grid, block, ctypes.addressof(parameters), len(parameters)
+            )
+        except BaseException as error:  # on the fake driver's thread
+            failed.append(error)
+
+    with cuda.checking(on="gpu", **options) as report, contextlib.suppress(IndexError):
+        check = _runtime.set_launch_hook(None)
+
+        def look(callee, values):
+            driver.on_launch(launched)
+            try:
+                check(callee, values)
+            finally:
+                driver.on_launch(lambda *_: None)  # the launch itself computes nothing
+
+        callee, arguments = pair.call(twin)
+        _runtime.set_launch_hook(look)
+        callee(*arguments)
+    assert not failed, failed
+    return report
+
+
+@pytest.mark.parametrize("name", ON_HOST)
+@on_fake()
+def test_mistakes_are_found_and_clean_twins_are_left_in_peace(name):
+    need_nvrtc()
+    host_cuda.need_compiler()
+    pair = PAIRS[name]
+    found = looked_at_on_the_host(pair, twin=False)
+    assert {f.rule for f in found} == {pair.rule}, found
+    assert pair.line in {line for f in found for line in (f.line, f.other_line)}, found
+    assert "looked at on cuda:0" in found.head
+    found = looked_at_on_the_host(pair, twin=True)
+    assert len(found) == 0 and found.launches[0].complete and found.launches[0].orders == 3, found
+
+
+@cuda.kernel
+def doubled(out, x):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = 2 * x[i]
+
+
+@on_fake("memory=0x2000000")
+def test_arrays_too_large_for_their_shadow_are_looked_at_in_part():
+    need_nvrtc()
+    report = cuda.check(doubled, np.zeros(500_000), np.zeros(500_000), on="gpu")
+    assert not report.launches[0].complete and any("looked at in part" in note for note in report.notes)
+    assert cuda.Device().memory()["used"] == 0  # all of it has been given back
+
+
+@on_fake()
+def test_a_grid_without_blocks_and_arrays_without_elements():
+    need_nvrtc()
+    report = cuda.check(doubled, np.zeros(0), np.zeros(0), on="gpu")
+    assert len(report) == 0 and report.launches[0].steps == 0
+    assert len(cuda.check(doubled[1, 32], np.zeros(0), np.zeros(0), on="gpu")) == 0
