@@ -20,19 +20,15 @@ class SparedHostMemory {
 public:
     explicit SparedHostMemory(std::span<const std::byte> arguments) {
         if (counting.load(std::memory_order_relaxed)) [[unlikely]]
-            spared_ = looked_ = names_host_memory(arguments);
+            spared_ = names_host_memory(arguments);
     }
-    ~SparedHostMemory() {
-        if (looked_) [[unlikely]]
-            spared_ = false;
-    }
+    ~SparedHostMemory() { spared_ = false; }
     SparedHostMemory(const SparedHostMemory&) = delete;
     SparedHostMemory& operator=(const SparedHostMemory&) = delete;
     static bool spared() { return spared_; }
 
 private:
     static bool names_host_memory(std::span<const std::byte> arguments);
-    bool looked_ = false;  // a thread's own variable costs a call
     static inline constinit thread_local bool spared_ = false;
 };
 
