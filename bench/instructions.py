@@ -61,10 +61,12 @@ def counts(script, way, times, folder):
     library, file = str(driver()), Path(folder) / "counts"
     env = os.environ | {"XCUDA_DRIVER": library, "XCUDA_CUPTI": library, "XCUDA_DEVICE": "cuda:0"}
     env |= {"PYTHONHASHSEED": "0", "FAKE_CUDA": "idle=1"}
+    python = [sys.executable, script, way]
+    if times < FEW:  # the compile cache is to be filled
+        subprocess.run([*python, str(times)], env=env, check=True)
+        return None
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={file}", f"--toggle-collect={ENTRIES}"]
-    done = subprocess.run(
-        [*command, sys.executable, script, way, str(times)], env=env, capture_output=True, text=True
-    )
+    done = subprocess.run([*command, *python, str(times)], env=env, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr[-2000:])
     return read(file)
@@ -102,7 +104,7 @@ def read(file):
 def counted(script, way):
     """(instructions, allocations, {function: instructions}) of one turn of the loop."""
     with tempfile.TemporaryDirectory() as folder:
-        counts(script, way, 1, folder)  # fills the compile cache
+        counts(script, way, 1, folder)
         few, many = (counts(script, way, times, folder) for times in (FEW, MANY))
     turns = MANY - FEW
     own = {name: (count - few[2].get(name, 0)) / turns for name, count in many[2].items()}

@@ -92,7 +92,8 @@ inline Key key(const Argument& a) {
 inline bool matches(const Signature& signature, std::span<const Argument> arguments) {
     if (signature.size() != arguments.size()) return false;
     for (std::size_t i = 0; i < arguments.size(); ++i)
-        if (signature[i] != (arguments[i].known_key ? arguments[i].known_key : key(arguments[i]))) return false;
+        if (signature[i] != (arguments[i].known_key ? arguments[i].known_key : key(arguments[i])))
+            return false;
     return true;
 }
 XCUDA_API Signature signature(std::span<const Argument> arguments);

@@ -3,6 +3,7 @@
 import ast
 import copy
 import copyreg
+import difflib
 import functools
 import inspect
 import types
@@ -181,6 +182,8 @@ def _made(function, signature, options):
         begin_annotated(made, function)
     return made
 
+
+INSPECTED = ("cpp", "ir", "ptx", "asm")
 
 # What About.options holds, in its order.
 OPTION_NAMES = (
@@ -389,6 +392,45 @@ class About(NumbaNames):
     def inspect_ir(self):
         """The typed program of the last launch, close to Python."""
         return _runtime.ir_text(self.kernel)
+
+    def inspect(self, what="cpp", signature=None, target=None):
+        """One of the kernel's texts: "ir", the typed program of the last launch; "cpp", what is compiled; "ptx"; "asm",
+        the machine code of the device that it was compiled for (SASS on a GPU).
+
+        signature: of the version with these types; None: the last one that was compiled. target: "sm_90" and the like,
+        for "cpp" and "ptx", where no such GPU need be.
+        """
+        if what not in INSPECTED:
+            near = difflib.get_close_matches(str(what), INSPECTED, 1)
+            hint = f"did you mean {near[0]!r}?" if near else "there are " + ", ".join(map(repr, INSPECTED))
+            raise ValueError(f"inspect() knows no text {what!r}; {hint}")
+        if target is not None and what not in ("cpp", "ptx"):
+            raise ValueError(f"inspect({what!r}) is of the device that it was compiled for: leave target out")
+        if what == "ir":
+            if signature is not None:
+                raise ValueError("inspect('ir') is of the last launch: leave signature out")
+            return self.inspect_ir()
+        if signature is None:
+            if not self.specialisations:
+                name = self.py_func.__name__
+                raise ValueError(f"{name} has not been compiled yet: call it, or name the signature")
+            signature = self.specialisations[-1]["signature"]
+        if what == "ptx":
+            return self.inspect_asm(signature, target)
+        types = types_from(signature)
+        if target is not None:
+            return _runtime.compile_for(self.kernel, types, target, None)["text"]
+        if self._version(types) is None:
+            self.compile(signature)
+        at = self._version(types)
+        return self.specialisations[at]["text"] if what == "cpp" else _runtime.assembly_text(self.kernel, at)
+
+    def _version(self, types):
+        """The number of the last compiled version for these types; None where there is none."""
+        for at, version in reversed(list(enumerate(self.specialisations))):
+            if types_from(version["signature"]) == types:
+                return at
+        return None
 
     def getdoc(self):
         """What `kernel?` shows: the docstring, the compiled versions and the last launch."""
