@@ -181,7 +181,7 @@ void Lowering::augmented(const Node& node) {
                              node.place);
     if (target.kind != "Name") return assign_target(target, {});
     const std::vector<Value> sides = operands({&target, &node.one("value")});
-    if (sides[0].is_indexed()) return fill(sides[0], sides[1], node.place, *op);  // row += x
+    if (sides[0].is_indexed()) return fill(sides[0], sides[1], node.place, op);  // row += x
     if (sides[0].is_tuple() || sides[1].is_tuple())
         return assign_target(target, tuple_arithmetic(*op, sides[0], sides[1], node.place));
     const ExprP result = arithmetic(*op, number(sides[0], target.place),

@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SHOTS = Path(os.environ.get("XCUDA_SCREENSHOTS", ROOT / "build" / "browser"))
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
+START = 150  # seconds that a loaded machine may take for it
+
 # No news, no update checks, nothing of the user's own settings.
 OPTIONS = [
     "--no-browser",
@@ -72,12 +74,13 @@ def server(tmp_path_factory):
     process = subprocess.Popen(command, env=env, stdout=log, stderr=subprocess.STDOUT, cwd=home)
     address = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(300):
+        patience = time.monotonic() + START
+        while True:
             try:
                 urllib.request.urlopen(f"{address}/api/status", timeout=5).read()
                 break
             except (urllib.error.URLError, ConnectionError, TimeoutError):
-                assert process.poll() is None, (home / "log").read_text()
+                assert process.poll() is None and time.monotonic() < patience, (home / "log").read_text()
                 time.sleep(0.1)
         yield address, notebooks
     finally:

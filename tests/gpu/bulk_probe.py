@@ -259,10 +259,6 @@ def compiled(text, entry):
     return cubin
 
 
-class TensorMap(ctypes.Structure):
-    _fields_ = [("words", ctypes.c_uint64 * 16)]
-
-
 def encoded(cuda, array, rows):
     """Boxes of rows x 128 bytes, swizzled; the memory begins at a multiple of 64."""
     size = array.dtype.itemsize

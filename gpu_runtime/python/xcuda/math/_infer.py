@@ -48,7 +48,6 @@ VALUES = frozenset(
     )
 )
 WRITES = frozenset(("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "random.shuffle"))
-STATIC = frozenset(("ndim", "result_type", "can_cast", "iscomplexobj", "isrealobj", "common_type"))
 _REDUCTIONS = frozenset(
     (
         *("sum", "prod", "max", "min", "amax", "amin", "all", "any", "mean", "var", "std", "ptp", "median"),

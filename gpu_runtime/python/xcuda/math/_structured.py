@@ -103,20 +103,21 @@ def fast_product(a, b):
 # -- solutions ---------------------------------------------------------------------------------------
 
 
-def _prepared(a, b):
-    """Checked as numpy.linalg.solve checks them: (stack of a, stack of columns, is b a vector, the lengths before)."""
+def _checked(a, b):
+    """As numpy.linalg.solve checks them: (the dtype to work in, b's columns, is b a vector)."""
     checked.expect_square(a)
     kind = checked.working_dtype(a, b)
     vector = b.ndim == 1
     columns = b[:, None] if vector else b
     if columns.shape[-2] != a.shape[-1]:
         raise ValueError(f"solve: {a.shape[-1]} columns don't meet {columns.shape[-2]} rows")
+    return kind, columns, vector
+
+
+def _prepared(a, b):
+    """(stack of a, stack of b's columns, is b a vector)."""
+    kind, columns, vector = _checked(a, b)
     return stack_of(a, kind)[0], stack_of(columns, kind)[0], vector
-
-
-def solve_general(a, b):
-    """By LU."""
-    return numeric.linalg.solve(a, b)
 
 
 def cholesky_solve(a, b):
@@ -128,8 +129,7 @@ def cholesky_solve(a, b):
 
 def refined_solve(a, b):
     """LU in float32, then refinement by residuals in float64 (Wilkinson): float64's accuracy or an error."""
-    stack, columns, vector = _prepared(a, b)
-    del stack, columns, vector
+    _checked(a, b)
     single = a.astype(numpy.float32)
     limit = float(numpy.finfo(numpy.float64).eps) * math.sqrt(a.shape[0])
     norm = float(abs(a).sum(axis=1).max())

@@ -8,7 +8,7 @@ import operator
 
 import numpy
 
-from ._capture import VIEWS, Capture, Respecialise, current, is_array, roots_of
+from ._capture import VIEWS, Capture, Respecialise, is_array, roots_of
 from ._errors import refused
 from ._graph import Node
 
@@ -462,8 +462,3 @@ def has_symbols(*trees):
         if isinstance(tree, dict) and has_symbols(*tree.values()):
             return True
     return False
-
-
-def capturing():
-    """The capture under way, if any."""
-    return current()

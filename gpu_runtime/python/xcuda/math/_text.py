@@ -83,8 +83,3 @@ def _constant(value, names, depth):
     if isinstance(value, numpy.generic):
         return repr(value.item())
     return repr(value)
-
-
-def shown_spec(spec):
-    """ "float64 (3, 4)"."""
-    return f"{spec.dtype} {spec.shape}"
