@@ -279,7 +279,14 @@ class ndarray(_runtime.NumericBase):
         """A copy with memory of its own."""
         made = _plain_copy(self)
         made._scalar = self._scalar
-        return made if order == "K" else _in_order(made, order, self)
+        if order == "A":
+            order = "F" if self._f_contiguous and not self._c_contiguous else "C"
+        if order == "C" and not made._c_contiguous or order == "F" and not made._f_contiguous:
+            from ._creation import empty
+
+            made = empty(self.shape, self.dtype, order)
+            made[...] = self
+        return made
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True, *, device=None):
         """The values as another dtype."""
@@ -320,7 +327,7 @@ class ndarray(_runtime.NumericBase):
             _casts[self.dtype, asked] = how
         made = _apply("astype", *how, (source,))
         made._scalar = self._scalar
-        return made if order == "K" else _in_order(made, order, self)
+        return made if order == "K" else made.copy(order)
 
     def fill(self, value):
         """Every element becomes the number."""
@@ -407,19 +414,6 @@ _casts = {}  # (dtype, dtype as asked for) -> their names, which NumPy makes ane
 def _plain_copy(a):
     name = name_of(a.dtype)
     return _apply("copy", [name], name, (a,))
-
-
-def _in_order(made, order, source):
-    """A fresh array's elements in C or Fortran order; "A": Fortran order where the source has it alone."""
-    if order == "A":
-        order = "F" if source._f_contiguous and not source._c_contiguous else "C"
-    if made._c_contiguous if order == "C" else made._f_contiguous:
-        return made
-    from ._creation import empty
-
-    ordered = empty(made.shape, made.dtype, order)
-    ordered[...] = made
-    return ordered
 
 
 def _shown(a):
