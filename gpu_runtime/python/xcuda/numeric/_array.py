@@ -282,9 +282,7 @@ class ndarray(_runtime.NumericBase):
         if order == "A":
             order = "F" if self._f_contiguous and not self._c_contiguous else "C"
         if order == "C" and not made._c_contiguous or order == "F" and not made._f_contiguous:
-            from ._creation import empty
-
-            made = empty(self.shape, self.dtype, order)
+            made = TABLE["empty"].function(self.shape, self.dtype, order)
             made[...] = self
         return made
 
