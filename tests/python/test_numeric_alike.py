@@ -190,6 +190,32 @@ KINDS = {
         "class A:\n    __array__ = lambda self, dtype=None, copy=None: self.np.arange(3)\nA.np = np\n"
         "[np.array(A()), np.asarray(A()) + 1, np.bincount(A()), np.add(A(), 1)]",
     ],
+    "numbers that do not fit are told before results' dtypes": [
+        "np.add(np.zeros(3, 'u2'), -1, out=np.zeros(3, bool))",
+        "np.add(np.zeros((4, 6), 'u2'), -1, out=np.zeros((0, 3), bool))",
+        "np.add(np.zeros(3, 'u2'), 1, out=np.zeros(3, bool))",
+        "np.less(np.zeros(3, 'u2'), -1, out=np.zeros(3, 'u1'))",
+    ],
+    "squares of truth values": [
+        "np.array([True, False]) ** 2",
+        "np.array([True]) ** 3",
+        "np.array(True) ** 2",
+    ],
+    "differences of close integers are not theirs": [
+        "np.isclose(np.array([True, False]), np.array([True, True]))",
+        "np.isclose(np.array([0, 255], 'u1'), np.array([255, 254], 'u1'), atol=2, rtol=0)",
+        "np.isclose(np.array([-128], 'i1'), np.array([127], 'i1'), atol=2, rtol=0)",
+        "np.allclose(np.array([1, 2]), 1)",
+    ],
+    "averages of nothing": [
+        "np.average(np.zeros((4, 0, 3)), axis=0)",
+        "np.average(np.zeros((2, 0)), axis=1)",
+    ],
+    "real parts of broadcast numbers, cast": [
+        "np.broadcast_to(np.arange(6) * 1j, (2, 6)).astype('f2').strides",
+        "np.broadcast_to(np.arange(6) * (1 + 1j), (2, 1, 6)).astype('u1')",
+        "np.broadcast_to(np.arange(6) * 1j, (2, 6)).astype(float)",
+    ],
     "dtype= with Python's numbers": ["np.add(1.0, 2, dtype='f4')", "np.add(1, True, dtype=object)"],
     "ravel shares memory only where the elements lie side by side": [
         "x = np.arange(10)[::-1]\nr = x.ravel()\nx += 5\n[x, r]",

@@ -6,6 +6,7 @@ import warnings
 import numpy
 import pytest
 import xcuda.numeric as np
+from xcuda import _runtime
 
 SHAPES = [
     (1,),
@@ -201,3 +202,97 @@ class np_silent:
 
     def __exit__(self, *exception):
         np.config.fallback = "warn"
+
+
+def launches(program):
+    """How many kernels a program's results take, and the results."""
+    np.flush()
+    before = _runtime.numeric_counts()[0]
+    made = program()
+    np.flush()
+    return _runtime.numeric_counts()[0] - before, made
+
+
+@pytest.fixture
+def by_kernels(monkeypatch):
+    monkeypatch.setattr(np.config, "host_elements", 0)
+
+
+@pytest.mark.parametrize("shape", [(60_000,), (300, 400)])
+def test_a_fold_asked_for_again_is_computed_once(by_kernels, shape):
+    h = values(shape, "float64")
+
+    def apart():
+        return np.array(h).sum(), (np.array(h) + 1).sum()
+
+    def together():
+        x = np.array(h) + 1
+        return x.sum(), x.mean(), x.sum(keepdims=True), x.mean(keepdims=True), np.add.reduce(x, axis=None)
+
+    one, _ = launches(lambda: (np.array(h) + 1).sum())
+    many, made = launches(together)
+    two, _ = launches(apart)
+    assert two == 2 * one  # folds of different elements are apart
+    assert many <= one + 2  # what is made of the sum: a kernel a shape
+    for found, theirs in zip(made, ((h + 1).sum(), (h + 1).mean()) * 2, strict=False):
+        same(found.reshape(()), theirs)
+
+
+def test_a_variance_folds_the_sum_of_the_mean(by_kernels):
+    h = values((60_000,), "float64")
+    mean, _ = launches(lambda: np.array(h).mean())
+    both, (middle, spread) = launches(lambda: (lambda x: (x.mean(), x.std()))(np.array(h)))
+    alone, _ = launches(lambda: np.array(h).std())
+    assert both <= alone + 1
+    assert alone > mean
+    same(middle, h.mean())
+    same(spread, h.std())
+
+
+def test_folds_that_share_their_elements_are_arrays_of_their_own(by_kernels):
+    h = values((30, 40), "float64")
+    x = np.array(h) * 2
+    a, b, c = x.sum(0), x.sum(0), x.sum(0, keepdims=True)
+    a += 1
+    b[3] = 7
+    e = x.sum(0)
+    x[...] = 0
+    d = x.sum(0)
+    theirs = (h * 2).sum(0)
+    other = theirs.copy()
+    other[3] = 7
+    same(a, theirs + 1)
+    same(b, other)
+    same(c, theirs[None])
+    same(e, theirs)
+    same(d, theirs * 0)
+
+
+@pytest.mark.parametrize("shape", [(1, 5, 1, 6), (5, 6), (1, 1), (3, 1, 4)])
+def test_a_fold_is_seen_again_with_and_without_its_axes(by_kernels, shape):
+    h = values(shape, "float64")
+    for axis in range(len(shape)):
+        x = np.array(h).T.T + 1
+        kept, gone, again = x.sum(axis, keepdims=True), x.sum(axis), x.sum(axis, keepdims=True)
+        same(kept, (h + 1).sum(axis, keepdims=True))
+        same(gone, (h + 1).sum(axis))
+        same(again, (h + 1).sum(axis, keepdims=True))
+        x = np.array(h).T + 1
+        gone, kept = x.sum(axis), x.sum(axis, keepdims=True)
+        same(kept, (h.T + 1).sum(axis, keepdims=True))
+        same(gone, (h.T + 1).sum(axis))
+
+
+def test_what_is_written_between_two_folds_is_seen(by_kernels):
+    h = values((500,), "float64")
+    x = np.array(h)
+    first = x.sum()
+    x[0] = 1000
+    second = x.sum()
+    x += 1
+    third = x.sum()
+    g = h.copy()
+    g[0] = 1000
+    same(first, h.sum())
+    same(second, g.sum())
+    same(third, (g + 1).sum())

@@ -186,3 +186,39 @@ def test_native_ufuncs_are_most():
     assert len(names & set(NAMES)) >= 65
     assert {"add", "sin", "logaddexp", "isnan"} <= names
     assert TABLE["add"].function is np.add
+
+
+PARTS = [
+    0.0,
+    -0.0,
+    1.5,
+    -2.75,
+    1e-310,
+    5e-324,
+    -1e-45,
+    1e308,
+    65504.0,
+    1e-7,
+    numpy.inf,
+    -numpy.inf,
+    numpy.nan,
+]
+
+
+@pytest.mark.parametrize("elements", [0, 512])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "bool"])
+@pytest.mark.parametrize("name", ["frexp", "modf"])
+def test_parts_of_numbers_are_numpys_without_the_host(name, dtype, elements, monkeypatch):
+    monkeypatch.setattr(np.config, "_fallback", "error")
+    monkeypatch.setattr(np.config, "host_elements", elements)
+    with numpy.errstate(all="ignore"):
+        x = numpy.array(PARTS if "float" in dtype else [0, 1, 5, 100], "float64").astype(dtype)
+    expected, found = reference(name, x), getattr(np, name)(np.array(x))
+    for theirs, ours in zip(expected, found, strict=True):
+        assert ours.dtype == theirs.dtype
+        numpy.testing.assert_array_equal(ours.get(), theirs)
+        if theirs.dtype.kind == "f":
+            numpy.testing.assert_array_equal(numpy.signbit(ours.get()), numpy.signbit(theirs))
+    given = np.zeros(x.shape, expected[1].dtype)
+    assert getattr(np, name)(np.array(x), None, given)[1] is given
+    numpy.testing.assert_array_equal(given.get(), expected[1])

@@ -10,6 +10,7 @@ from xcuda.core.devices import Device
 from xcuda.core.dtypes import name_of
 
 from . import _dtypes
+from ._flags import Flags, Flat
 from ._placed import placed
 from ._registry import TABLE, NotHeldError, native
 from ._shapes import is_integer
@@ -222,8 +223,6 @@ class ndarray(_runtime.NumericBase):
     @property
     def flags(self):
         """NumPy's flags of its memory."""
-        from ._flags import Flags
-
         return Flags(self)
 
     @property
@@ -234,8 +233,6 @@ class ndarray(_runtime.NumericBase):
     @property
     def flat(self):
         """The elements in C order, one by one or by index."""
-        from ._flags import Flat
-
         return Flat(self)
 
     @flat.setter
@@ -278,9 +275,12 @@ class ndarray(_runtime.NumericBase):
 
     def copy(self, order="C"):
         """A copy with memory of its own."""
-        made = _plain_copy(self)
+        made, order = _plain_copy(self), _settled(order, self)
         made._scalar = self._scalar
-        return made if order == "K" else _in_order(made, order, self)
+        if order == "C" and not made._c_contiguous or order == "F" and not made._f_contiguous:
+            made = TABLE["empty"].function(self.shape, self.dtype, order)
+            made[...] = self
+        return made
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True, *, device=None):
         """The values as another dtype."""
@@ -321,7 +321,7 @@ class ndarray(_runtime.NumericBase):
             _casts[self.dtype, asked] = how
         made = _apply("astype", *how, (source,))
         made._scalar = self._scalar
-        return made if order == "K" else _in_order(made, order, self)
+        return made if order == "K" else made.copy(_settled(order, self))
 
     def fill(self, value):
         """Every element becomes the number."""
@@ -405,22 +405,13 @@ def _lose_imaginary():
 _casts = {}  # (dtype, dtype as asked for) -> their names, which NumPy makes anew each time; no casts that warn
 
 
+def _settled(order, a):
+    return order if order != "A" else "F" if a._f_contiguous and not a._c_contiguous else "C"
+
+
 def _plain_copy(a):
     name = name_of(a.dtype)
     return _apply("copy", [name], name, (a,))
-
-
-def _in_order(made, order, source):
-    """A fresh array's elements in C or Fortran order; "A": Fortran order where the source has it alone."""
-    if order == "A":
-        order = "F" if source._f_contiguous and not source._c_contiguous else "C"
-    if made._c_contiguous if order == "C" else made._f_contiguous:
-        return made
-    from ._creation import empty
-
-    ordered = empty(made.shape, made.dtype, order)
-    ordered[...] = made
-    return ordered
 
 
 # -- making arrays -----------------------------------------------------------------------------------
