@@ -400,8 +400,8 @@ struct xc_tile_flow_now {
     }
 };
 // As CUDA's, each lane its own sums, straight from memory: of ROWS rows and N columns a warp, DOWN of them one under the other.
-template <int ROWS, int DOWN, int N, int K, int AXES_A, int DXA, int DYA, bool TA, int AXES_B, int DXB, int DYB,
-          bool TB>
+template <int ROWS, int DOWN, int N, int K, int AXES_A, int DXA, int DYA, bool TA, int AXES_B, int DXB,
+          int DYB, bool TB>
 struct xc_tile_take_now {
     const xc_tensor_map &map_a, &map_b;
     template <class T, class C>
@@ -433,8 +433,8 @@ struct xc_tile_flow_take {
     }
 };
 // What sm_100's sums in tensor memory are (prelude_tensors.hpp), in its lanes' registers at once.
-template <int KIND, int M, int N, int K, int ROWS, int DOWN, int COLUMNS, int AXES_A, int DXA, int DYA, bool TA,
-          int AXES_B, int DXB, int DYB, bool TB>
+template <int KIND, int M, int N, int K, int ROWS, int DOWN, int COLUMNS, int AXES_A, int DXA, int DYA,
+          bool TA, int AXES_B, int DXB, int DYB, bool TB>
 struct xc_tile_tensor_now {
     const xc_tensor_map &map_a, &map_b;
     template <class C, class T>

@@ -3,9 +3,10 @@
 // lanes, while the next tile is summed in other columns. The numbers FORM, LIES_A and LIES_B are tiles/tensor_memory.hpp's.
 #ifdef XC_CUDA
 #ifdef __CUDA_ARCH_FEAT_SM100_ALL
-#define XC_TILE_TENSOR_STEP(NAME)                                                                     \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %4, 0;\ntcgen05.mma.cta_group::1.kind::" NAME      \
-                 " [%0], %1, %2, %3, p;\n}\n" ::"r"(sum), "l"(a), "l"(b), "r"(form), "r"((u32)adds) \
+#define XC_TILE_TENSOR_STEP(NAME)                                                                \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %4, 0;\ntcgen05.mma.cta_group::1.kind::" NAME \
+                 " [%0], %1, %2, %3, p;\n}\n" ::"r"(sum),                                        \
+                 "l"(a), "l"(b), "r"(form), "r"((u32)adds)                                       \
                  : "memory")
 // KIND as in tiles/instructions.cpp: f16, bf16, s8, u8, e4m3, e5m2, TF32. adds: to what lies there.
 template <int KIND>
@@ -49,8 +50,8 @@ XC_DEVICE void xc_tile_tensor_load(u32* w, u32 from) {
     else if constexpr (EIGHTS == 2)
         XC_TILE_TENSOR_LOAD(2, 8, "%0, %1, %2, %3, %4, %5, %6, %7", 8);
     else if constexpr (EIGHTS == 4)
-        XC_TILE_TENSOR_LOAD(
-            4, 16, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15", 16);
+        XC_TILE_TENSOR_LOAD(4, 16, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15",
+                            16);
     else
         XC_TILE_TENSOR_LOAD(
             8, 32,
@@ -113,7 +114,8 @@ XC_DEVICE void xc_tile_tensor_mma(const T* a, const T* b, u64* gates, u64* sums,
             for (int up = 0; up < M; up += rows) {
                 const T* const x =
                     TA ? of_a + up * RA + k * line : of_a + k / line * RA * line + up * line + k % line;
-                xc_tile_tensor_step<KIND>(sum + up / rows * N, lies(x, LIES_A), y, FORM, n != begin || k != 0);
+                xc_tile_tensor_step<KIND>(sum + up / rows * N, lies(x, LIES_A), y, FORM,
+                                          n != begin || k != 0);
             }
         }
         xc_tile_tensor_tell(gates + STAGES + stage);

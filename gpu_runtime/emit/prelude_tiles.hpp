@@ -286,7 +286,8 @@ XC_DEVICE void xc_tile_step(f32* d, const u32* a, const u32* b) {
 #pragma unroll
     for (int h = 0; h < 2; ++h)
         asm volatile(
-            "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+            "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, "
+            "%3};"
             : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
             : "r"(a[2 * h]), "r"(a[2 * h + 1]), "r"(b[h]));
 #endif
@@ -304,9 +305,9 @@ XC_DEVICE void xc_tile_step(i32* d, const u32* a, const u32* b) {
         XC_TILE_ASM(XC_TILE_STEP("m16n8k32", "s32", "u8"));
 #undef XC_TILE_ASM
 #elif __CUDA_ARCH__ >= 750  // eight rows and half the depth at a time
-#define XC_TILE_ASM(IN)                                                                                      \
+#define XC_TILE_ASM(IN)                                                                                   \
     asm volatile("mma.sync.aligned.m8n8k16.row.col.s32." IN "." IN ".s32 {%0, %1}, {%2}, {%3}, {%0, %1};" \
-                 : "+r"(d[2 * up]), "+r"(d[2 * up + 1])                                                      \
+                 : "+r"(d[2 * up]), "+r"(d[2 * up + 1])                                                   \
                  : "r"(a[2 * h + up]), "r"(b[h]))
 #pragma unroll
     for (int h = 0; h < 2; ++h)

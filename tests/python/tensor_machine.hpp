@@ -353,19 +353,26 @@ static void host_meet(int which, unsigned count) {
 }
 static void __syncthreads() { host_meet(0, blockDim.x); }
 static void host_meet_some(unsigned count) { host_meet(1, count); }
-static unsigned host_exchange(unsigned value, unsigned from) {
+// What each lane of the warp gives, when all have.
+struct Given {
+    unsigned word[32][4];
+};
+static const Given& host_gather(unsigned a, unsigned b = 0, unsigned c = 0, unsigned d = 0) {
     machine::Warp& w = machine::warps[machine::current / 32];
-    static unsigned given[64][2][32];  // by warp and round: a lane may be one ahead
-    const unsigned round = w.round, lane = machine::current % 32;
-    given[machine::current / 32][round & 1][lane] = value;
+    static Given given[64][2];  // by warp and round: a lane may be one ahead
+    const unsigned round = w.round;
+    Given& here = given[machine::current / 32][round & 1];
+    const unsigned words[] = {a, b, c, d};
+    memcpy(here.word[machine::current % 32], words, sizeof words);
     ++w.arrived;
     machine::moved = true;
     machine::wait("the others of its warp", [&] {
         if (w.round == round && w.arrived == 32) w.arrived = 0, ++w.round;
         return w.round != round;
     });
-    return given[machine::current / 32][round & 1][from % 32];
+    return here;
 }
+static unsigned host_exchange(unsigned value, unsigned from) { return host_gather(value).word[from % 32][0]; }
 static void __syncwarp() { host_exchange(0, 0); }
 static unsigned __shfl_xor_sync(unsigned, unsigned value, int mask) {
     return host_exchange(value, machine::current % 32 ^ (unsigned)mask);
@@ -422,6 +429,47 @@ static void host_loaded() {
     host_exchange(0, 0);
     for (const auto& load : machine::threads[machine::current].loads) load();
     machine::threads[machine::current].loads.clear();
+}
+// 9.7.14: fragments of a warp's matrix instructions, which all lanes give and get.
+static float half_at(unsigned word, unsigned i) {
+    _Float16 x;
+    memcpy(&x, (const char*)&word + 2 * i, 2);
+    return x;
+}
+static void host_mma_m16n8k8(float* d0, float* d1, float* d2, float* d3, unsigned a0, unsigned a1,
+                             unsigned b) {
+    const Given g = host_gather(a0, a1, b);
+    float* const d[] = {d0, d1, d2, d3};
+    const unsigned lane = machine::current % 32;
+    for (unsigned e = 0; e < 4; ++e)
+        for (unsigned k = 0; k < 8; ++k)
+            *d[e] += half_at(g.word[lane / 4 * 4 + k / 2][e / 2], k % 2) *
+                     half_at(g.word[(lane % 4 * 2 + e % 2) * 4 + k / 2][2], k % 2);
+}
+template <class Byte>
+static void host_mma_m8n8k16(int* d0, int* d1, unsigned a, unsigned b) {
+    const Given g = host_gather(a, b);
+    int* const d[] = {d0, d1};
+    const unsigned lane = machine::current % 32;
+    for (unsigned e = 0; e < 2; ++e)
+        for (unsigned k = 0; k < 16; ++k) {
+            Byte x, y;
+            memcpy(&x, (const char*)&g.word[lane / 4 * 4 + k / 4][0] + k % 4, 1);
+            memcpy(&y, (const char*)&g.word[(lane % 4 * 2 + e) * 4 + k / 4][1] + k % 4, 1);
+            *d[e] += (int)x * (int)y;
+        }
+}
+// Four matrices of 8 x 8 halves: lane 8 q + r tells where row r of matrix q lies.
+static void host_fetch(bool turned, unsigned* r0, unsigned* r1, unsigned* r2, unsigned* r3, unsigned at) {
+    const Given g = host_gather(at);
+    unsigned* const r[] = {r0, r1, r2, r3};
+    const unsigned lane = machine::current % 32;
+    for (unsigned q = 0; q < 4; ++q)
+        for (unsigned i = 0; i < 2; ++i) {
+            const unsigned row = turned ? lane % 4 * 2 + i : lane / 4,
+                           column = turned ? lane / 4 : lane % 4 * 2 + i;
+            memcpy((char*)r[q] + 2 * i, machine::shared_at(g.word[8 * q + row][0]) + 2 * column, 2);
+        }
 }
 static void host_unknown(const char* text) {
     machine::wrong(std::string("an instruction that is not known: ") + text);

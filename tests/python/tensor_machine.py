@@ -1,5 +1,5 @@
-"""A tile kernel's CUDA text for sm_100a, run on the host by tensor_machine.hpp: what the descriptors, the barriers and the layout
-of tensor memory do, by the PTX ISA's words, where there is no such GPU.
+"""A tile kernel's CUDA text for sm_100a or sm_75, run on the host by tensor_machine.hpp: what descriptors, barriers, fragments and
+the layout of tensor memory do, by the PTX ISA's words, where there is no such GPU.
 
 The text is what NVRTC gets, through the host's preprocessor; each `asm` becomes a call of the machine.
 """
@@ -30,16 +30,20 @@ INSTRUCTIONS = (
     (r"bar\.sync 1, ", "host_meet_some"),
     (r"exit;", "host_exit"),
     (r"max\.NaN\.f32", "host_max"),
+    (r"mma\.sync\.aligned\.m16n8k8\.row\.col\.f32\.f16\.f16\.f32", "host_mma_m16n8k8"),
+    (r"mma\.sync\.aligned\.m8n8k16\.row\.col\.s32\.s8", "host_mma_m8n8k16<signed char>"),
+    (r"mma\.sync\.aligned\.m8n8k16\.row\.col\.s32\.u8", "host_mma_m8n8k16<unsigned char>"),
     (r"fence\.|tcgen05\.fence|tcgen05\.relinquish|setmaxnreg|$", "host_nothing"),
 )
 RUN = """
-extern "C" const char* host_run(const void* arguments, void* fault, unsigned blocks, unsigned count, unsigned seed, int lazy) {
+extern "C" const char* host_run(const void* arguments, void* fault, unsigned across, unsigned down, unsigned count,
+                                unsigned seed, int lazy) {
     machine::fault.clear();
     machine::chance.seed(seed);
-    gridDim = {blocks, 1, 1};
+    gridDim = {across, down, 1};
     blockDim = {count, 1, 1};
-    for (unsigned b = 0; b < blocks && machine::fault.empty(); ++b) {
-        blockIdx = {b, 0, 0};
+    for (unsigned b = 0; b < across * down && machine::fault.empty(); ++b) {
+        blockIdx = {b % across, b / across, 0};
         machine::run_block([&] { ENTRY(*(const ENTRY_arguments*)arguments, (xc_fault*)fault); }, count, lazy != 0);
     }
     return machine::fault.c_str();
@@ -91,6 +95,9 @@ def call_of(inside):
     if load := re.match(r"tcgen05\.ld\.sync\.aligned\.16x256b\.x(\d)\.b32 \{(.*)\}", words):
         assert len(outputs) == 4 * int(load[1]) and load[2] == ", ".join(f"%{i}" for i in range(len(outputs)))
         return f"host_load({inputs[0]}, {{{', '.join(f'&({o})' for o in outputs)}}})"
+    if fetch := re.match(r"ldmatrix\.sync\.aligned\.m8n8\.x4(\.trans)?\.shared", words):
+        turned = "true" if fetch[1] else "false"
+        return f"host_fetch({turned}, {', '.join(f'&({o})' for o in outputs)}, {inputs[0]})"
     for beginning, name in INSTRUCTIONS:
         if re.match(beginning, words, re.DOTALL):
             if name == "host_nothing":
@@ -102,9 +109,12 @@ def call_of(inside):
     return f'host_unknown("{words.splitlines()[0][:60] if words else ""}")'
 
 
-def host_text(full_text, entry):
+def host_text(full_text, entry, target):
     text = re.sub(r"struct f16 \{.*?\n\};", lambda _: HALF, full_text, count=1, flags=re.DOTALL)
-    flags = ["-D__CUDA_ARCH__=1000", "-D__CUDA_ARCH_FEAT_SM100_ALL=1"]
+    number = int(re.search(r"\d+", target)[0])
+    flags = [f"-D__CUDA_ARCH__={number}0"]
+    if target.endswith("a"):
+        flags.append(f"-D__CUDA_ARCH_FEAT_SM{number}_ALL=1")
     text = gathered(re.sub(r"^#line.*$", "", text, flags=re.MULTILINE))
     text = subprocess.run(
         [COMPILER, "-E", "-P", "-w", "-x", "c++", *flags, "-"],
@@ -135,11 +145,11 @@ def gathered(text):
     return re.sub(r"__shared__ __align__\((\d+)\) (\w+) (\w+)\[(\d+)\];", part, text)
 
 
-def library(full_text, entry):
+def library(full_text, entry, target):
     need_compiler()
     folder = Path(tempfile.mkdtemp(prefix="xcuda-machine-"))
     source, made = folder / "kernel.cpp", folder / "kernel.so"
-    source.write_text(host_text(full_text, entry))
+    source.write_text(host_text(full_text, entry, target))
     options = [
         "-std=c++20",
         "-O1",
@@ -170,31 +180,25 @@ def map_words(array, rows):
     return words + [0] * (16 - len(words))
 
 
-def launch(kernel, *arrays, blocks=1, seeds=(0,), lazy=(False, True)):
+def launch(kernel, *arrays, grid=(1, 1), seeds=(0,), lazy=(False, True), target="sm_100a"):
     """Runs the kernel, whose first two arguments are a product's operands, once for each seed and manner; yields after each."""
-    made = kernel.compile(tuple(arrays), target="sm_100a")
-    loaded = library(made["full_text"], made["entry"])
-    give = re.search(r"xc_tile_flow_give<\d+, \d+, (\d+), \d+, -?\d+, -?\d+, \d+, (\d+), ", made["text"])
+    made = kernel.compile(tuple(arrays), target=target)
+    loaded = library(made["full_text"], made["entry"], target)
     words = []
     for a in arrays:
         words += [a.ctypes.data, *a.shape, *(s // a.itemsize for s in a.strides)]
-    words += [0] * (-len(words) % 8)  # maps begin at multiples of 64 bytes
-    for a, rows in zip(arrays[:2], give.groups(), strict=True):
-        words += map_words(a, int(rows))
+    if give := re.search(r"xc_tile_flow_give<\d+, \d+, (\d+), \d+, -?\d+, -?\d+, \d+, (\d+), ", made["text"]):
+        words += [0] * (-len(words) % 8)  # maps begin at multiples of 64 bytes
+        for a, rows in zip(arrays[:2], give.groups(), strict=True):
+            words += map_words(a, int(rows))
     buffer = (ctypes.c_uint64 * (len(words) + 8))()
     shift = -ctypes.addressof(buffer) // 8 % 8
     buffer[shift : shift + len(words)] = [w & (2**64 - 1) for w in words]
+    begin = ctypes.c_void_p(ctypes.addressof(buffer) + 8 * shift)
     for seed in seeds:
         for late in lazy:
             fault = (ctypes.c_char * 256)()
-            said = loaded.host_run(
-                ctypes.c_void_p(ctypes.addressof(buffer) + 8 * shift),
-                fault,
-                blocks,
-                made["block"][0],
-                seed,
-                int(late),
-            ).decode()
+            said = loaded.host_run(begin, fault, *grid, made["block"][0], seed, int(late)).decode()
             assert not said, said
             assert not any(bytes(fault)), "the kernel raised"
             yield

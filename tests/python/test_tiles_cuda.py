@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tensor_machine
 from tile_kernels import compiles, expect_nvrtc
 from xcuda import tiles
 
@@ -81,6 +82,21 @@ def test_smaller_instructions_of_sm_75(function, dtype, into, shape, machine):
     assert f"mma.sync {shape}" in kernel.explain(A, A, C, target="sm_75").plan["instructions"]
     code = machine_code(made)
     assert code is None or machine in code
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int8", "uint8"])
+@pytest.mark.parametrize("function", [product.py_func, turned, by_columns], ids=lambda f: f.__name__)
+def test_the_text_for_sm_75_gives_the_product(function, dtype):
+    """On the machine of tensor_machine.hpp, as no such GPU has run it."""
+    expect_nvrtc()
+    random = np.random.default_rng(7)
+    A, B = (random.integers(0, 5, s).astype(dtype) for s in ((70, 150), (150, 80)))
+    wanted, C = A.astype(int) @ B.astype(int), np.zeros((70, 80), "f4" if dtype == "float16" else "i4")
+    A = A.T.copy() if function is turned else A
+    B = B if function is product.py_func else B.T.copy()
+    kernel = tiles.tile_kernel(function, tile_size=(16, 16), plan={"unit": (64, 64), "threads": 128})
+    for _ in tensor_machine.launch(kernel, A, B, C, grid=(2, 2), lazy=(False,), target="sm_75"):
+        assert np.array_equal(C, wanted)
 
 
 def test_other_types_are_each_threads_own_on_sm_75():

@@ -203,7 +203,7 @@ def test_their_text_gives_epilogues_on_several_blocks():
     bias, C = RANDOM.integers(-9, 9, 136).astype("f"), np.zeros((136, 136), "f2")
     plan = {"products": "tcgen05", "unit": (128, 128)}
     for _ in tensor_machine.launch(
-        tiles.tile_kernel(layer, tile_size=(16, 16), plan=plan), A, B, C, bias, blocks=2
+        tiles.tile_kernel(layer, tile_size=(16, 16), plan=plan), A, B, C, bias, grid=(2, 1)
     ):
         assert np.array_equal(C, np.maximum(wanted + bias, 0))
         C[...] = -99
@@ -251,10 +251,10 @@ def test_the_machine_sees_what_is_wrong(name, monkeypatch):
     plan = {"products": "tcgen05", "unit": (64, 128), "stages": 2}
     whole = tensor_machine.library
 
-    def broken(full_text, entry):
+    def broken(full_text, entry, target):
         text, n = re.subn(pattern, by, full_text)
         assert n >= 1, "nothing was changed"
-        return whole(text, entry)
+        return whole(text, entry, target)
 
     monkeypatch.setattr(tensor_machine, "library", broken)
     kernel = tiles.tile_kernel(product.py_func, tile_size=(16, 16), plan=plan)
