@@ -279,7 +279,8 @@ std::string atomic(Writer& w, const Expr& e) {
     const Atomic& a = std::get<Atomic>(e.payload);
     const Type& array = e.args[0]->type;
     if (a.kind == Atomic::Kind::address) {
-        const std::string at = w.element(*e.args[0], e.args.data() + 1, a.access, Writer::Touch::atomic);
+        const auto touch = w.needs.shadow ? Writer::Touch::none : Writer::Touch::atomic;
+        const std::string at = w.element(*e.args[0], e.args.data() + 1, a.access, touch);
         return array.layout == Layout::bytes ? "(u64)(" + at + ")" : "(u64)(&" + at + ")";
     }
     const bool local = array.space == Space::local, complex = is_complex(e.type.dtype);

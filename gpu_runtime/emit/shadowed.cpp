@@ -17,11 +17,12 @@ std::string set_name(const std::string& array) { return "xc_set_" + array; }
 
 const char* space_word(Space space) { return space == Space::shared ? "XC_SHARED" : "XC_GLOBAL"; }
 
-// Local arrays that a function which stays one is given: what it writes is not seen.
+// Local arrays that a function which stays one is given, or whose address goes somewhere: what is written there is not seen.
 bool given_away(const Function& f, VarId array) {
     bool found = false;
     each_expr(f.body, [&](const Expr& e) {
-        if (e.op != Op::invoke) return;
+        const bool address = e.op == Op::atomic && std::get<Atomic>(e.payload).kind == Atomic::Kind::address;
+        if (e.op != Op::invoke && !address) return;
         for (const ExprP& a : e.args) found |= a->op == Op::var && var_of(*a) == array;
     });
     return found;

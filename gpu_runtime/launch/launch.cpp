@@ -230,7 +230,7 @@ device::Shape written_shape_for(const Lowered& lowered, std::span<const Argument
     return automatic_shape(domain_lengths(lowered, arguments, kernel), device, kernel, lowered.block);
 }
 
-std::optional<Error> Started::error() const {
+std::optional<Error> Started::error(const ElementReader& element) const {
     if (!timing || timing->fault.kind == 0) return std::nullopt;
     if (timing->fault.kind == static_cast<std::int32_t>(device::FaultKind::lost))
         return kernel->device->lost_error();
@@ -248,7 +248,7 @@ std::optional<Error> Started::error() const {
     const device::Shape* shape = as_written ? &event->shape : nullptr;
     Error error = fault_error(timing->fault, kernel->sites, shapes, shape);
     const std::string values =
-        named_values(timing->fault, kernel->lowered->module, kernel->sites, shape, shapes);
+        named_values(timing->fault, kernel->lowered->module, kernel->sites, shape, shapes, element);
     if (values.empty()) return error;
     return Error(error.fault, error.python_type, std::string(error.what()) + ", where " + values, error.place,
                  error.hint);

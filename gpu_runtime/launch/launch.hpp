@@ -9,6 +9,7 @@
 
 #include "launch/fault.hpp"
 #include "launch/program.hpp"
+#include "launch/read_element.hpp"
 
 namespace xcuda::launch {
 
@@ -40,8 +41,8 @@ struct Started {
     std::shared_ptr<device::Device::Launch> timing;
     std::shared_ptr<const Event> event;  // of it and its like: see event_of
 
-    /// The error of a launch that is done; nothing where it went well.
-    XCUDA_API std::optional<Error> error() const;
+    /// The error of a launch that is done; nothing where it went well. `element`: of arrays that are as they were.
+    XCUDA_API std::optional<Error> error(const ElementReader& element = {}) const;
     /// What the threads of a launch that is done printed.
     XCUDA_API std::string printed() const;
 };

@@ -26,11 +26,12 @@ class Reader {
 public:
     /// caller, call: of a helper that is called in one place.
     Reader(const Function& f, const device::FaultRecord& fault, const device::Shape* shape,
-           const ArgumentShapes& shapes, const Reader* caller, const Expr* call)
+           const ArgumentShapes& shapes, const ElementReader& element, const Reader* caller, const Expr* call)
         : function_(f),
           fault_(fault),
           shape_(shape),
           shapes_(shapes),
+          element_(element),
           caller_(caller),
           call_(call) {
         each_stmt(f.body, [&](const Stmt& s) {
@@ -51,6 +52,7 @@ public:
             case Op::var: return of(var_of(e), depth);
             case Op::coord: return coordinate(coord_of(e));
             case Op::dim: return length(e);
+            case Op::load: return loaded(e, depth);
             case Op::neg: {
                 const Value a = arg(0);
                 return a ? Value(-*a) : a;
@@ -83,6 +85,8 @@ public:
         const auto value = value_of_.find(v);
         if (times == assigned_.end() && caller_) return given(v, depth);
         if (times == assigned_.end() || times->second != 1 || value == value_of_.end()) return {};
+        if (function_.vars[static_cast<std::size_t>(v)].maybe_unbound)
+            return {};  // of the turn before, perhaps
         return of(*value->second, depth + 1);
     }
 
@@ -146,6 +150,29 @@ private:
         return {};
     }
 
+    /// Of an argument that the kernel only reads, where the index follows.
+    Value loaded(const Expr& e, int depth) const {
+        if (!element_ || e.type.lanes != 1 || e.args[0]->op != Op::var) return {};
+        const int parameter = parameter_of(var_of(*e.args[0]));
+        std::vector<std::int64_t> index;
+        for (int d = 0; d < e.args[0]->type.ndim; ++d) {
+            const Value i = of(*e.args[static_cast<std::size_t>(d) + 1], depth + 1);
+            if (!i) return {};
+            index.push_back(static_cast<std::int64_t>(*i));
+        }
+        return parameter < 0 ? Value{} : element_(static_cast<std::size_t>(parameter), index);
+    }
+
+    /// Which of the kernel's, also where a helper is given it.
+    int parameter_of(VarId v) const {
+        const auto at = std::find(function_.params.begin(), function_.params.end(), v);
+        if (at == function_.params.end()) return -1;
+        const auto own = static_cast<std::size_t>(at - function_.params.begin());
+        if (function_.is_kernel) return static_cast<int>(own);
+        if (!caller_ || own >= call_->args.size() || call_->args[own]->op != Op::var) return -1;
+        return caller_->parameter_of(var_of(*call_->args[own]));
+    }
+
     Value length(const Expr& e) const {
         if (e.args[0]->op != Op::var || !function_.is_kernel) return {};
         const auto at = std::find(function_.params.begin(), function_.params.end(), var_of(*e.args[0]));
@@ -159,6 +186,7 @@ private:
     const device::FaultRecord& fault_;
     const device::Shape* shape_;
     const ArgumentShapes& shapes_;
+    const ElementReader& element_;
     const Reader* caller_;
     const Expr* call_;
     std::map<VarId, int> assigned_;
@@ -272,7 +300,7 @@ std::vector<VarId> names_in(const Function& f, const Site& site, int number) {
 
 std::string named_values(const device::FaultRecord& told_fault, const Module& typed,
                          std::span<const Site> compiled, const device::Shape* shape,
-                         const ArgumentShapes& shapes) {
+                         const ArgumentShapes& shapes, const ElementReader& element) {
     device::FaultRecord fault = told_fault;
     if (fault.site < 0 || static_cast<std::size_t>(fault.site) >= compiled.size()) return {};
     const Site& site = compiled[static_cast<std::size_t>(fault.site)];
@@ -295,8 +323,8 @@ std::string named_values(const device::FaultRecord& told_fault, const Module& ty
         });
         const Call call = call_of(typed, f);
         const bool known = call.count == 1 && call.caller->is_kernel;
-        const Reader caller(known ? *call.caller : f, fault, shape, shapes, nullptr, nullptr);
-        Reader reader(f, fault, shape, shapes, known ? &caller : nullptr, call.call.get());
+        const Reader caller(known ? *call.caller : f, fault, shape, shapes, element, nullptr, nullptr);
+        Reader reader(f, fault, shape, shapes, element, known ? &caller : nullptr, call.call.get());
         const auto kind = static_cast<device::FaultKind>(fault.kind & 0xff);
         if (index && kind == device::FaultKind::index)
             reader.solve(*index, static_cast<double>(fault.value[0]));

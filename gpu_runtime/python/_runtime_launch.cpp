@@ -468,6 +468,8 @@ std::shared_ptr<InFlight> launch_once(KernelState& k, const Configuration& where
         device->record(*work->copied, on.get());
     }
     if (host) work->finish = [arguments = arguments.get(), written] { arguments->write_back(written); };
+    if (wait && host)  // its fault is told before anybody else comes to its arrays
+        work->element = launch::reader_of(*lowered, arguments->values(), *device, on.get());
     if (arguments->to_be_kept()) work->keeps = std::shared_ptr<Arguments>(std::move(arguments));
     // Told at the call only where it always can be: elsewhere it is the next wait that tells, however fast the work was.
     const auto interrupted = [&work] {

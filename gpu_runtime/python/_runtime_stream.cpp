@@ -73,7 +73,7 @@ bool InFlight::done() const {
 }
 
 std::optional<Error> InFlight::error() const {
-    return graph ? graph->error(*started.timing) : started.error();
+    return graph ? graph->error(*started.timing) : started.error(element);
 }
 
 std::string InFlight::kernel() const {
@@ -104,6 +104,7 @@ void InFlight::land() {
     show_printed();
     const auto last = std::exchange(finish, nullptr);
     const auto kept = std::exchange(keeps, nullptr);
+    element = nullptr;
     if (last && !error()) last();
 }
 

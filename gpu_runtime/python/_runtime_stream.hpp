@@ -45,7 +45,8 @@ struct InFlight {
     std::shared_ptr<device::Event> copied;  // a copy that uses host memory, after the launch if there is one
     std::shared_ptr<const Graph> graph;     // or a graph's replay, which `started` times
     std::shared_ptr<void> keeps;            // released with the GIL held
-    std::function<void()> finish;           // once, when the work is done and went well
+    launch::ElementReader element;  // of the arrays that it keeps; none where others may have written to them
+    std::function<void()> finish;   // once, when the work is done and went well
     LaunchSite site;
     bool structured = false;  // a launch of a kernel's variant
     bool told = false;        // its error has been raised, or will be by an await

@@ -92,7 +92,7 @@ def compiled(text, optimised="-O2"):
     source.write_text(text)
     options = ["-std=c++17", optimised, "-w", "-fpermissive", "-ffp-contract=off", "-shared", "-fPIC"]
     result = subprocess.run(
-        [COMPILER, *options, "-o", str(made), str(source)], capture_output=True, text=True, timeout=120
+        [COMPILER, *options, "-o", str(made), str(source)], capture_output=True, text=True, timeout=600
     )
     if result.returncode:
         raise RuntimeError("the CUDA text does not compile on the host:\n" + result.stderr[:3000])

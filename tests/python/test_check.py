@@ -44,6 +44,19 @@ def test_the_clean_twin_is_left_in_peace(name, on):
     assert len(found) == 0 and found.launches and found.launches[0].complete, found
 
 
+# What orders threads of several blocks and warps, where blocks run at once.
+@every_form
+@pytest.mark.parametrize(
+    "name",
+    ["races: last block", "races: whole grid", "races: flag", "races: beside atomics", "warps: half a warp"],
+)
+def test_no_other_order_of_threads_blames_a_clean_twin_or_hides_a_mistake(name, on):
+    pair = PAIRS[name]
+    for seed in range(1, 9):
+        assert len(looked_at(pair, twin=True, on=on, seed=seed, orders=5)) == 0, seed
+        assert {f.rule for f in looked_at(pair, twin=False, on=on, seed=seed)} == {pair.rule}, seed
+
+
 def test_there_are_thirty_pairs_and_each_rule_has_one():
     assert len(PAIRS) >= 30
     assert {pair.rule for pair in PAIRS.values()} == set(rules())

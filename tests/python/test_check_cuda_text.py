@@ -121,6 +121,39 @@ def test_mistakes_are_found_and_clean_twins_are_left_in_peace(name):
     assert len(found) == 0 and found.launches[0].complete and found.launches[0].orders == 3, found
 
 
+FILL = cuda.CUSource(
+    'extern "C" __device__ void fill(float* p, int n) { for (int i = 0; i < n; ++i) p[i] = i; }\n'
+)
+fill = cuda.declare_device("fill", "void(CPointer(float32), int32)", link=FILL, abi="c")
+
+
+@cuda.kernel
+def filled_abroad(out):
+    mine = cuda.local.array(4, np.float32)
+    ours = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    fill(mine, 4)
+    if t == 0:
+        fill(ours, 64)
+    cuda.syncthreads()
+    out[cuda.grid(1)] = mine[3] + ours[t]
+
+
+@on_fake()
+def test_what_cuda_cpp_of_the_user_s_writes_is_not_taken_for_unset():
+    need_nvrtc()
+    host_cuda.need_compiler()
+    out = np.zeros(64, np.float32)
+    text = _runtime.check_compile_for(filled_abroad[1, 64], (out,), "sm_90")
+    driver.on_launch(
+        lambda _kernel, grid, block, parameters: host_gpu.run(
+            text["full_text"], text["entry"], grid, block, ctypes.addressof(parameters), len(parameters)
+        )
+    )
+    report = cuda.check(filled_abroad[1, 64], out, on="gpu", orders=1)
+    assert len(report) == 0 and report.launches[0].steps == 3 * 64, report
+
+
 @cuda.kernel
 def doubled(out, x):
     i = cuda.grid(1)

@@ -59,6 +59,85 @@ def test_what_comes_from_memory_is_told_where_it_is_the_index():
     assert "at = 77" in told(gathered[1, 8], np.zeros(8), where, np.zeros(8))
 
 
+@cuda.kernel
+def gathered_beyond(out, where, step, x):
+    i = cuda.grid(1)
+    at = where[i]
+    by = step[at % 4, -1]
+    out[i] = x[at + 2 * by]
+
+
+def test_two_names_that_were_read_from_memory():
+    where = np.array([0, 1, 2, 6, 4, 5, 0, 0])  # only one is beyond
+    step = np.arange(8, dtype=np.int32).reshape(4, 2)
+    text = told(gathered_beyond[1, 8], np.zeros(8), where, step, np.zeros(16))
+    assert text == "i = 3, at = 6, by = 5"
+    backwards = np.ascontiguousarray(step[:, ::-1])[:, ::-1]  # the same numbers, strides below 0
+    assert told(gathered_beyond[1, 8], np.zeros(8), np.repeat(where, 2)[::2], backwards, np.zeros(16)) == text
+
+
+def test_a_divisor_of_two_names_that_were_read_from_memory():
+    @cuda.kernel
+    def divided(out, a, b):
+        i = cuda.grid(1)
+        p = a[i]
+        q = b[i]
+        out[i] = 7 // (p - q)
+
+    a, b = np.arange(8), 3 * np.arange(8)
+    a[5] = 15
+    a[0] = 1
+    assert told(divided[1, 8], np.zeros(8, np.int64), a, b) == "i = 5, p = 15, q = 15"
+
+
+def test_what_a_helper_read_from_memory():
+    def sum_of(table, at, x):
+        low = table[at]
+        high = table[at + 1]
+        return x[low + high]
+
+    @cuda.kernel
+    def through(out, table, x):
+        i = cuda.grid(1)
+        if i == 2:
+            out[i] = sum_of(table, 2 * i, x)
+
+    table = np.array([1, 1, 1, 1, 30, 40])
+    assert told(through[1, 8], np.zeros(8), table, np.zeros(64)) == "low = 30, high = 40"
+
+
+def test_what_the_kernel_writes_is_not_read_again():
+    @cuda.kernel
+    def moved(where, x, out):
+        i = cuda.grid(1)
+        at = where[i]
+        by = where[i + 1]
+        where[i] = 0
+        out[i] = x[at + by]
+
+    where = np.array([50, 50])
+    text = told(moved[1, 1], where, np.zeros(64), np.zeros(1))
+    assert text == "i = 0"
+    # Nor is what it writes through another argument.
+    memory = np.array([50, 50, 0])
+
+    @cuda.kernel
+    def aliased(same, where, x, out):
+        i = cuda.grid(1)
+        at = where[i]
+        by = where[i + 1]
+        same[i] = 0
+        out[i] = x[at + by]
+
+    assert told(aliased[1, 1], memory, memory[:2], np.zeros(64), np.zeros(1)) == "i = 0"
+
+
+def test_arrays_that_others_may_have_changed_since_are_not_read():
+    where, step = cuda.to_device(np.full(8, 6)), cuda.to_device(np.arange(8).reshape(4, 2))
+    text = told(gathered_beyond[1, 1], cuda.zeros(8), where, step, cuda.zeros(8))
+    assert text == "i = 0"
+
+
 def test_a_name_whose_value_does_not_follow_is_left_out():
     @cuda.kernel
     def summed(out, x):

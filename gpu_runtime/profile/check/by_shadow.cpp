@@ -8,6 +8,8 @@
 #include <numeric>
 #include <random>
 
+#include "ir/walk.hpp"
+
 namespace xcuda::profile::check {
 
 namespace {
@@ -37,6 +39,23 @@ int shift_of(std::span<const launch::Argument> arguments, const char* begin, con
                                             a.strides[static_cast<std::size_t>(i)] * a.stride_unit()))));
     }
     return shift;
+}
+
+/// A block's own array is given to the user's CUDA C++: who writes it is not seen.
+bool shared_goes_abroad(const ir::Module& module) {
+    bool found = false;
+    for (const ir::Function& f : module.functions)
+        ir::each_expr(f.body, [&](const ir::Expr& e) {
+            const bool address =
+                e.op == ir::Op::atomic && std::get<ir::Atomic>(e.payload).kind == ir::Atomic::Kind::address;
+            const bool foreign =
+                e.op == ir::Op::invoke &&
+                module.functions[static_cast<std::size_t>(std::get<ir::FunctionId>(e.payload).value)].foreign;
+            if (!address && !foreign) return;
+            for (const ir::ExprP& a : e.args)
+                found |= a->type.is_array() && a->type.space == ir::Space::shared;
+        });
+    return found;
 }
 
 std::int64_t room_on(const device::Device& device) {
@@ -168,7 +187,7 @@ void ShadowRuns::lay_out_words(std::int64_t room) {
     head_.shared_cells = kernel_.shared_bytes > 0
                              ? static_cast<std::uint64_t>((kernel_.shared_bytes + gaps) >> smallest) + 1
                              : 0;
-    head_.shared_unset = 1;
+    head_.shared_unset = !shared_goes_abroad(kernel_.module);
     const std::int64_t per_thread = static_cast<std::int64_t>(sizeof(launch::ShadowState)) +
                                     (kernel_.warps ? 128 : 0) + 4 * head_.barriers;
     const std::int64_t per_block = threads * per_thread +
