@@ -196,6 +196,19 @@ KINDS = {
         "np.add(np.zeros(3, 'u2'), 1, out=np.zeros(3, bool))",
         "np.less(np.zeros(3, 'u2'), -1, out=np.zeros(3, 'u1'))",
     ],
+    "zeros and ones of what numeric does not hold": [
+        "np.zeros((2, 3), str).tolist()",
+        "np.ones(2, 'S3').tolist()",
+        "str(np.zeros(2, numpy.dtypes.StrDType).dtype)",
+        "np.zeros(2, numpy.dtypes.Float64DType)",
+        "np.zeros((2, 3), object, 'F').strides",
+    ],
+    "steps without an end": [
+        "np.arange(0, 1, numpy.inf)",
+        "np.arange(0, -1, -numpy.inf)",
+        "np.arange(0, 1, -numpy.inf)",
+        "np.arange(numpy.float32(0), 3, numpy.float32(numpy.inf))",
+    ],
     "squares of truth values": [
         "np.array([True, False]) ** 2",
         "np.array([True]) ** 3",

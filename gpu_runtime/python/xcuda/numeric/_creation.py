@@ -36,7 +36,9 @@ def empty(shape, dtype=None, order="C", *, like=None):
 def _constant(shape, number, dtype, order):
     """`full` of 0 or 1, which every dtype has."""
     found = numpy.dtype(float) if dtype is None else _dtypes.as_dtype(dtype)
-    if not _dtypes.held(found) or order not in ("C", "F"):
+    if not _dtypes.held(found):  # text is empty there, not "0"; classes of dtypes are NumPy's to read
+        return (numpy.ones if number else numpy.zeros)(shape, dtype, order)
+    if order not in ("C", "F"):
         return full(shape, number, found, order)
     number = number if found.kind not in "f" else float(number)
     return _runtime.numeric_full(_shape(shape), dtype_name(found), number, order == "F")
@@ -147,6 +149,9 @@ def arange(start=None, stop=None, step=None, dtype=None, *, like=None):
 def _type_of_range(*given):
     """The dtype that NumPy finds for a range, of all that is given: start, stop and step."""
     numbers = [int(x) if isinstance(x, bool | numpy.bool_) else x for x in given if x is not None]
+    numbers = [
+        type(x)(0) if isinstance(x, float | numpy.floating) else x for x in numbers
+    ]  # also for infinities
     return numpy.result_type(*(numpy.arange(x, x, 1).dtype for x in numbers))
 
 
