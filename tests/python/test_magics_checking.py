@@ -42,6 +42,14 @@ def test_a_cell_is_checked_and_computes_as_ever(shell):
     assert [f.rule for f in shell.user_ns["found"]] == ["race"]
 
 
+def test_the_form_is_handed_on(shell):
+    captured = run(
+        shell, "%%cuda_check --on cpu --steps 100 -o found\nsummed[2, 32](np.zeros(1), np.ones(64))"
+    )
+    assert any("on the CPU device" in o.data.get("text/plain", "") for o in captured.outputs)
+    assert not shell.user_ns["found"].launches[0].complete
+
+
 def test_rules_are_left_out(shell):
     run(shell, "%%cuda_check -o found --skip race,nan\nsummed[2, 32](np.zeros(1), np.ones(64))")
     assert len(shell.user_ns["found"]) == 0
@@ -101,6 +109,8 @@ def test_a_breakpoint_is_where_it_stops(shell):
     [
         ("%%cuda_check --skip races\n1", "there is no rule 'races'; --skip takes race, overlap"),
         ("%%cuda_check --orders 0\n1", "--orders is a whole number from 1"),
+        ("%%cuda_check --steps 0\n1", "--steps is a whole number from 1"),
+        ("%%cuda_check --on tpu\n1", "argument --on: invalid choice: 'tpu'"),
         ("%%cuda_check -o a.b\n1", "-o takes a variable's name"),
         ("%%cuda_debug --thread 3\n1", "--thread takes a block and a thread, (bx,by,bz),(tx,ty,tz), not '3'"),
         ("%%cuda_debug --break 'i =='\n1", "--break takes a Python expression"),
