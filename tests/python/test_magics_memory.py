@@ -320,7 +320,7 @@ HOLDERS = {
     "a task": (
         "import asyncio\nasync def g(inside):\n    await asyncio.Event().wait()\n"
         "loop = asyncio.new_event_loop()\nholder = loop.create_task(g(cuda.zeros(100_000)))\n"
-        "loop.run_until_complete(asyncio.sleep(0))",
+        "loop.run_until_complete(asyncio.sleep(0))\nloop.close()",
         "something in holder, paused with inside",
     ),
 }
@@ -352,7 +352,7 @@ def test_all_leaves_what_leads_to_arrays_only_by_the_notebook_itself(shell):
     run(
         shell,
         "a = cuda.zeros(10)\nip = get_ipython()\nhook = ip.displayhook\nimport sys, asyncio\nmain = sys.modules['__main__']\n"
-        "def uses():\n    return a\nlazy = (n for n in range(3))\nloop = asyncio.new_event_loop()\nfuture = loop.create_future()",
+        "def uses():\n    return a\nlazy = (n for n in range(3))\nloop = asyncio.new_event_loop()\nfuture = loop.create_future()\nloop.close()",
     )
     run(shell, "%cuda_free --all")
     assert "a" not in shell.user_ns

@@ -205,7 +205,7 @@ void Checker::passed(std::int64_t block, std::uint32_t thread, What what, std::i
 void Checker::end_block() {
     for (const auto& [site, counts] : passes_) {
         const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
-        if (least == counts.end() || *least == *most) continue;
+        if (*least == *most) continue;
         const auto thread = [&](auto at) { return triple(at - counts.begin(), kernel_.shape.block); };
         tell_parted(findings_, place_of(site),
                     {triple(block_, kernel_.shape.grid), thread(most), thread(least), *most, *least});
