@@ -475,6 +475,21 @@ void bind_numeric(nb::module_& module) {
                  ready(a);
                  a.value->ramp = a.value->dtype == DType::i64;
              })
+        .def("_copied",  // with its elements in C or Fortran order
+             [](const NumericArray& a, bool fortran) {
+                 View lies = arrays::dense(a.view.shape());
+                 if (fortran) {
+                     std::array<int, arrays::max_axes> order;
+                     for (int i = 0; i < a.view.ndim; ++i)
+                         order[static_cast<std::size_t>(i)] = a.view.ndim - 1 - i;
+                     lies = arrays::dense_in_order(
+                         a.view.shape(), std::span(order.data(), static_cast<std::size_t>(a.view.ndim)));
+                 }
+                 const DType dtype = a.value->dtype;
+                 const ValueP made =
+                     applied(*arrays::find_loop("copy", {&dtype, 1}, dtype), {a.operand()}, &lies);
+                 return numeric_object(made, made->layout);
+             })
         .def("_order",  // its axes, slowest first, as a ufunc's result has them
              [](const NumericArray& a) {
                  const View* const view = &a.view;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 
@@ -132,13 +133,14 @@ class Woken(Teller):
     def __init__(self):
         self.looked, self.seen, self.woken = [], threading.Event(), 0
         super().__init__(lambda text, which: None, self.looks)
-        wake = self.wake.set
+        told = self
 
-        def counted():
-            self.woken += 1
-            wake()
+        class Counted(queue.SimpleQueue):
+            def put(self, item):
+                told.woken += 1
+                super().put(item)
 
-        self.wake.set = counted
+        self.wake = Counted()
 
     def looks(self, mark):
         self.looked.append(mark)

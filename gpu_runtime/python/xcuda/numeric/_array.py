@@ -275,11 +275,9 @@ class ndarray(_runtime.NumericBase):
 
     def copy(self, order="C"):
         """A copy with memory of its own."""
-        made, order = _plain_copy(self), _settled(order, self)
+        order = _settled(order, self)
+        made = _plain_copy(self) if order == "K" else self._copied(order == "F")
         made._scalar = self._scalar
-        if order == "C" and not made._c_contiguous or order == "F" and not made._f_contiguous:
-            made = TABLE["empty"].function(self.shape, self.dtype, order)
-            made[...] = self
         return made
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True, *, device=None):
