@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 import tensor_machine
+from a_part import one_of
 from fake_cuda import driver, need_nvrtc, on_fake
 from test_tiles_cuda import bfloat16, by_columns, e4m3, machine_code, product, turned
 from tile_kernels import compiles, expect_nvrtc, tiles
@@ -184,7 +185,7 @@ RUN = {
 }
 
 
-@pytest.mark.parametrize("name", RUN)
+@pytest.mark.parametrize("name", one_of(2, RUN))
 def test_their_text_gives_the_product(name):
     """Ragged at every edge, blocks with several tiles, what is asynchronous soon or as late as can be."""
     expect_nvrtc()
@@ -242,7 +243,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", one_of(3, BROKEN))
 def test_the_machine_sees_what_is_wrong(name, monkeypatch):
     expect_nvrtc()
     pattern, by, said = BROKEN[name]
