@@ -86,6 +86,15 @@ class Lab:
             re.compile(pattern), timeout=timeout
         )
 
+    def interrupt(self, number: int, count: int, after: float) -> None:
+        """Runs a cell that never ends, and presses the toolbar's button `after` ms later; it is to become cell [count]."""
+        self.run(number, wait=False)
+        self.prompt(number, r"^\[\*\]:$")
+        self.page.wait_for_timeout(after)
+        self.page.locator(".jp-Toolbar [data-jp-item-name='interrupt']").click()
+        self.prompt(number, rf"^\[{count}\]:$", timeout=5_000)
+        assert "KeyboardInterrupt" in self.said(number)
+
     def theme(self, name: str) -> None:
         self.page.evaluate(
             f"window.jupyterapp.commands.execute('apputils:change-theme', {{theme: '{name}'}})"

@@ -51,12 +51,7 @@ for_ever(np.ones(1000, np.int32))"""
 def test_interrupting_a_kernel(lab):
     lab.open("interrupt", ["import numpy as np\nfrom xcuda import core as cuda", LONG, "20 + 3"])
     lab.run(0)
-    lab.run(1, wait=False)
-    lab.prompt(1, r"^\[\*\]:$")
-    lab.page.wait_for_timeout(1000)
-    lab.page.locator(".jp-Toolbar [data-jp-item-name='interrupt']").click()
-    lab.prompt(1, r"^\[2\]:$", timeout=5_000)
-    assert "KeyboardInterrupt" in lab.said(1)
+    lab.interrupt(1, count=2, after=1000)
     lab.run(2)
     assert lab.output(2).inner_text().strip() == "23"
 

@@ -36,12 +36,7 @@ def test_a_first_session(lab):
     lab.run(2)
     picture = lab.output(2).locator("img")
     assert picture.evaluate("e => e.complete && e.naturalWidth > 100")
-    lab.run(3, wait=False)
-    lab.prompt(3, r"^\[\*\]:$")
-    lab.page.wait_for_timeout(500)
-    lab.page.locator(".jp-Toolbar [data-jp-item-name='interrupt']").click()
-    lab.prompt(3, r"^\[4\]:$", timeout=5_000)
-    assert "KeyboardInterrupt" in lab.said(3)
+    lab.interrupt(3, count=4, after=500)
     lab.run(4)
     assert lab.output(4).inner_text().strip() == "23"
     lab.page.evaluate("document.querySelector('.jp-WindowedPanel-outer').scrollTo(0, 0)")

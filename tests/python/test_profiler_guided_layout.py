@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xcuda.core as cuda
+from cpu_device import needs_cpu
 from fake_cuda import need_nvrtc, on_fake
 from xcuda import _runtime
 from xcuda.core.kernels import clone
@@ -12,9 +13,6 @@ from xcuda.profiler import ProfileGuidedOptimizer
 from xcuda.profiler.guided import measure, seen
 from xcuda.profiler.guided.variants import Variant, likely, stages
 
-needs_cpu = pytest.mark.skipif(
-    not any(d.label == "cpu" for d in cuda.devices()), reason="this build has no CPU device"
-)
 TYPES = "float32[::1], float32[::1], int64"
 
 

@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+from tile_products import by_columns, by_rows, plain, turned
 from xcuda import core, tiles
 
 RANDOM = np.random.default_rng(31)
@@ -22,22 +23,6 @@ def has_openblas():
     kernel = tiles.tile_kernel(plain, tile_size=(16, 16))
     kernel(A, A, A.copy())
     return by_openblas(kernel)
-
-
-def plain(A, B, C):
-    tiles.store(C, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B)))
-
-
-def turned(A, B, C):
-    tiles.store(C, tiles.compute(tiles.load_shared(A).T @ tiles.load_shared(B).T))
-
-
-def by_columns(A, B, C):
-    tiles.store(C, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B).T))
-
-
-def by_rows(A, B, C):
-    tiles.store(C, tiles.compute(tiles.load_shared(A).T @ tiles.load_shared(B)))
 
 
 @pytest.fixture(autouse=True)

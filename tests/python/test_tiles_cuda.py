@@ -9,20 +9,13 @@ import numpy as np
 import pytest
 import tensor_machine
 from tile_kernels import compiles, expect_nvrtc
+from tile_products import by_columns, turned
 from xcuda import tiles
 
 
 @tiles.tile_kernel(tile_size=(16, 16))
 def product(A, B, C):
     tiles.store(C, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B)))
-
-
-def turned(A, B, C):
-    tiles.store(C, tiles.compute(tiles.load_shared(A).T @ tiles.load_shared(B).T))
-
-
-def by_columns(A, B, C):
-    tiles.store(C, tiles.compute(tiles.load_shared(A) @ tiles.load_shared(B).T))
 
 
 def bfloat16():

@@ -10,8 +10,9 @@ import pytest
 import tensor_machine
 from a_part import one_of
 from fake_cuda import driver, need_nvrtc, on_fake
-from test_tiles_cuda import bfloat16, by_columns, e4m3, machine_code, product, turned
+from test_tiles_cuda import bfloat16, e4m3, machine_code, product
 from tile_kernels import compiles, expect_nvrtc, tiles
+from tile_products import by_columns, by_rows, turned
 from xcuda import core as cuda
 
 RANDOM = np.random.default_rng(29)
@@ -19,10 +20,6 @@ RANDOM = np.random.default_rng(29)
 
 def e5m2():
     return pytest.importorskip("ml_dtypes").float8_e5m2
-
-
-def by_rows(A, B, C):
-    tiles.store(C, tiles.compute(tiles.load_shared(A).T @ tiles.load_shared(B)))
 
 
 def layer(A, B, C, bias):
