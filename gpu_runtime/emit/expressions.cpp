@@ -450,7 +450,8 @@ std::string watched_operation(Writer& w, const Expr& e) {
         names.push_back(fmt::format("xc_a{}_{}", n, names.size()));
         text += fmt::format("const {} {} = {}; ", w.type(a->type), names.back(), w.expr(*a));
         if (is_floating(a->type.dtype)) tested += fmt::format(" && xc_is_finite({})", names.back());
-        if (names.size() <= 2 && !is_complex(a->type.dtype)) shown += fmt::format(", (f64){}", names.back());
+        if (names.size() <= 2 && !is_complex(a->type.dtype))
+            shown += fmt::format(", xc_cast<f64>({})", names.back());
     }
     for (std::size_t i = std::min<std::size_t>(names.size(), 2); i < 2; ++i) shown += ", 0";
     const std::string t = w.type(e.type);
@@ -467,11 +468,12 @@ std::string watched_operation(Writer& w, const Expr& e) {
         made = fmt::format("{}<{}>({}, {})", named(e.op), t, names[0], names[1]);
     w.needs.watched->operations.push_back(
         {e.place.known() ? e.place : w.last_line, operation_name(e), static_cast<int>(names.size())});
-    return text + fmt::format(
-                      "const {} xc_r{} = {}; if (!xc_is_finite(xc_r{}) && {}) xc_born({}, (f64)xc_r{}{}, "
-                      "XC_HERE); {}xc_r{}; {}",
-                      t, n, made, n, tested, w.needs.watched->operations.size() - 1, n, shown,
-                      w.cpu() ? "" : "return ", n, w.cpu() ? "})" : "}()");
+    return text +
+           fmt::format(
+               "const {} xc_r{} = {}; if (!xc_is_finite(xc_r{}) && {}) xc_born({}, xc_cast<f64>(xc_r{}){}, "
+               "XC_HERE); {}xc_r{}; {}",
+               t, n, made, n, tested, w.needs.watched->operations.size() - 1, n, shown,
+               w.cpu() ? "" : "return ", n, w.cpu() ? "})" : "}()");
 }
 
 // CUDA has no vector arithmetic: each operation lane by lane, which costs nothing; loads and stores are vectors.

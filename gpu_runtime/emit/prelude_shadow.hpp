@@ -457,7 +457,7 @@ XC_DEVICE void xc_passed(i32 what, i32 barrier, XC_HERE_PARAMETERS) {
 
 template <class T>
 XC_DEVICE bool xc_is_finite(T x) {
-    const f64 wide = (f64)x;
+    const f64 wide = xc_cast<f64>(x);
     return wide - wide == 0;
 }
 XC_SHADOW_FN void xc_born_in(const xc_self& self, i32 operation, f64 value, f64 a, f64 b) {

@@ -286,10 +286,12 @@ void stmt(Writer& w, const Stmt& s) {
         case Stmt::Kind::barrier:
             if (w.module.trace)
                 w.line(fmt::format("xc_passed(XC_BARRIER, {}, XC_HERE);", barrier_number(w, s.site)));
-            w.line(w.cpu() ? fmt::format("W->barrier(W, {}, false);", s.site)
-                   : s.text.empty()
-                       ? "__syncthreads();"
-                       : fmt::format("asm volatile(\"bar.sync 1, {};\" ::: \"memory\");", s.text));
+            w.line(
+                w.cpu()           ? fmt::format("W->barrier(W, {}, false);", s.site)
+                : !s.text.empty() ? fmt::format("asm volatile(\"bar.sync 1, {};\" ::: \"memory\");", s.text)
+                // Lanes of one warp that come to two barriers: the form that all lanes have to share would hang.
+                : w.needs.shadow ? "asm volatile(\"barrier.sync 0;\" ::: \"memory\");"
+                                 : "__syncthreads();");
             return;
         case Stmt::Kind::fault: fault_stmt(w, s); return;
         case Stmt::Kind::poll:

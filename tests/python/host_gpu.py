@@ -150,6 +150,7 @@ def library(full_text, entry):
         'asm volatile("nanosleep.u32 %0;" ::"r"((u32)(xc_r >> 40) & 2047) : "memory")',
         "std::this_thread::yield()",
     )
+    text = text.replace('asm volatile("barrier.sync 0;" ::: "memory")', "__syncthreads()")
     text = re.sub(r'asm volatile\("\{ \.reg \.pred q;.*?: "memory"\);', ";", text, flags=re.DOTALL)
     return host_cuda.compiled(host_cuda.host_text(text, entry, SHIM, RUN), "-O0")
 

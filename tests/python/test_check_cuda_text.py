@@ -78,6 +78,22 @@ def test_it_compiles_for_each_architecture(name, target):
     assert made["bytes"] > 1000 and made["registers"] <= 64  # a block of 1024 threads has that many each
 
 
+@cuda.kernel
+def born(h, k):
+    i = cuda.grid(1)
+    h[i] = h[i] / (h[i] - k[0]) * 2
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
+def test_where_numbers_are_born_compiles_of_each_type(dtype):
+    need_nvrtc()
+    if dtype == "bfloat16":
+        dtype = pytest.importorskip("ml_dtypes").bfloat16
+    array = np.ones(32, dtype)
+    made = _runtime.check_compile_for(born[1, 32], (array, array), "sm_90")
+    assert "xc_born(" in made["full_text"] or np.iscomplexobj(array)
+
+
 def looked_at_on_the_host(pair, twin, **options):
     """The report of a check on a GPU whose launches the host's threads run."""
     text = _runtime.check_compile_for(*call_of(pair, twin), "sm_90")
