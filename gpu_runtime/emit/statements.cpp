@@ -247,6 +247,14 @@ void tell_meeting(Writer& w, const Expr& e) {
     w.line(fmt::format("xc_passed({}, -1, XC_HERE);", what));
 }
 
+std::string barrier_text(const Writer& w, const Stmt& s) {
+    if (w.cpu()) return fmt::format("W->barrier(W, {}, false);", s.site);
+    if (!s.text.empty()) return fmt::format("asm volatile(\"bar.sync 1, {};\" ::: \"memory\");", s.text);
+    // Lanes of one warp may come to two barriers: the form that all its lanes have to share would hang.
+    if (w.needs.shadow) return "asm volatile(\"barrier.sync 0;\" ::: \"memory\");";
+    return "__syncthreads();";
+}
+
 void stmt(Writer& w, const Stmt& s) {
     mark_line(w, s.place);
     switch (s.kind) {
@@ -286,12 +294,7 @@ void stmt(Writer& w, const Stmt& s) {
         case Stmt::Kind::barrier:
             if (w.module.trace)
                 w.line(fmt::format("xc_passed(XC_BARRIER, {}, XC_HERE);", barrier_number(w, s.site)));
-            w.line(
-                w.cpu()           ? fmt::format("W->barrier(W, {}, false);", s.site)
-                : !s.text.empty() ? fmt::format("asm volatile(\"bar.sync 1, {};\" ::: \"memory\");", s.text)
-                // Lanes of one warp that come to two barriers: the form that all lanes have to share would hang.
-                : w.needs.shadow ? "asm volatile(\"barrier.sync 0;\" ::: \"memory\");"
-                                 : "__syncthreads();");
+            w.line(barrier_text(w, s));
             return;
         case Stmt::Kind::fault: fault_stmt(w, s); return;
         case Stmt::Kind::poll:
