@@ -102,6 +102,39 @@ XC_DEVICE xc_block_place xc_permuted() {
     const u64 block = (((blockIdx.z * y + blockIdx.y) * x + blockIdx.x) * S->permute_by + S->permute_add) % n;
     return {(u32)(block % x), (u32)(block / x % y), (u32)(block / x / y)};
 }
+// Lanes of one warp may come to two barriers, where the aligned forms, which all its lanes have to share, would hang: every
+// barrier below this line is of the form that each lane comes to by itself (sm_70 and later).
+XC_DEVICE void xc_block_meets() { asm volatile("barrier.sync 0;" ::: "memory"); }
+XC_DEVICE i32 xc_block_counts(u32 p) {
+    u32 n;
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; barrier.red.popc.u32 %0, 0, p; }"
+                 : "=r"(n)
+                 : "r"(p)
+                 : "memory");
+    return (i32)n;
+}
+XC_DEVICE i32 xc_block_agrees(u32 p) {
+    u32 all;
+    asm volatile(
+        "{ .reg .pred p, q; setp.ne.u32 p, %1, 0; barrier.red.and.pred q, 0, p; selp.u32 %0, 1, 0, q; }"
+        : "=r"(all)
+        : "r"(p)
+        : "memory");
+    return (i32)all;
+}
+XC_DEVICE i32 xc_block_has(u32 p) {
+    u32 any;
+    asm volatile(
+        "{ .reg .pred p, q; setp.ne.u32 p, %1, 0; barrier.red.or.pred q, 0, p; selp.u32 %0, 1, 0, q; }"
+        : "=r"(any)
+        : "r"(p)
+        : "memory");
+    return (i32)any;
+}
+#define __syncthreads() xc_block_meets()
+#define __syncthreads_count(p) xc_block_counts(p)
+#define __syncthreads_and(p) xc_block_agrees(p)
+#define __syncthreads_or(p) xc_block_has(p)
 #endif
 
 // The running thread, by the number of its block as the device counts them.
@@ -386,10 +419,6 @@ XC_DEVICE T& xc_touched_own(T& element, const T* array, u32* set, i32 variable, 
     set[i >> 5] |= bit;
     return element;
 }
-template <class T>
-XC_DEVICE bool xc_took(T condition, i32, XC_HERE_PARAMETERS) {
-    return condition;
-}
 
 // Lanes of a warp: each has a row of what it knows of the others, by their clocks.
 XC_SHADOW_FN void xc_lane_comes(const xc_self& self, u32 mask) {
@@ -455,11 +484,6 @@ XC_DEVICE void xc_passed(i32 what, i32 barrier, XC_HERE_PARAMETERS) {
     }
 }
 
-template <class T>
-XC_DEVICE bool xc_is_finite(T x) {
-    const f64 wide = xc_cast<f64>(x);
-    return wide - wide == 0;
-}
 XC_SHADOW_FN void xc_born_in(const xc_self& self, i32 operation, f64 value, f64 a, f64 b) {
     xc_shadow* const S = self.S;
     if (!S->finite || !self.me) return;

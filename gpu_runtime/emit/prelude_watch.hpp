@@ -40,10 +40,6 @@ XC_DEVICE T* xc_touched_at(T* element, i32 what, i32 where, XC_HERE_PARAMETERS) 
     xc_watcher_now->touch(xc_watcher_now, XC_TOLD, what, where, (u64)element, 0);  // by its array's type
     return element;
 }
-template <class T>
-XC_DEVICE bool xc_took(T condition, i32, XC_HERE_PARAMETERS) {
-    return condition;
-}
 XC_DEVICE void xc_passed(i32 what, i32 where, XC_HERE_PARAMETERS) {
     if (what != XC_TURN) xc_watcher_now->pass(xc_watcher_now, XC_TOLD, what, where, 0);
 }
@@ -59,11 +55,6 @@ XC_DEVICE void xc_tell(i32 what, i32 id, T value, XC_HERE_PARAMETERS) {
 #define xc_saw(variable, value) xc_tell(XC_SAW, variable, value, XC_HERE)
 #define xc_at(axis, index) xc_tell(XC_AT, axis, (i64)(index), XC_HERE)
 #define xc_stored(array, value) xc_tell(XC_STORED, array, value, XC_HERE)
-template <class T>
-XC_DEVICE bool xc_is_finite(T x) {
-    const f64 wide = (f64)x;
-    return wide - wide == 0;
-}
 __attribute__((noinline, cold)) static void xc_born(i32 operation, f64 value, f64 a, f64 b,
                                                     XC_HERE_PARAMETERS) {
     xc_watcher_now->born(xc_watcher_now, XC_TOLD, operation, value, a, b);

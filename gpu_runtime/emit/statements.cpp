@@ -229,16 +229,11 @@ void fault_stmt(Writer& w, const Stmt& s) {
     w.line(fmt::format("xc_fail({}, {}, {}, {}, XC_HERE);", s.site, name, told[0], told[1]));
 }
 
-bool is_fence(const Expr& e) {
-    return e.op == Op::call &&
-           frontend::overload(std::get<OverloadId>(e.payload)).cpu.starts_with("xc_order_fence");
-}
-
 // Of a traced kernel: that threads have met in a call.
 void tell_meeting(Writer& w, const Expr& e) {
     if (!w.module.trace) return;
     const Effect effect = effect_of(e);
-    if (w.needs.watched && effect == Effect::order && is_fence(e))
+    if (w.needs.watched && effect == Effect::order && frontend::is_fence(e))
         w.line("xc_passed(XC_FENCE, -1, XC_HERE);");
     if (effect < Effect::warp) return;
     const char* what = effect == Effect::warp                      ? (w.needs.shadow ? "XC_MET" : "XC_WARP")
@@ -250,8 +245,6 @@ void tell_meeting(Writer& w, const Expr& e) {
 std::string barrier_text(const Writer& w, const Stmt& s) {
     if (w.cpu()) return fmt::format("W->barrier(W, {}, false);", s.site);
     if (!s.text.empty()) return fmt::format("asm volatile(\"bar.sync 1, {};\" ::: \"memory\");", s.text);
-    // Lanes of one warp may come to two barriers: the form that all its lanes have to share would hang.
-    if (w.needs.shadow) return "asm volatile(\"barrier.sync 0;\" ::: \"memory\");";
     return "__syncthreads();";
 }
 

@@ -54,6 +54,11 @@ const KernelFunction& function_of(ir::OverloadId id) {
     return index().table.functions[index().owner.at(id.value)];
 }
 
+bool is_fence(const ir::Expr& e) {
+    return e.op == ir::Op::call &&
+           overload(std::get<ir::OverloadId>(e.payload)).cpu.starts_with("xc_order_fence");
+}
+
 const KernelFunction* find_function(std::string_view spelling) {
     const auto found = index().spelling.find(spelling);
     return found == index().spelling.end() ? nullptr : &index().table.functions[found->second];

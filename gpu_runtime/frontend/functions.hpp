@@ -40,6 +40,8 @@ XCUDA_API std::span<const KernelFunction> all_functions();
 XCUDA_API std::span<const Overload> all_overloads();
 XCUDA_API const Overload& overload(ir::OverloadId id);
 XCUDA_API const KernelFunction& function_of(ir::OverloadId id);
+/// Whether it is a call of a memory fence, of whatever scope.
+bool is_fence(const ir::Expr& e);
 XCUDA_API const KernelFunction* find_function(std::string_view spelling);
 
 }  // namespace xcuda::frontend

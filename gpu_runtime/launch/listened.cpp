@@ -16,22 +16,20 @@ std::shared_ptr<device::Device> listening_device(const char* what) {
                 "build xcuda with XCUDA_CPU_DEVICE=ON");
 }
 
-Listened run_listened(device::Device& device, const std::shared_ptr<device::Function>& function,
-                      const ir::Module& module, const device::Shape& shape,
-                      std::span<const Argument> arguments, const void* listener, std::mutex& one_at_a_time,
-                      const std::function<void(device::FaultRecord&)>& as_meant) {
+Listened run_listened(const Telling& kernel, std::span<const Argument> arguments, const void* listener,
+                      std::mutex& one_at_a_time, const std::function<void(device::FaultRecord&)>& as_meant) {
     std::vector<Argument> all(arguments.begin(), arguments.end());
     Argument told;
     told.dtype = DType::u64;
     told.bits = reinterpret_cast<std::uint64_t>(listener);
     all.push_back(told);
-    const emit::ArgumentLayout layout = emit::argument_layout(module);
+    const emit::ArgumentLayout layout = emit::argument_layout(kernel.module);
     std::vector<std::byte> packed(layout.bytes);
-    pack(layout, all, device, packed.data());
+    pack(layout, all, *kernel.device, packed.data());
 
     const std::lock_guard lock(one_at_a_time);
-    const auto launched = device.launch(function, shape, packed, nullptr);
-    device.synchronize(nullptr);
+    const auto launched = kernel.device->launch(kernel.function, kernel.shape, packed, nullptr);
+    kernel.device->synchronize(nullptr);
     if (launched->fault.kind == 0) return {};
     ArgumentShapes shapes;
     for (const Argument& a : arguments) {
@@ -40,7 +38,8 @@ Listened run_listened(device::Device& device, const std::shared_ptr<device::Func
     }
     device::FaultRecord fault = launched->fault;
     if (as_meant) as_meant(fault);
-    return {fault_error(fault, module.sites, shapes), static_cast<device::FaultKind>(fault.kind & 0xff)};
+    return {fault_error(fault, kernel.module.sites, shapes),
+            static_cast<device::FaultKind>(fault.kind & 0xff)};
 }
 
 }  // namespace xcuda::launch

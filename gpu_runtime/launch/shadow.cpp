@@ -16,17 +16,12 @@ constexpr std::int64_t reserved = 1024;  // of a GPU's shared memory, by the sys
 
 std::uint64_t low(std::uint64_t word, std::uint32_t bits) { return word & ((std::uint64_t{1} << bits) - 1); }
 
-bool is_fence(const ir::Expr& e) {
-    return e.op == ir::Op::call &&
-           frontend::overload(std::get<ir::OverloadId>(e.payload)).cpu.starts_with("xc_order_fence");
-}
-
 void look_for_meetings(const ir::Body& body, Shadowed& made) {
     ir::each_expr(body, [&](const ir::Expr& e) {
         const ir::Effect effect = ir::effect_of(e);
         made.warps |= effect == ir::Effect::warp;
         made.barriers |= effect > ir::Effect::warp;
-        made.fences |= is_fence(e);
+        made.fences |= frontend::is_fence(e);
     });
     ir::each_stmt(body, [&](const ir::Stmt& s) { made.barriers |= s.kind == ir::Stmt::Kind::barrier; });
 }
@@ -73,8 +68,7 @@ Listened run_shadowed(const Shadowed& kernel, std::span<const Argument> argument
                       const std::function<void(device::FaultRecord&)>& as_meant) {
     if (kernel.shape.grid.count() == 0) return {};
     static std::mutex& one_at_a_time = *new std::mutex;
-    return run_listened(*kernel.device, kernel.function, kernel.module, kernel.shape, arguments, head,
-                        one_at_a_time, as_meant);
+    return run_listened(kernel, arguments, head, one_at_a_time, as_meant);
 }
 
 }  // namespace xcuda::launch

@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "emit/watched.hpp"
 #include "launch/listened.hpp"
 #include "launch/program.hpp"
 
@@ -79,12 +78,7 @@ struct ShadowAccess {
 };
 XCUDA_API ShadowAccess access_of(const ShadowHead& head, std::uint64_t word);
 
-struct Shadowed {
-    ir::Module module;
-    emit::WatchedPoints points;
-    device::Shape shape;
-    std::shared_ptr<device::Device> device;
-    std::shared_ptr<device::Function> function;
+struct Shadowed : Telling {
     std::int64_t shared_bytes = 0;  // of a block, from the first byte that a kernel may have
     bool warps = false, barriers = false, fences = false;
 

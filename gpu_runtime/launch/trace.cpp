@@ -146,11 +146,15 @@ Trace trace(const Program& program, const Lowered& lowered, const device::Shape&
     if (shape.grid.count() == 0) return made;
 
     const emit::Text text = emit::emit(made.module, emit::Target::cpu);
-    const auto function = get_or_compile(*device, {text.source, text.entry, "trace"});
-    Recorder recorder(options, shape.whole_grid, element_sizes(made.module));
+    Telling kernel{std::move(made.module),
+                   {},
+                   shape,
+                   device,
+                   get_or_compile(*device, {text.source, text.entry, "trace"})};
+    Recorder recorder(options, shape.whole_grid, element_sizes(kernel.module));
     static std::mutex& one_at_a_time = *new std::mutex;
-    const Listened run = run_listened(*device, function, made.module, shape, arguments,
-                                      static_cast<Sink*>(&recorder), one_at_a_time);
+    const Listened run = run_listened(kernel, arguments, static_cast<Sink*>(&recorder), one_at_a_time);
+    made.module = std::move(kernel.module);
     made.blocks = recorder.take();
     made.fault = run.fault;
     made.fault_kind = run.kind;

@@ -21,8 +21,7 @@ Watched watched(const Lowered& lowered, const device::Shape& asked, std::vector<
 Listened run_watched(const Watched& kernel, std::span<const Argument> arguments, Watcher& watcher) {
     if (kernel.shape.grid.count() == 0) return {};
     static std::mutex& one_at_a_time = *new std::mutex;
-    return run_listened(*kernel.device, kernel.function, kernel.module, kernel.shape, arguments, &watcher,
-                        one_at_a_time);
+    return run_listened(kernel, arguments, &watcher, one_at_a_time);
 }
 
 }  // namespace xcuda::launch

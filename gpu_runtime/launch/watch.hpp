@@ -6,7 +6,6 @@
 #include <functional>
 #include <span>
 
-#include "emit/watched.hpp"
 #include "launch/listened.hpp"
 #include "launch/program.hpp"
 #include "passes/stepped.hpp"
@@ -52,14 +51,7 @@ struct Watcher {
     std::int64_t left = INT64_MAX;
 };
 
-/// The watched form of a kernel, for any number of runs.
-struct Watched {
-    ir::Module module;
-    emit::WatchedPoints points;
-    device::Shape shape;
-    std::shared_ptr<device::Device> device;
-    std::shared_ptr<device::Function> function;
-};
+struct Watched : Telling {};
 
 /// Throws where no CPU device is built in. `steps`: it tells of its statements too, see passes/stepped.
 XCUDA_API Watched watched(const Lowered& lowered, const device::Shape& shape,

@@ -4,10 +4,12 @@ For kernels without shuffles and votes, whose blocks do not wait for one another
 fake driver a launch of such a text computes over the fake's own memory.
 """
 
+import contextlib
 import ctypes
 import functools
 import re
 
+import fake_cuda
 import host_cuda
 
 SHIM = (
@@ -65,6 +67,7 @@ struct host_place {
     unsigned long long mask = 0;
     unsigned long long turn = 0;
     std::vector<unsigned> came;
+    int yes = 0, last_yes = 0, last_came = 0;  // of the turn under way, and of the one before
 };
 static std::vector<host_place> host_places;  // one for the block, then 32 for each warp: the masks under way
 static bool host_all_came(const host_place& place, unsigned first, unsigned count, bool whole) {
@@ -78,23 +81,38 @@ static bool host_all_came(const host_place& place, unsigned first, unsigned coun
     }
     return true;
 }
-static void host_meet(host_place& place, unsigned first, unsigned count, bool whole) {
+struct host_votes {
+    int yes, came;
+};
+static host_votes host_meet(host_place& place, unsigned first, unsigned count, bool whole, bool vote = false) {
     std::unique_lock<std::mutex> lock(host_lock);
     place.came.push_back(host_thread);
+    place.yes += vote;
     const unsigned long long turn = place.turn;
     for (;;) {
-        if (place.turn != turn) return;
+        // The next turn waits for this thread, so that the last one's votes are this one's.
+        if (place.turn != turn) return {place.last_yes, place.last_came};
         if (host_all_came(place, first, count, whole)) {
             ++place.turn;
+            place.last_yes = place.yes;
+            place.last_came = (int)place.came.size();
+            place.yes = 0;
             place.came.clear();
             place.mask = 0;
             host_news.notify_all();
-            return;
+            return {place.last_yes, place.last_came};
         }
         host_news.wait(lock);
     }
 }
 static void __syncthreads() { host_meet(host_places[0], 0, (unsigned)host_ended.size(), true); }
+static host_votes host_vote(bool p) { return host_meet(host_places[0], 0, (unsigned)host_ended.size(), true, p); }
+static int __syncthreads_count(int p) { return host_vote(p).yes; }
+static int __syncthreads_or(int p) { return host_vote(p).yes != 0; }
+static int __syncthreads_and(int p) {
+    const host_votes votes = host_vote(p);
+    return votes.yes == votes.came;
+}
 static void __syncwarp(unsigned mask = ~0u) {
     const unsigned warp = host_thread / 32;
     host_place* mine = nullptr;
@@ -112,7 +130,6 @@ static void __syncwarp(unsigned mask = ~0u) {
     + "".join(
         f"template <class... A> static int {name}(A...) {{ abort(); }}\n"
         for name in ("__ballot_sync", "__all_sync", "__any_sync", "__uni_sync")
-        + ("__syncthreads_count", "__syncthreads_and", "__syncthreads_or")
     )
 )
 RUN = r"""
@@ -142,6 +159,13 @@ extern "C" int host_run(const void* arguments, void* fault, const unsigned* grid
 """
 
 
+VOTES = {"popc.u32": "count", "and.pred": "and", "or.pred": "or"}
+BARRIER_WITH_A_VALUE = re.compile(
+    r'asm volatile\(\s*"\{ [^"]*; barrier\.red\.(popc\.u32|and\.pred|or\.pred) [^"]*\}"'
+    r'\s*: "=r"\((\w+)\)\s*: "r"\((\w+)\)\s*: "memory"\);'
+)
+
+
 @functools.lru_cache(maxsize=256)
 def library(full_text, entry):
     """The kernel's text as a library of the host."""
@@ -151,6 +175,7 @@ def library(full_text, entry):
         "std::this_thread::yield()",
     )
     text = text.replace('asm volatile("barrier.sync 0;" ::: "memory")', "__syncthreads()")
+    text = BARRIER_WITH_A_VALUE.sub(lambda m: f"{m[2]} = __syncthreads_{VOTES[m[1]]}({m[3]});", text)
     text = re.sub(r'asm volatile\("\{ \.reg \.pred q;.*?: "memory"\);', ";", text, flags=re.DOTALL)
     return host_cuda.compiled(host_cuda.host_text(text, entry, SHIM, RUN), "-O0")
 
@@ -160,3 +185,25 @@ def run(full_text, entry, grid, block, parameters, size):
     fault = ctypes.c_void_p.from_address(parameters + size - 8)
     shape = [(ctypes.c_uint * 3)(*n) for n in (grid, block)]
     return library(full_text, entry).host_run(ctypes.c_void_p(parameters), fault, *shape)
+
+
+@contextlib.contextmanager
+def computing(text_of):
+    """Within it the fake driver's launches compute: `text_of(entry)` is the compiled version, with full_text and entry."""
+    failed = []
+
+    def launched(entry, grid, block, parameters):
+        try:
+            text = text_of(entry)
+            address, size = ctypes.addressof(parameters), len(parameters)
+            run(text["full_text"], text["entry"], grid, block, address, size)
+        except BaseException as error:  # on the fake driver's thread
+            failed.append(error)
+
+    fake_cuda.driver.on_launch(launched)
+    try:
+        yield
+    finally:
+        fake_cuda.driver.on_launch(lambda *_: None)
+        if failed:
+            raise failed[0]

@@ -5,7 +5,6 @@ for each of its threads, over the fake driver: from the launch that is looked at
 from __future__ import annotations
 
 import contextlib
-import ctypes
 
 import host_cuda
 import host_gpu
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 from a_part import one_of
 from checked import PAIRS
-from fake_cuda import driver, need_nvrtc, on_fake
+from fake_cuda import need_nvrtc, on_fake
 from xcuda import _runtime
 from xcuda import core as cuda
 from xcuda.check.copies import host_copies
@@ -34,6 +33,7 @@ ON_HOST = (
     "unset: local",
     "unset: device bytes",
     "numbers: division",
+    "barriers: votes",
 )
 COMPILED = (
     "races: last block",
@@ -42,6 +42,7 @@ COMPILED = (
     "warps: half a warp",
     "warps: shuffles",
     "barriers: turns",
+    "barriers: votes",
     "unset: local",
     "unset: device bytes",
     "numbers: overflow",
@@ -79,6 +80,34 @@ def test_it_compiles_for_each_architecture(name, target):
 
 
 @cuda.kernel
+def every_barrier(out, x):
+    t = cuda.threadIdx.x
+    if t % 2 == 0:
+        cuda.syncthreads()
+    out[t] = cuda.syncthreads_count(x[t]) + cuda.syncthreads_and(x[t]) + cuda.syncthreads_or(x[t])
+    cuda.cg.this_grid().sync()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_barrier_is_of_the_form_that_a_warps_lanes_have_to_share(target):
+    need_nvrtc()
+    x = np.zeros(32, np.int64)
+    made = _runtime.check_compile_for(every_barrier[1, 32], (x, x), target)
+    before, found, after = made["full_text"].partition("#define __syncthreads() ")
+    assert found and "__syncthreads" not in before and "bar.sync" not in made["full_text"]
+    for form in ("barrier.sync 0;", "barrier.red.popc.u32", "barrier.red.and.pred", "barrier.red.or.pred"):
+        assert form in before and form not in after
+    for used in ("__syncthreads()", "__syncthreads_count(", "__syncthreads_and(", "__syncthreads_or("):
+        assert (
+            after.partition("#endif")[2].count(used) >= 1
+        )  # where barriers are: those of the grid among them
+    plain = every_barrier.compile((x, x), 32, target=target)[
+        "full_text"
+    ]  # what is not checked is as fast as ever
+    assert "__syncthreads()" in plain and "barrier.sync" not in plain and "barrier.red" not in plain
+
+
+@cuda.kernel
 def born(h, k):
     i = cuda.grid(1)
     h[i] = h[i] / (h[i] - k[0]) * 2
@@ -97,30 +126,16 @@ def test_where_numbers_are_born_compiles_of_each_type(dtype):
 def looked_at_on_the_host(pair, twin, **options):
     """The report of a check on a GPU whose launches the host's threads run."""
     text = _runtime.check_compile_for(*call_of(pair, twin), "sm_90")
-    failed = []
-
-    def launched(_kernel, grid, block, parameters):
-        try:
-            host_gpu.run(
-                text["full_text"], text["entry"], grid, block, ctypes.addressof(parameters), len(parameters)
-            )
-        except BaseException as error:  # on the fake driver's thread
-            failed.append(error)
-
     with cuda.checking(on="gpu", **options) as report, contextlib.suppress(IndexError):
         check = _runtime.set_launch_hook(None)
 
         def look(callee, values):
-            driver.on_launch(launched)
-            try:
+            with host_gpu.computing(lambda _: text):  # the launch itself computes nothing
                 check(callee, values)
-            finally:
-                driver.on_launch(lambda *_: None)  # the launch itself computes nothing
 
         callee, arguments = pair.call(twin)
         _runtime.set_launch_hook(look)
         callee(*arguments)
-    assert not failed, failed
     return report
 
 
@@ -162,12 +177,8 @@ def test_what_cuda_cpp_of_the_user_s_writes_is_not_taken_for_unset():
     host_cuda.need_compiler()
     out = np.zeros(64, np.float32)
     text = _runtime.check_compile_for(filled_abroad[1, 64], (out,), "sm_90")
-    driver.on_launch(
-        lambda _kernel, grid, block, parameters: host_gpu.run(
-            text["full_text"], text["entry"], grid, block, ctypes.addressof(parameters), len(parameters)
-        )
-    )
-    report = cuda.check(filled_abroad[1, 64], out, on="gpu", orders=1)
+    with host_gpu.computing(lambda _: text):
+        report = cuda.check(filled_abroad[1, 64], out, on="gpu", orders=1)
     assert len(report) == 0 and report.launches[0].steps == 3 * 64, report
 
 

@@ -80,6 +80,32 @@ def one_barrier(dst, src):
     cuda.syncthreads()
 
 
+@cuda.kernel
+def where_votes_are_right(dst, src):
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    five = cuda.syncthreads_count(t < 5)
+    every, some, none = (
+        cuda.syncthreads_and(t < 64),
+        cuda.syncthreads_or(t == 40),
+        cuda.syncthreads_or(t > 63),
+    )
+    if five == 5 and every and some and not none and not cuda.syncthreads_and(t != 40):
+        dst[0] = src[i]  # here
+
+
+@cuda.kernel
+def where_votes_are_wrong(dst, src):
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    five = cuda.syncthreads_count(t < 5)
+    every, some, none = (
+        cuda.syncthreads_and(t < 64),
+        cuda.syncthreads_or(t == 40),
+        cuda.syncthreads_or(t > 63),
+    )
+    if five != 5 or not every or not some or none or cuda.syncthreads_and(t != 40):
+        dst[0] = src[i]
+
+
 @cuda.kernel(checked=False)
 def unguarded(dst, src):
     i = cuda.grid(1)
@@ -139,6 +165,7 @@ PAIRS = {
     "condition": Pair(under_a_condition, under_the_block_s_condition, lines(256), FOUR, "divergent-barrier"),
     "turns": Pair(turns_of_one_s_own, turns_of_all, lines(256, np.int64), FOUR, "divergent-barrier"),
     "two of them": Pair(two_barriers, one_barrier, lines(256), FOUR, "divergent-barrier"),
+    "votes": Pair(where_votes_are_right, where_votes_are_wrong, lines(256), FOUR, "race"),
     "unguarded": Pair(unguarded, guarded, lines(200), FOUR, "out-of-range"),
     "shared too short": Pair(shared_too_short, shared_long_enough, lines(256), FOUR, "out-of-range"),
     "in a helper": Pair(helper_beyond, helper_within, lines(256), FOUR, "out-of-range", mark=None),
