@@ -4,9 +4,10 @@ A plain cell may call ``asyncio.create_task`` as with ipykernel: the loop is mar
 on when the cell has ended; they stand still only while a cell computes without awaiting.
 """
 
-import signal
 import sys
 import traceback
+
+from xcuda._sigint import Handler
 
 _loop = None
 
@@ -72,36 +73,22 @@ class _Interruptible:
                 asyncio.current_task().uncancel()
 
 
-class _between_steps:
+class _between_steps(Handler):
     """While inside, what SIGINT raises while no task's code runs goes to `tell` instead: raised inside the loop's own
     code, it could lose a callback that was about to be called, and its task would wait for ever."""
 
     def __init__(self, loop, tell):
-        self._loop, self._tell, self._inside = loop, tell, True
+        self._loop, self._tell = loop, tell
 
     def _handle(self, number, frame):
         import asyncio
 
-        # An interrupt may cut __exit__ short: a handler that was left behind must not keep interrupts from cells.
         if not self._inside or asyncio.current_task(self._loop) is not None:
             return self._before(number, frame)
         try:
             self._before(number, frame)
         except BaseException as raised:
             self._loop.call_soon_threadsafe(self._tell, raised)
-
-    def __enter__(self):
-        self._before = signal.getsignal(signal.SIGINT)
-        left = getattr(self._before, "__self__", None)
-        if isinstance(left, _between_steps) and not left._inside:
-            self._before = left._before
-        if callable(self._before):
-            signal.signal(signal.SIGINT, self._handle)
-
-    def __exit__(self, *_):
-        self._inside = False
-        if signal.getsignal(signal.SIGINT) == self._handle:
-            signal.signal(signal.SIGINT, self._before)
 
 
 def run(coroutine):

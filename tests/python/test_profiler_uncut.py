@@ -7,6 +7,7 @@ import signal
 import threading
 
 import pytest
+from xcuda._sigint import Handler
 from xcuda.profiler import cells
 from xcuda.profiler import uncut as module
 from xcuda.profiler.uncut import uncut
@@ -95,6 +96,21 @@ def test_a_handler_that_is_set_inside_stays_and_is_heard():
     with uncut():  # finds what was left, and goes past it
         pass
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_one_whose_end_was_cut_short_is_gone_past_whatever_it_was_for():
+    class Other(Handler):
+        def _handle(self, number, frame):
+            self._before(number, frame)
+
+    for left, next_one in ((Other(), uncut()), (uncut(), Other())):
+        left.__enter__()
+        left._inside = False
+        with pytest.raises(KeyboardInterrupt):  # it keeps none from whom it was put before
+            interrupt()
+        with next_one:
+            assert next_one._before is signal.default_int_handler
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_where_interrupts_are_ignored_or_another_thread_runs_it_does_nothing():

@@ -6,10 +6,12 @@ import signal
 import threading
 import time
 
+from xcuda._sigint import Handler
+
 PATIENCE = 2.0  # seconds
 
 
-class uncut:
+class uncut(Handler):
     """While inside, SIGINT waits, and is raised at the end.
 
     Raised at any instruction it could leave a lock taken for ever: Python's `threading.Event` and `Condition` take
@@ -18,19 +20,12 @@ class uncut:
     signals don't reach, it does nothing.
     """
 
-    _inside = False
+    _noted: tuple | None = None
 
     def __enter__(self):
-        if threading.current_thread() is not threading.main_thread():
-            return
-        self._noted: tuple | None = None
-        self._before = signal.getsignal(signal.SIGINT)
-        left = getattr(self._before, "__self__", None)
-        if isinstance(left, uncut) and not left._inside:  # its end was cut short
-            self._before = left._before
-        if callable(self._before):
-            self._inside = True
-            signal.signal(signal.SIGINT, self._handle)
+        self._noted = None
+        if threading.current_thread() is threading.main_thread():
+            super().__enter__()
 
     def _handle(self, number, frame):
         if not self._inside or (self._noted and time.monotonic() - self._noted[0] > PATIENCE):
@@ -39,10 +34,6 @@ class uncut:
         return None
 
     def __exit__(self, kind, error, trace):
-        if not self._inside:
-            return
-        self._inside = False
-        if signal.getsignal(signal.SIGINT) == self._handle:
-            signal.signal(signal.SIGINT, self._before)
+        super().__exit__(kind, error, trace)
         if self._noted and not (kind is not None and issubclass(kind, KeyboardInterrupt)):
             self._before(signal.SIGINT, self._noted[1])
