@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "ir/walk.hpp"
 
@@ -20,18 +21,37 @@ namespace {
 using Value = std::optional<double>;
 
 constexpr std::size_t most_told = 6;
-constexpr int deepest = 32;  // of names that stand for one another
+constexpr int deepest = 256;  // of names that stand for one another
+constexpr std::size_t most_read = 16;
+
+/// Elements for one message, each read once: it may come by a copy from the device.
+class Elements {
+public:
+    explicit Elements(const ElementReader& read) : read_(read) {}
+
+    Value at(std::size_t parameter, std::vector<std::int64_t> index) {
+        if (!read_) return {};
+        const std::pair key(parameter, std::move(index));
+        if (const auto found = had_.find(key); found != had_.end()) return found->second;
+        if (had_.size() == most_read) return {};
+        return had_[key] = read_(key.first, key.second);
+    }
+
+private:
+    const ElementReader& read_;
+    std::map<std::pair<std::size_t, std::vector<std::int64_t>>, Value> had_;
+};
 
 class Reader {
 public:
     /// caller, call: of a helper that is called in one place.
     Reader(const Function& f, const device::FaultRecord& fault, const device::Shape* shape,
-           const ArgumentShapes& shapes, const ElementReader& element, const Reader* caller, const Expr* call)
+           const ArgumentShapes& shapes, Elements& elements, const Reader* caller, const Expr* call)
         : function_(f),
           fault_(fault),
           shape_(shape),
           shapes_(shapes),
-          element_(element),
+          elements_(elements),
           caller_(caller),
           call_(call) {
         each_stmt(f.body, [&](const Stmt& s) {
@@ -79,15 +99,12 @@ public:
         }
     }
 
+    /// Worked out once: a name may stand in another, and that in the next, many times over.
     Value of(VarId v, int depth = 0) const {
         if (const auto found = known_.find(v); found != known_.end()) return found->second;
-        const auto times = assigned_.find(v);
-        const auto value = value_of_.find(v);
-        if (times == assigned_.end() && caller_) return given(v, depth);
-        if (times == assigned_.end() || times->second != 1 || value == value_of_.end()) return {};
-        if (function_.vars[static_cast<std::size_t>(v)].maybe_unbound)
-            return {};  // of the turn before, perhaps
-        return of(*value->second, depth + 1);
+        const auto [entry, is_new] = worked_out_.try_emplace(v);  // without a value: it may stand for itself
+        if (is_new) entry->second = worked_out(v, depth);
+        return entry->second;
     }
 
     /// What names must hold for `e` to be `value`, where there is one unknown.
@@ -95,7 +112,7 @@ public:
         switch (e.op) {
             case Op::var:
                 if (of(e)) return;
-                known_[var_of(e)] = value;
+                know(var_of(e), value);
                 if (assigned_[var_of(e)] == 1 && value_of_.contains(var_of(e)))
                     solve(*value_of_[var_of(e)], value);
                 return;
@@ -123,9 +140,22 @@ public:
         }
     }
 
-    void know(VarId v, double value) { known_[v] = value; }
+    void know(VarId v, double value) {
+        known_[v] = value;
+        worked_out_.clear();
+    }
 
 private:
+    Value worked_out(VarId v, int depth) const {
+        const auto times = assigned_.find(v);
+        const auto value = value_of_.find(v);
+        if (times == assigned_.end() && caller_) return given(v, depth);
+        if (times == assigned_.end() || times->second != 1 || value == value_of_.end()) return {};
+        if (function_.vars[static_cast<std::size_t>(v)].maybe_unbound)
+            return {};  // of the turn before, perhaps
+        return of(*value->second, depth + 1);
+    }
+
     /// What the caller passes for a parameter.
     Value given(VarId v, int depth) const {
         const auto at = std::find(function_.params.begin(), function_.params.end(), v);
@@ -152,15 +182,15 @@ private:
 
     /// Of an argument that the kernel only reads, where the index follows.
     Value loaded(const Expr& e, int depth) const {
-        if (!element_ || e.type.lanes != 1 || e.args[0]->op != Op::var) return {};
+        if (e.type.lanes != 1 || e.args[0]->op != Op::var) return {};
         const int parameter = parameter_of(var_of(*e.args[0]));
         std::vector<std::int64_t> index;
         for (int d = 0; d < e.args[0]->type.ndim; ++d) {
             const Value i = of(*e.args[static_cast<std::size_t>(d) + 1], depth + 1);
-            if (!i) return {};
+            if (!i || !(std::fabs(*i) < 9e15)) return {};
             index.push_back(static_cast<std::int64_t>(*i));
         }
-        return parameter < 0 ? Value{} : element_(static_cast<std::size_t>(parameter), index);
+        return parameter < 0 ? Value{} : elements_.at(static_cast<std::size_t>(parameter), std::move(index));
     }
 
     /// Which of the kernel's, also where a helper is given it.
@@ -186,12 +216,13 @@ private:
     const device::FaultRecord& fault_;
     const device::Shape* shape_;
     const ArgumentShapes& shapes_;
-    const ElementReader& element_;
+    Elements& elements_;
     const Reader* caller_;
     const Expr* call_;
     std::map<VarId, int> assigned_;
     std::map<VarId, ExprP> value_of_;
     std::map<VarId, double> known_;
+    mutable std::map<VarId, Value> worked_out_;
 };
 
 /// The axis that a fault is about: told, or the only one of that length; -1 where neither.
@@ -323,8 +354,9 @@ std::string named_values(const device::FaultRecord& told_fault, const Module& ty
         });
         const Call call = call_of(typed, f);
         const bool known = call.count == 1 && call.caller->is_kernel;
-        const Reader caller(known ? *call.caller : f, fault, shape, shapes, element, nullptr, nullptr);
-        Reader reader(f, fault, shape, shapes, element, known ? &caller : nullptr, call.call.get());
+        Elements elements(element);
+        const Reader caller(known ? *call.caller : f, fault, shape, shapes, elements, nullptr, nullptr);
+        Reader reader(f, fault, shape, shapes, elements, known ? &caller : nullptr, call.call.get());
         const auto kind = static_cast<device::FaultKind>(fault.kind & 0xff);
         if (index && kind == device::FaultKind::index)
             reader.solve(*index, static_cast<double>(fault.value[0]));

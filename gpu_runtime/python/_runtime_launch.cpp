@@ -567,7 +567,11 @@ void launch_bound(BoundLaunch& b, const Configuration& where) {
     if (!work->started.timing) return;
     const bool host = b.arguments->has_host_arrays();
     if (b.arguments->to_be_kept()) work->keeps = b.arguments;
-    if (runs_in_place && work->done()) return raise_error_of(*work);
+    const bool over = runs_in_place && work->done();
+    if (host && !(over && work->started.timing->fault.kind == 0))
+        work->element =
+            launch::reader_of(*b.bound.kernel->lowered, b.arguments->values(), *b.device, on.get());
+    if (over) return raise_error_of(*work);
     if (!host) work->site = LaunchSite::here();
     in_flight(std::move(work));
     if (host) synchronize(b.device, on);

@@ -73,7 +73,17 @@ bool InFlight::done() const {
 }
 
 std::optional<Error> InFlight::error() const {
-    return graph ? graph->error(*started.timing) : started.error(element);
+    if (explained) return *explained;
+    return graph ? graph->error(*started.timing) : started.error();
+}
+
+void InFlight::explain() {
+    if (!element) [[likely]]
+        return;
+    const auto reader = std::exchange(element, nullptr);
+    if (!started.timing || started.timing->fault.kind == 0) return;
+    const Released released;  // what waits in the stream may need it
+    if (auto found = started.error(reader)) explained = std::make_shared<const Error>(std::move(*found));
 }
 
 std::string InFlight::kernel() const {
@@ -139,6 +149,7 @@ void stop_kernels() {
 }
 
 void raise_error_of(InFlight& work) {
+    work.explain();
     const auto error = work.error();
     work.told = true;
     if (error && error->python_type == "DeviceLostError") throw *error;  // lost_launches() lands it
@@ -196,7 +207,10 @@ void synchronize(const std::shared_ptr<device::Device>& device, const std::share
             throw;
         }
     }
-    for (const auto& w : landed) w->land();
+    for (const auto& w : landed) {
+        w->explain();
+        w->land();
+    }
     InFlight* first = nullptr;
     int others = 0;
     for (const auto& w : landed) {

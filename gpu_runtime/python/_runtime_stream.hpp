@@ -46,7 +46,8 @@ struct InFlight {
     std::shared_ptr<const Graph> graph;     // or a graph's replay, which `started` times
     std::shared_ptr<void> keeps;            // released with the GIL held
     launch::ElementReader element;  // of the arrays that it keeps; none where others may have written to them
-    std::function<void()> finish;   // once, when the work is done and went well
+    std::shared_ptr<const Error> explained;  // its error with what those arrays held
+    std::function<void()> finish;            // once, when the work is done and went well
     LaunchSite site;
     bool structured = false;  // a launch of a kernel's variant
     bool told = false;        // its error has been raised, or will be by an await
@@ -55,6 +56,9 @@ struct InFlight {
     bool done() const;
     /// The error of what is done; nothing where it went well.
     std::optional<Error> error() const;
+    /// Of a launch that is done and failed: reads what its error is to name while the arrays are there. The GIL is away
+    /// meanwhile, so that nobody else may come to the work.
+    void explain();
     /// The kernel's name, of a replay the one that a fault is of; empty for a copy.
     std::string kernel() const;
     /// The error that the next wait is to raise.

@@ -106,6 +106,29 @@ def test_what_a_helper_read_from_memory():
     assert told(through[1, 8], np.zeros(8), table, np.zeros(64)) == "low = 30, high = 40"
 
 
+@cuda.kernel
+def summed_beyond(out, where, by, x):
+    i = cuda.grid(1)
+    at = where[i]
+    more = by[i]
+    out[i] = x[at + more]
+
+
+def beyond():
+    return np.zeros(8), np.array([1, 2, 3, 4, 5, 40, 7, 8]), np.full(8, 9), np.zeros(20)
+
+
+BEYOND = "i = 5, at = 40, more = 9"
+
+
+def test_they_are_told_in_a_stream_and_of_a_bound_launch_too():
+    assert told(summed_beyond[1, 8], *beyond()) == BEYOND
+    with cuda.stream():
+        assert told(summed_beyond[1, 8], *beyond()) == BEYOND
+        assert told(summed_beyond[1, 8].bind(*beyond())) == BEYOND
+    assert told(summed_beyond[1, 8].bind(*beyond())) == BEYOND
+
+
 def test_what_the_kernel_writes_is_not_read_again():
     @cuda.kernel
     def moved(where, x, out):
