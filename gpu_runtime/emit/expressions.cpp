@@ -498,7 +498,11 @@ std::string cuda_vector(Writer& w, const Expr& e) {
         case Op::select:
             if (e.args[0]->type.lanes == 1) return fmt::format("({} ? {} : {})", args[0], args[1], args[2]);
             return lanes(fmt::format("({} ? {} : {})", n[0], n[1], n[2]));
-        case Op::call: return lanes(substitute(frontend::overload(std::get<OverloadId>(e.payload)).cuda, n));
+        case Op::call: {
+            const std::string_view text = frontend::overload(std::get<OverloadId>(e.payload)).cuda;
+            if (text.starts_with("xc_e_")) return substitute(text, args);  // of numbers and vectors alike
+            return lanes(substitute(text, n));
+        }
         default: break;
     }
     const std::string x = low_bits(w, e, n[0]);

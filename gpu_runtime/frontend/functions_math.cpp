@@ -45,6 +45,9 @@ constexpr std::array complex = {
     "acosh", "atanh", "exp", "exp2", "expm1", "log",  "log2", "log10", "log1p",
 };
 
+// Of float32 on CUDA, by emit/prelude_elementary.hpp.
+constexpr std::array<std::string_view, 3> elementary = {"sin", "cos", "log"};
+
 void add_row(FunctionTable& t, const Row& row) {
     const std::string numpy =
         "numpy." + std::string(row.spellings.back().substr(row.spellings.back().find('.') + 1));
@@ -55,8 +58,10 @@ void add_row(FunctionTable& t, const Row& row) {
     const std::string arguments = row.arguments == 1 ? "($0)" : "($0, $1)";
     for (const DType d : {DType::f32, DType::f64}) {
         const std::string call = base + (d == DType::f32 ? "f" : "");
-        t.add(std::vector<DType>(row.arguments, d), d, "__builtin_" + call + arguments, call + arguments,
-              vector ? "libmvec:" + call : "");
+        const bool own =
+            d == DType::f32 && std::find(elementary.begin(), elementary.end(), base) != elementary.end();
+        t.add(std::vector<DType>(row.arguments, d), d, "__builtin_" + call + arguments,
+              (own ? "xc_e_" + base : call) + arguments, vector ? "libmvec:" + call : "");
     }
     state_accuracy(t, row.name);
     if (std::find(complex.begin(), complex.end(), base) != complex.end())
@@ -132,7 +137,7 @@ void add_math(FunctionTable& t) {
 
     t.begin("sqrt", {"math.sqrt", "cmath.sqrt", "numpy.sqrt"}, "numpy.sqrt",
             "Square root; nan below 0; correctly rounded.");
-    t.add({DType::f32}, DType::f32, "__builtin_sqrtf($0)", "sqrtf($0)", "__builtin_elementwise_sqrt($0)");
+    t.add({DType::f32}, DType::f32, "__builtin_sqrtf($0)", "xc_e_sqrt($0)", "__builtin_elementwise_sqrt($0)");
     t.add({DType::f64}, DType::f64, "__builtin_sqrt($0)", "sqrt($0)", "__builtin_elementwise_sqrt($0)");
     t.add_complex("xc_z_sqrt($0)");
 

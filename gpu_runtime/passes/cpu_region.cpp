@@ -53,6 +53,7 @@ Body thread_loops(const Body& body, const Box& box, const Lanes& lanes) {
     const auto order = loop_order(lanes.vector_axis);
     for (int level = 2; level >= 0; --level) {
         const int axis = order[level];
+        if (!box.low[axis]) continue;
         inner = one(count_loop(lanes.coordinate[axis], box.low[axis], box.high[axis], int_constant(1),
                                std::move(inner)));
     }

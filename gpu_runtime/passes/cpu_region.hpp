@@ -27,7 +27,7 @@ LoweredRegion lower_region(ir::Function& function, const ir::Body& body, const B
 /// Only the tiles, ended by `return true`, or `return false` before anything is done; empty where the body has none.
 LoweredRegion tiles_of_region(ir::Function& function, const ir::Body& body, const Box& box,
                               const Lanes& lanes);
-/// Only the loops over threads.
+/// Only the loops over threads; none along an axis without bounds (null), whose coordinate is set already.
 ir::Body threads_of_region(const ir::Body& body, const Box& box, const Lanes& lanes);
 
 /// The axes from the outermost loop to the innermost, the vector axis: its neighbours are contiguous.

@@ -15,13 +15,10 @@ namespace {
 
 constexpr int vector_bytes = 16;  // the widest load of a thread
 
+// All threads that there are: no test is needed for being one of them.
 Box whole_grid() {
-    Box box;
-    for (int axis = 0; axis < 3; ++axis) {
-        box.low[axis] = int_constant(0);
-        box.high[axis] = coord(Coord::Kind::grid_size, axis);
-    }
-    return box;
+    const ExprP first = int_constant(0);
+    return {{first, first, first}, {}};
 }
 
 bool uses_grid_size(const Body& body) {
@@ -126,16 +123,10 @@ void vectorise(Function& f, int axis, int elements, int rows) {
     Body body = std::move(f.body);
     Box guard = whole_grid();
     strip_guard(f, body, guard);
-    for (const int a : {axis, row_axis})  // the grid covers elements, not threads
-        guard.high[a] = rewrite(guard.high[a], [&](const ExprP& e) -> ExprP {
-            if (e->op != Op::coord || coord_of(*e).kind != Coord::Kind::grid_size ||
-                along(coord_of(*e).axis) == 1)
-                return e;
-            return mul(e, int_constant(along(coord_of(*e).axis)));
-        });
     const auto plan = plan_vectors(f, body, axis, rows > 1);
     if (!plan) throw bug("vectorise() was asked for a kernel that has no vectors");
 
+    const auto bounded_below = [&](int a) { return integer_of(guard.low[a]).value_or(1) > 0; };
     std::array<VarId, 3> base{};
     Box tile;
     Body out;
@@ -147,25 +138,29 @@ void vectorise(Function& f, int axis, int elements, int rows) {
         const ExprP first = read(f, base[a]);
         tile.low[a] = first;
         tile.high[a] = add(first, int_constant(along(a)));
-        if (integer_of(guard.low[a]).value_or(1) > 0)
-            inside = both(inside, compare(Op::ge, first, guard.low[a]));
-        if (along(a) > 1)
-            inside = both(inside, compare(Op::le, tile.high[a], guard.high[a]));
-        else if (!(guard.high[a]->op == Op::coord))
-            inside = both(inside, compare(Op::lt, first, guard.high[a]));
+        if (bounded_below(a)) inside = both(inside, compare(Op::ge, first, guard.low[a]));
+        if (guard.high[a])
+            inside = both(inside, along(a) > 1 ? compare(Op::le, tile.high[a], guard.high[a])
+                                               : compare(Op::lt, first, guard.high[a]));
     }
     const ExprP test = both(inside, box_test(f, body, *plan, tile));
     Body vector = tile_body(f, body, *plan, {rows, 1, false}, base, tile);
     mark_aligned(vector, base[axis], elements);
     if (rows == 1) load_early(f, vector);
 
-    Box rest = tile;
-    for (int a = 0; a < 3; ++a) {
-        rest.low[a] = maximum(tile.low[a], guard.low[a]);
-        rest.high[a] = minimum(tile.high[a], guard.high[a]);
+    if (!test) {  // nothing may go wrong
+        std::move(vector.begin(), vector.end(), std::back_inserter(out));
+        f.body = std::move(out);
+        return;
     }
-    std::array<VarId, 3> lane{};
-    for (VarId& v : lane) v = hidden(f, "lane");
+    Box rest;
+    std::array<VarId, 3> lane = base;
+    for (int a = 0; a < 3; ++a) {
+        if (along(a) == 1 && !guard.high[a] && !bounded_below(a)) continue;  // its one thread
+        rest.low[a] = bounded_below(a) ? maximum(tile.low[a], guard.low[a]) : tile.low[a];
+        rest.high[a] = guard.high[a] ? minimum(tile.high[a], guard.high[a]) : tile.high[a];
+        lane[a] = hidden(f, "lane");
+    }
     Body single = threads_of_region(body, rest, {lane, axis, vector_bytes});
     out.push_back(branch(test, std::move(vector), std::move(single)));
     f.body = std::move(out);

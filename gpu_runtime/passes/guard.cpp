@@ -22,6 +22,9 @@ void conjuncts(const ExprP& condition, std::vector<ExprP>& out) {
     }
 }
 
+// The smaller of a bound, null where there is none yet, and another one.
+ExprP least(const ExprP& high, ExprP bound) { return high ? minimum(high, std::move(bound)) : bound; }
+
 // a < b, a <= b, a == b, ... with a - b = base + axis (coefficient 1 or -1): a bound of that axis.
 bool solve(const Expr& c, const LinearScope& scope, Box& box) {
     if (c.op != Op::lt && c.op != Op::le && c.op != Op::gt && c.op != Op::ge && c.op != Op::eq) return false;
@@ -49,9 +52,9 @@ bool solve(const Expr& c, const LinearScope& scope, Box& box) {
     }
     if (c.op == Op::eq) {
         box.low[axis] = maximum(box.low[axis], bound);
-        box.high[axis] = minimum(box.high[axis], add(bound, int_constant(1)));
+        box.high[axis] = least(box.high[axis], add(bound, int_constant(1)));
     } else if (less)
-        box.high[axis] = minimum(box.high[axis], strict ? bound : add(bound, int_constant(1)));
+        box.high[axis] = least(box.high[axis], strict ? bound : add(bound, int_constant(1)));
     else
         box.low[axis] = maximum(box.low[axis], strict ? add(bound, int_constant(1)) : bound);
     return true;

@@ -6,7 +6,7 @@
 namespace xcuda::passes {
 
 /// While the body is nothing but `if condition: ...`, takes each conjunct that bounds one axis out of the condition
-/// and into the box. What it cannot solve stays as a branch.
+/// and into the box, whose `high` may be null where nothing bounds an axis. What it cannot solve stays as a branch.
 void strip_guard(const ir::Function& function, ir::Body& body, Box& box);
 
 }  // namespace xcuda::passes
