@@ -1,10 +1,5 @@
 // Elementary functions of float32 on CUDA: a straight line for nearly all arguments, one test a vector for the others.
 // CUDA's own branch once an element, so that sqrt(sin cos + exp + log) waited for instructions and not for memory.
-#ifdef XC_FAST_MATH
-#define XC_E_APART XC_MEMBER  // one instruction
-#else
-#define XC_E_APART __device__ __noinline__
-#endif
 XC_DEVICE u32 xc_e_bits(f32 x) { return (u32)__float_as_int(x); }
 XC_DEVICE f32 xc_e_float(u32 bits) { return __int_as_float((i32)bits); }
 // sin(x + quarters * pi / 2) for |x| < 105615: within 1.52 ulp, by all such x on the host. Pi / 2 in three parts; the
@@ -29,12 +24,12 @@ XC_DEVICE f32 xc_e_turned(f32 x, u32 quarters) {
 struct xc_e_sine {
     XC_MEMBER static b1 is_near(f32 x) { return fabsf(x) < 105615.0f; }
     XC_MEMBER static f32 near(f32 x) { return xc_e_turned(x, 0); }
-    XC_E_APART static f32 far(f32 x) { return sinf(x); }
+    XC_MEMBER static f32 far(f32 x) { return sinf(x); }
 };
 struct xc_e_cosine {
     XC_MEMBER static b1 is_near(f32 x) { return fabsf(x) < 105615.0f; }
     XC_MEMBER static f32 near(f32 x) { return xc_e_turned(x, 1); }
-    XC_E_APART static f32 far(f32 x) { return cosf(x); }
+    XC_MEMBER static f32 far(f32 x) { return cosf(x); }
 };
 // x = m * 2^e, m from 2/3 to 4/3: within 0.95 ulp, by all such x on the host.
 struct xc_e_logarithm {
@@ -52,7 +47,7 @@ struct xc_e_logarithm {
         p = fmaf(p, f, -0.5f);
         return fmaf((f32)(i32)exponent, 8.2629582e-08f, fmaf(f, f * p, f));  // ln 2 / 2^23
     }
-    XC_E_APART static f32 far(f32 x) { return logf(x); }
+    XC_MEMBER static f32 far(f32 x) { return logf(x); }
 };
 // Correctly rounded: a Newton step of the root from x times an approximate 1 / root, whose square's error is exact.
 struct xc_e_root {
@@ -67,8 +62,9 @@ struct xc_e_root {
         return sqrtf(x);
 #endif
     }
-    XC_E_APART static f32 far(f32 x) { return sqrtf(x); }
+    XC_MEMBER static f32 far(f32 x) { return sqrtf(x); }
 };
+template <class F> static __device__ __noinline__ f32 xc_e_apart(f32 x) { return F::far(x); }  // once, not for each lane
 template <class F> XC_DEVICE f32 xc_e_of(f32 x) {
 #ifdef XC_FAST_MATH
     return F::far(x);
@@ -93,7 +89,7 @@ template <class F, int N> XC_DEVICE xc_vec<f32, N> xc_e_of(xc_vec<f32, N> x) {
     if (!near) {
 #pragma unroll
         for (int l = 0; l < N; ++l)
-            if (!F::is_near(x.v[l])) r.v[l] = F::far(x.v[l]);
+            if (!F::is_near(x.v[l])) r.v[l] = xc_e_apart<F>(x.v[l]);
     }
 #endif
     return r;

@@ -123,10 +123,15 @@ def test_where_numbers_are_born_compiles_of_each_type(dtype):
     assert ("xc_born(" in made["text"]) != np.iscomplexobj(array)  # complex numbers are not looked at
 
 
-def looked_at_on_the_host(pair, twin, **options):
-    """The report of a check on a GPU whose launches the host's threads run."""
+def looked_at_on_the_host(pair, twin, refused=False, **options):
+    """The report of a check on a GPU whose launches the host's threads run. refused: the launch itself does not start."""
+    expected = (
+        pytest.raises(RuntimeError, match="was not launched: in block")
+        if refused
+        else contextlib.suppress(IndexError)
+    )
     text = _runtime.check_compile_for(*call_of(pair, twin), "sm_90")
-    with cuda.checking(on="gpu", **options) as report, contextlib.suppress(IndexError):
+    with cuda.checking(on="gpu", **options) as report, expected:
         check = _runtime.set_launch_hook(None)
 
         def look(callee, values):
@@ -145,7 +150,7 @@ def test_mistakes_are_found_and_clean_twins_are_left_in_peace(name):
     need_nvrtc()
     host_cuda.need_compiler()
     pair = PAIRS[name]
-    found = looked_at_on_the_host(pair, twin=False)
+    found = looked_at_on_the_host(pair, twin=False, refused=pair.rule == "divergent-barrier")
     assert {f.rule for f in found} == {pair.rule}, found
     assert pair.line in {line for f in found for line in (f.line, f.other_line)}, found
     assert "looked at on cuda:0" in found.head

@@ -60,7 +60,8 @@ def checking(*, orders=ORDERS, seed=0, finite=True, steps=None, alike=ALIKE, on=
 
     alike: launches of one kernel with one shape and arrays of the same lengths that are looked at; those after them
     run unchecked. An index out of range in a kernel that has no checks of its own (checked=False) raises an IndexError
-    instead of being launched. Arrays of cuda.device_array that are made here hold a pattern that stands for "unset".
+    instead of being launched; on a GPU, a barrier that only some threads of a block come to a RuntimeError, since the GPU may
+    wait there for ever. Arrays of cuda.device_array that are made here hold a pattern that stands for "unset".
 
     Gives the Report, which grows with the launches.
     """
@@ -115,9 +116,14 @@ class _Session:
     def look_and_launch(self, callee, values) -> None:
         launch = self.look(callee, values)
         kernel = callee.kernel if isinstance(callee, _runtime.Configured) else callee
-        outside = [f for f in launch.findings if f.rule == "out-of-range"] if launch else []
+        found = {f.rule: f for f in reversed(launch.findings)} if launch else {}
+        outside, parted = found.get("out-of-range"), found.get("divergent-barrier")
         if outside and not kernel.about.options[0]:
-            raise IndexError(f"{kernel.__name__} was not launched: {outside[0].evidence}")
+            raise IndexError(f"{kernel.__name__} was not launched: {outside.evidence}")
+        if parted and _runtime.current_device_label().startswith("cuda"):
+            raise RuntimeError(
+                f"{kernel.__name__} was not launched: {parted.evidence}. A GPU may wait at such a barrier for ever"
+            )
 
     def look(self, callee, values) -> Launch | None:
         kernel = callee.kernel if isinstance(callee, _runtime.Configured) else callee
