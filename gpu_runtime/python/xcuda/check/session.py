@@ -60,7 +60,7 @@ def checking(*, orders=ORDERS, seed=0, finite=True, steps=None, alike=ALIKE, on=
 
     alike: launches of one kernel with one shape and arrays of the same lengths that are looked at; those after them
     run unchecked. An index out of range in a kernel that has no checks of its own (checked=False) raises an IndexError
-    instead of being launched; on a GPU, a barrier that only some threads of a block come to a RuntimeError, since it may
+    instead of being launched; on a GPU, a barrier that only some threads of a block meet a RuntimeError, since it may
     wait there for ever. Arrays of cuda.device_array that are made here hold a pattern that stands for "unset".
 
     Gives the Report, which grows with the launches.
