@@ -120,10 +120,26 @@ def test_what_is_kept_goes_where_there_is_no_room():
     assert cuda.empty(10 * MIB).nbytes == 80 * MIB
 
 
-@on_fake()
+@on_fake("memory=0x40000000")
 def test_no_more_is_kept_than_a_share():
     several = [cuda.empty(3 * MIB) for _ in range(15)]  # 360 MiB
     del several
     cuda.synchronize()
     assert driver.get("used") <= 256 * MIB
     assert cuda.memory_info().used == 0
+
+
+@on_fake("memory=0x200000000")  # 8 GiB
+def test_large_blocks_are_kept_too_for_what_nearly_fills_them():
+    first = cuda.empty(64 * MIB)  # 512 MiB
+    del first
+    asked = driver.get("calls:cuMemAllocFromPoolAsync"), driver.get("calls:cuMemFreeAsync")
+    for elements in (64 * MIB, 60 * MIB, 57 * MIB):
+        cuda.empty(elements)
+    assert (driver.get("calls:cuMemAllocFromPoolAsync"), driver.get("calls:cuMemFreeAsync")) == asked
+    cuda.empty(40 * MIB)  # much less than that
+    assert driver.get("calls:cuMemAllocFromPoolAsync") == asked[0] + 1
+    assert cuda.memory_info().used == 0
+    cuda.empty(200 * MIB)  # more than is kept at once
+    cuda.synchronize()
+    assert driver.get("used") <= 1024 * MIB

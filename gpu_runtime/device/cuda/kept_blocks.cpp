@@ -1,7 +1,5 @@
 #include "device/cuda/kept_blocks.hpp"
 
-#include <algorithm>
-
 namespace xcuda::device::cuda {
 
 void KeptBlocks::give(Block& block, std::size_t bytes) {
@@ -17,14 +15,26 @@ void KeptBlocks::add(void* address, std::size_t bytes) {
     give(block, bytes);
 }
 
-void* KeptBlocks::take(std::size_t bytes, std::int64_t limit) {
-    if (bytes > largest) return nullptr;
-    const std::lock_guard lock(mutex_);
-    if (limit > 0 && used_ + static_cast<std::int64_t>(bytes) > limit) return nullptr;
-    const auto found = kept_.find(rounded(bytes));
-    if (found == kept_.end() || found->second.empty()) return nullptr;
+void* KeptBlocks::find(std::size_t rounded) {
+    if (rounded > large) {
+        const auto found = large_.lower_bound(rounded);
+        if (found == large_.end() || found->first > rounded + rounded / 8) return nullptr;
+        void* const address = found->second;
+        large_.erase(found);
+        return address;
+    }
+    const auto found = small_.find(rounded);
+    if (found == small_.end() || found->second.empty()) return nullptr;
     void* const address = found->second.back();
     found->second.pop_back();
+    return address;
+}
+
+void* KeptBlocks::take(std::size_t bytes, std::int64_t limit) {
+    const std::lock_guard lock(mutex_);
+    if (limit > 0 && used_ + static_cast<std::int64_t>(bytes) > limit) return nullptr;
+    void* const address = find(rounded(bytes));
+    if (!address) return nullptr;
     Block& block = blocks_.find(address)->second;
     kept_bytes_ -= block.bytes;
     give(block, bytes);
@@ -36,8 +46,11 @@ bool KeptBlocks::keep(void* address) {
     const auto found = blocks_.find(address);
     if (found == blocks_.end()) return false;
     Block& block = found->second;
-    if (block.bytes > largest || kept_bytes_ + block.bytes > most) return false;
-    kept_[block.bytes].push_back(address);
+    if (kept_bytes_ + block.bytes > most_) return false;
+    if (block.bytes > large)
+        large_.emplace(block.bytes, address);
+    else
+        small_[block.bytes].push_back(address);
     kept_bytes_ += block.bytes;
     used_ -= block.of_array;
     block.of_array = 0;
@@ -54,16 +67,18 @@ void KeptBlocks::remove(void* address) {
 
 bool KeptBlocks::crowded() const {
     const std::lock_guard lock(mutex_);
-    return kept_bytes_ > most / 2;
+    return kept_bytes_ > most_ / 2;
 }
 
 std::vector<void*> KeptBlocks::empty() {
     const std::lock_guard lock(mutex_);
     std::vector<void*> all;
-    for (auto& [bytes, addresses] : kept_) {
+    for (auto& [bytes, addresses] : small_) {
         all.insert(all.end(), addresses.begin(), addresses.end());
         addresses.clear();
     }
+    for (const auto& [bytes, address] : large_) all.push_back(address);
+    large_.clear();
     for (void* const address : all) blocks_.erase(address);
     kept_bytes_ = 0;
     return all;

@@ -15,8 +15,19 @@
 
 namespace xcuda::device::cuda {
 
+namespace {
+
+std::size_t memory_of(CUdevice device) {
+    std::size_t bytes = 0;
+    check(driver().cuDeviceTotalMem(&bytes, device), "asking for the GPU's memory");
+    return bytes;
+}
+
+}  // namespace
+
 MemoryPool::MemoryPool(CUdevice device, std::string gpu_name)
     : gpu_name_(std::move(gpu_name)),
+      blocks_(memory_of(device)),
       spill_(device, gpu_name_) {
     limit_ = settings().memory_limit;
     const Driver& d = driver();
