@@ -20,11 +20,9 @@ const ir::Type weak_int = ir::scalar(DType::i64, true);
 const ir::Type weak_bool = ir::scalar(DType::b1, true);
 
 // What holds of all of them: front-end code asks a choice what it asks an array.
-ir::Type common_type(const ir::Function& fn, const std::vector<ir::VarId>& arrays) {
-    const auto type_of = [&](ir::VarId id) -> const ir::Type& { return fn.vars[static_cast<std::size_t>(id)].type; };
-    ir::Type common = type_of(arrays[0]);
-    for (const ir::VarId id : arrays) {
-        const ir::Type& t = type_of(id);
+ir::Type common_type(const std::vector<ir::Type>& types) {
+    ir::Type common = types[0];
+    for (const ir::Type& t : types) {
         if (t.layout != common.layout) {
             const bool bytes = t.layout == ir::Layout::bytes || common.layout == ir::Layout::bytes;
             const bool unit = ir::unit_stride(t.layout) && ir::unit_stride(common.layout);
@@ -60,50 +58,60 @@ const Lowering::Choice* Lowering::choice_of(const Value& v) const {
     return known == array_choices.end() ? nullptr : &known->second;
 }
 
-ir::VarId Lowering::new_choice(const std::string& name, std::vector<ir::VarId> arrays, const Place& place) {
-    const ir::VarId id = fn.add({name, common_type(fn, arrays), ir::Var::Role::hidden, place, false});
-    array_choices[id] = {hidden(weak_int, place), std::move(arrays)};
+std::vector<std::string> Lowering::keys_of(const Value& v) const {
+    const Choice* choice = choice_of(v);
+    return choice ? choice->keys : std::vector{array_key(ir::var_of(*v.expr))};
+}
+
+ir::VarId Lowering::new_choice(const std::string& name, std::vector<std::string> keys, const Place& place) {
+    std::vector<ir::Type> types;
+    for (const std::string& key : keys) types.push_back(array_types.at(key));
+    const ir::VarId id = fn.add({name, common_type(types), ir::Var::Role::hidden, place, false});
+    array_choices[id] = {hidden(weak_int, place), std::move(keys)};
     return id;
 }
 
-// The choice of a path among the arrays of one form; -1 where one of them is not made yet, or more than once.
+// The choice of a path among the arrays of one form.
 ir::VarId Lowering::choice_named(const std::string& path, const std::set<std::string>& keys,
                                  const Place& place) {
-    std::vector<ir::VarId> arrays;
-    for (const std::string& key : keys) {
-        ir::VarId found = -1;
-        int count = 0;
-        for (std::size_t i = 0; i < fn.vars.size(); ++i) {
-            if (!fn.vars[i].type.is_array() || array_choices.count(static_cast<ir::VarId>(i))) continue;
-            if (array_key(static_cast<ir::VarId>(i)) != key) continue;
-            found = static_cast<ir::VarId>(i);
-            ++count;
-        }
-        if (count != 1) return -1;
-        arrays.push_back(found);
-    }
-    std::sort(arrays.begin(), arrays.end());
     const std::string form = path + "|" + keys.begin()->substr(0, keys.begin()->find(' '));
     const auto known = choice_ids.find(form);
     if (known != choice_ids.end()) return known->second;
-    const ir::VarId id = new_choice(unmarked(path), std::move(arrays), place);
+    const ir::VarId id = new_choice(unmarked(path), {keys.begin(), keys.end()}, place);
     choice_ids.emplace(form, id);
     return id;
 }
 
+// The array of a key: a choice may be made before one of its arrays is.
+ir::VarId Lowering::array_of_key(const std::string& key) const {
+    ir::VarId found = -1;
+    for (std::size_t i = 0; i < fn.vars.size(); ++i) {
+        const auto id = static_cast<ir::VarId>(i);
+        if (!fn.vars[i].type.is_array() || array_choices.count(id) || array_key(id) != key) continue;
+        if (found >= 0)
+            throw refused(fn.vars[i].place,
+                          "this line makes an array in each item of a loop that is written out, and a name "
+                          "holds one of them or another",
+                          "make the arrays in lines of their own");
+        found = id;
+    }
+    if (found < 0) throw bug("an array that was not made: " + key);
+    return found;
+}
+
 // The number of an array, or of what a choice means now, among those of another choice; null where it is none of them.
 ExprP Lowering::which_of(ir::VarId array, const Choice& among, const Place& place) const {
-    const auto number = [&](ir::VarId id) -> ExprP {
-        const auto at = std::find(among.arrays.begin(), among.arrays.end(), id);
-        return at == among.arrays.end() ? nullptr : ir::int_constant(at - among.arrays.begin(), place);
+    const auto number = [&](const std::string& key) -> ExprP {
+        const auto at = std::find(among.keys.begin(), among.keys.end(), key);
+        return at == among.keys.end() ? nullptr : ir::int_constant(at - among.keys.begin(), place);
     };
     const auto choice = array_choices.find(array);
-    if (choice == array_choices.end()) return number(array);
+    if (choice == array_choices.end()) return number(array_key(array));
     const ExprP which = ir::var(choice->second.which, weak_int, place);
-    if (choice->second.arrays == among.arrays) return which;
+    if (choice->second.keys == among.keys) return which;
     ExprP made;
-    for (std::size_t k = choice->second.arrays.size(); k-- > 0;) {
-        const ExprP one = number(choice->second.arrays[k]);
+    for (std::size_t k = choice->second.keys.size(); k-- > 0;) {
+        const ExprP one = number(choice->second.keys[k]);
         if (!one) return nullptr;
         const ExprP here = ir::make(Op::eq, weak_bool,
                                     {which, ir::int_constant(static_cast<std::int64_t>(k), place)}, place);
@@ -117,33 +125,27 @@ Value Lowering::as_one_of(const std::string& path, Value v, const Place& place) 
     if (path == "return" || path.starts_with("return.")) return v;
     const ir::VarId id = ir::var_of(*v.expr);
     const Choice* from = choice_of(v);
-    const std::vector<ir::VarId> arrays = from ? from->arrays : std::vector{id};
-    for (const ir::VarId a : arrays) met_arrays[path].insert(array_key(a));
+    const std::vector<std::string> arrays = keys_of(v);
+    if (!from) array_types[arrays[0]] = fn.vars[static_cast<std::size_t>(id)].type;
+    met_arrays[path].insert(arrays.begin(), arrays.end());
     if (from) torn_arrays.insert(path);  // what it means may change after this
     const auto known = several.find(path);
     if (known == several.end()) return v;
-    const ir::Var& first = fn.vars[static_cast<std::size_t>(arrays[0])];
+    const ir::Var& first = fn.vars[static_cast<std::size_t>(id)];
     const bool own = first.role == ir::Var::Role::local_array || first.role == ir::Var::Role::shared;
-    if (own && !loops.empty() && static_cast<std::size_t>(arrays[0]) >= loops.front().first_var)
+    if (own && !loops.empty() && static_cast<std::size_t>(id) >= loops.front().first_var)
         throw refused(place,
                       fmt::format("'{}' names an array that is made in this loop, where it has one place for "
                                   "all rounds, or another array",
                                   unmarked(path)),
                       "make both arrays before the loop");
-    const std::string key = array_key(arrays[0]), form = key.substr(0, key.find(' ') + 1);
+    const std::string form = arrays[0].substr(0, arrays[0].find(' ') + 1);
     std::set<std::string> keys;
     for (const std::string& k : known->second)
         if (k.starts_with(form)) keys.insert(k);
-    const ir::VarId choice = keys.count(key) ? choice_named(path, keys, place) : -1;
+    if (!keys.count(arrays[0])) return v;  // met in this pass: the next one has it
+    const ir::VarId choice = choice_named(path, keys, place);
     if (choice == id) return v;
-    if (choice < 0) {
-        if (!keys.count(key)) return v;  // met in this pass: the next one has it
-        throw refused(place,
-                      fmt::format("'{}' names one array or another, and one of them is made after this line, "
-                                  "or more than once",
-                                  unmarked(path)),
-                      "make all arrays before the first of them is given this name");
-    }
     const Choice& to = array_choices.at(choice);
     const ExprP which = which_of(id, to, place);
     if (!which) return v;
@@ -160,7 +162,7 @@ Value Lowering::chosen_now(Value v) {
     if (!choice) return v;
     const ir::VarId old = choice->which, id = ir::var_of(*v.expr);
     const Place place = v.expr->place;
-    const ir::VarId now = new_choice(fn.vars[static_cast<std::size_t>(id)].name, choice->arrays, place);
+    const ir::VarId now = new_choice(fn.vars[static_cast<std::size_t>(id)].name, choice->keys, place);
     emit(ir::assign(array_choices.at(now).which, ir::var(old, weak_int, place), place));
     v.expr = ir::var(now, fn.vars[static_cast<std::size_t>(now)].type, place);
     return v;
@@ -168,13 +170,9 @@ Value Lowering::chosen_now(Value v) {
 
 /// Whether both may lie in one array.
 bool Lowering::may_be_one(const Value& a, const Value& b) const {
-    const auto arrays = [&](const Value& v) {
-        const Choice* choice = choice_of(v);
-        return choice ? choice->arrays : std::vector{ir::var_of(*v.expr)};
-    };
-    const std::vector<ir::VarId> of_a = arrays(a), of_b = arrays(b);
-    return std::any_of(of_a.begin(), of_a.end(), [&](ir::VarId id) {
-        return std::find(of_b.begin(), of_b.end(), id) != of_b.end();
+    const std::vector<std::string> of_a = keys_of(a), of_b = keys_of(b);
+    return std::any_of(of_a.begin(), of_a.end(), [&](const std::string& key) {
+        return std::find(of_b.begin(), of_b.end(), key) != of_b.end();
     });
 }
 
@@ -197,12 +195,11 @@ Value Lowering::either_array(const Value& yes, ir::Body& yes_body, const Value& 
         *parts[i] = ir::var(id, weak_int, place);
     }
     if (!v.is_indexed() || ir::same(*yes.expr, *no.expr)) return v;
-    std::set<ir::VarId> all;
+    std::set<std::string> all;
     for (const Value* side : {&yes, &no}) {
-        const Choice* choice = choice_of(*side);
-        const std::vector<ir::VarId> arrays =
-            choice ? choice->arrays : std::vector{ir::var_of(*side->expr)};
-        all.insert(arrays.begin(), arrays.end());
+        const std::vector<std::string> keys = keys_of(*side);
+        if (!choice_of(*side)) array_types[keys[0]] = side->expr->type;
+        all.insert(keys.begin(), keys.end());
     }
     const std::string name = fmt::format("{} or {}", fn.vars[static_cast<std::size_t>(ir::var_of(*yes.expr))].name,
                                          fn.vars[static_cast<std::size_t>(ir::var_of(*no.expr))].name);
@@ -238,8 +235,8 @@ Value Lowering::invoke_by_choice(const FunctionSource& callee,
     };
     std::optional<Value> result;
     ir::Body rest;
-    for (std::size_t k = of.arrays.size(); k-- > 0;) {
-        auto [v, body] = aside([&] { return call(of.arrays[k]); });
+    for (std::size_t k = of.keys.size(); k-- > 0;) {
+        auto [v, body] = aside([&] { return call(array_of_key(of.keys[k])); });
         if (!result) {
             result = std::move(v);
             rest = std::move(body);
@@ -312,8 +309,8 @@ ExprP Lowering::by_choice(const ExprP& e) {
     if (id < 0) return e;
     const Choice& choice = array_choices.at(id);
     ExprP made;
-    for (std::size_t k = choice.arrays.size(); k-- > 0;) {
-        const ExprP one = by_choice(meant(e, id, choice.arrays[k]));
+    for (std::size_t k = choice.keys.size(); k-- > 0;) {
+        const ExprP one = by_choice(meant(e, id, array_of_key(choice.keys[k])));
         const ExprP here = ir::make(Op::eq, weak_bool,
                                     {ir::var(choice.which, weak_int, e->place),
                                      ir::int_constant(static_cast<std::int64_t>(k), e->place)},
@@ -330,14 +327,14 @@ void Lowering::by_choice(const ir::Stmt& s, ir::Body& into) {
     if (id < 0) return into.push_back(s);
     const Choice& choice = array_choices.at(id);
     ir::Body chain;
-    for (std::size_t k = choice.arrays.size(); k-- > 0;) {
+    for (std::size_t k = choice.keys.size(); k-- > 0;) {
         ir::Stmt one = s;
         const bool stored = s.kind == ir::Stmt::Kind::store && ir::var_of(*s.exprs[0]) == id;
-        if (stored) one.access = meant(s.access, choice.arrays[k]);
-        for (ExprP& e : one.exprs) e = meant(e, id, choice.arrays[k]);
+        if (stored) one.access = meant(s.access, array_of_key(choice.keys[k]));
+        for (ExprP& e : one.exprs) e = meant(e, id, array_of_key(choice.keys[k]));
         ir::Body body;
         by_choice(one, body);
-        if (k + 1 == choice.arrays.size()) {
+        if (k + 1 == choice.keys.size()) {
             chain = std::move(body);
             continue;
         }

@@ -163,12 +163,14 @@ private:
     // lower_one_of.cpp: names that hold one array or another, by the path taken
     struct Choice {
         ir::VarId which;
-        std::vector<ir::VarId> arrays;
+        std::vector<std::string> keys;  // array_key of each
     };
     using Choices = std::map<std::string, std::set<std::string>>;  // name's path -> array_key of each
     std::string array_key(ir::VarId id) const;
     ir::VarId choice_named(const std::string& path, const std::set<std::string>& keys, const Place& place);
-    ir::VarId new_choice(const std::string& name, std::vector<ir::VarId> arrays, const Place& place);
+    ir::VarId new_choice(const std::string& name, std::vector<std::string> keys, const Place& place);
+    std::vector<std::string> keys_of(const Value& v) const;
+    ir::VarId array_of_key(const std::string& key) const;
     ExprP which_of(ir::VarId array, const Choice& among, const Place& place) const;
     const Choice* choice_of(const Value& v) const;
     Value as_one_of(const std::string& path, Value v, const Place& place);
@@ -596,6 +598,7 @@ private:
     Slots current, next;
     std::set<std::string> flagged, next_flagged;  // read where perhaps unbound: these carry a flag
     Choices several;                              // names that hold one array or another
+    std::map<std::string, ir::Type> array_types;  // by array_key
 
     // Of the present pass.
     ir::Function fn;
