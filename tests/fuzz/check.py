@@ -66,7 +66,7 @@ def expected(program: Program):
     reference = Reference(program.text, [argument_type(a) for a in arguments.values()])
     types = reference.kernel_types.current
     for o in program.outputs:
-        t = types["v" + o[1:]]
+        t = types[o[1:] if o[1] == "c" else "v" + o[1:]]
         if not isinstance(t, T):
             raise Rejected("no number to give out")
         arguments[o] = np.zeros(program.threads, t.dtype)
@@ -74,11 +74,38 @@ def expected(program: Program):
         arguments[z] = np.zeros(program.threads, reference.kernel_types.inexact.dtype)
     start = {k: copied(v) for k, v in arguments.items()}
     ends = []
+    if meets(program):
+        return (start, *in_two_orders(program, reference, start))
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for i in range(program.threads):
             ends.append(reference.run(i, list(arguments.values())))
     return start, arguments, ends
+
+
+def meets(program: Program) -> bool:
+    """Whether its threads work on what others do."""
+    return "cuda.shared" in program.text or "cuda.atomic" in program.text
+
+
+def in_two_orders(program: Program, reference: Reference, start: dict):
+    """What all orders of the threads give, told by two of them."""
+    results = []
+    barriers = "syncthreads" in program.text
+    for order in (range(program.threads), range(program.threads - 1, -1, -1)):
+        arguments = {k: copied(v) for k, v in start.items()}
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if barriers:
+                ends = reference.run_block(list(order), list(arguments.values()))
+            else:
+                by_thread = {i: reference.run(i, list(arguments.values())) for i in order}
+                ends = [by_thread[i] for i in range(program.threads)]
+        results.append((arguments, ends))
+    (want, ends), (other, others) = results
+    if ends != others or (not any(ends) and differences(program, other, want)):
+        raise Rejected("its result hangs on the order of its threads")
+    return want, ends
 
 
 def copied(value):
@@ -119,7 +146,9 @@ def differences(program: Program, got: dict, want: dict) -> str:
     for name, value in arrays_of(want).items():
         g, w = found[name], value
         with np.errstate(all="ignore"):
-            if rules.is_float(w.dtype):
+            if w.dtype.kind == "c":
+                same = np.array([(np.array(getattr(g, p)) == getattr(w, p)) & (np.signbit(getattr(g, p)) == np.signbit(getattr(w, p))) | np.isnan(getattr(g, p)) & np.isnan(getattr(w, p)) for p in ("real", "imag")]).all(0)
+            elif rules.is_float(w.dtype):
                 same = (g == w) & ((g != 0) | (np.signbit(g) == np.signbit(w))) | (np.isnan(g) & np.isnan(w))
                 if name in program.inexact:
                     near = np.abs(g.astype("f8") - w) <= 16 * np.abs(np.spacing(w)).astype("f8")
@@ -177,7 +206,7 @@ def check(program: Program, nvrtc: bool = False) -> Outcome:
             return Outcome("difference", found)
     if nvrtc and (found := nvrtc_says(kernel, everyone)):
         return Outcome("nvrtc", found)
-    if faults and good and not computes_with_its_row(program.text):
+    if faults and good and not meets(program) and not computes_with_its_row(program.text):
         some, wanted = chosen(program, start, good), chosen(program, want, good)
         try:  # renumbered, a thread computes the same
             launch(some, len(good))

@@ -42,14 +42,14 @@ def test_programs_give_what_python_gives(part):
 def test_wide_programs_give_what_python_gives(part):
     """With bfloat16 (where ml_dtypes is), records, slices and Python's numbers of math."""
     for k in range(part * EACH, (part + 1) * EACH):
-        program, outcome = run_one(SEED, k, nvrtc=k % EACH == 0 and nvrtc_is_here(), wide=True)
+        program, outcome = run_one(SEED, k, nvrtc=k % EACH == 0 and nvrtc_is_here(), kind="wide")
         if not outcome.good:
             smaller, again = reduced(program, outcome)
             pytest.fail(f"program {k} of seed {SEED}, wide:\n{script(smaller, again)}")
 
 
 def test_wide_programs_hold_what_narrow_ones_do_not():
-    texts = "".join(Maker(f"hold/{k}", wide=True).program().text for k in range(60))
+    texts = "".join(Maker(f"hold/{k}", kind="wide").program().text for k in range(60))
     narrow = "".join(Maker(f"hold/{k}").program().text for k in range(60))
     for part in (
         "bfloat16(",
