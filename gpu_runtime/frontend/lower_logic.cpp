@@ -202,7 +202,9 @@ Value Lowering::choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::B
     if (!number_like(yes) || !number_like(no))
         throw refused(place,
                       "the choice is " + spoken(yes) + " or " + spoken(no) + ", by what only the run tells",
-                      "choose between numbers, or write if and else");
+                      yes.is_indexed() && no.is_indexed()
+                          ? "choose between arrays of one dtype and rank, or parts of such arrays taken alike"
+                          : "choose between numbers, or write if and else");
     const ExprP a = number(yes, yes.place.known() ? yes.place : place);
     const ExprP b = number(no, no.place.known() ? no.place : place);
     const ir::Type type = ir::join(a->type, b->type);

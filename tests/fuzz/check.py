@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import rules
-from .programs import Program
+from .programs import Program, variable_of
 from .reference import Reference
 from .rules import T
 from .syntax import Array, Records, Rejected, computes_with_its_row
@@ -66,21 +66,22 @@ def expected(program: Program):
     reference = Reference(program.text, [argument_type(a) for a in arguments.values()])
     types = reference.kernel_types.current
     for o in program.outputs:
-        t = types[o[1:] if o[1] == "c" else "v" + o[1:]]
+        t = types[variable_of(o)]
         if not isinstance(t, T):
             raise Rejected("no number to give out")
         arguments[o] = np.zeros(program.threads, t.dtype)
     for z in program.inexact:  # a tolerance in ulps is one of the type computed in
         arguments[z] = np.zeros(program.threads, reference.kernel_types.inexact.dtype)
     start = {k: copied(v) for k, v in arguments.items()}
-    ends = []
-    if meets(program):
-        return (start, *in_two_orders(program, reference, start))
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for i in range(program.threads):
-            ends.append(reference.run(i, list(arguments.values())))
-    return start, arguments, ends
+    forwards = range(program.threads)
+    want, ends = in_order(program, reference, start, forwards)
+    own = "cuda.local" in program.text or "cuda.shared" in program.text
+    if own or meets(program):  # nothing may hang on the order, nor on what was never written
+        reference.cuda.fill = 0x41
+        other, others = in_order(program, reference, start, forwards[::-1] if meets(program) else forwards)
+        if ends != others or (not any(ends) and differences(program, other, want)):
+            raise Rejected("its result hangs on the order of its threads, or on what was never written")
+    return start, want, ends
 
 
 def meets(program: Program) -> bool:
@@ -88,24 +89,15 @@ def meets(program: Program) -> bool:
     return "cuda.shared" in program.text or "cuda.atomic" in program.text
 
 
-def in_two_orders(program: Program, reference: Reference, start: dict):
-    """What all orders of the threads give, told by two of them."""
-    results = []
-    barriers = "syncthreads" in program.text
-    for order in (range(program.threads), range(program.threads - 1, -1, -1)):
-        arguments = {k: copied(v) for k, v in start.items()}
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if barriers:
-                ends = reference.run_block(list(order), list(arguments.values()))
-            else:
-                by_thread = {i: reference.run(i, list(arguments.values())) for i in order}
-                ends = [by_thread[i] for i in range(program.threads)]
-        results.append((arguments, ends))
-    (want, ends), (other, others) = results
-    if ends != others or (not any(ends) and differences(program, other, want)):
-        raise Rejected("its result hangs on the order of its threads")
-    return want, ends
+def in_order(program: Program, reference: Reference, start: dict, order: range):
+    """The arrays after all threads, one after the other between two barriers, and how each of them ended."""
+    arguments = {k: copied(v) for k, v in start.items()}
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if meets(program) and "syncthreads" in program.text:
+            return arguments, reference.run_block(list(order), list(arguments.values()))
+        by_thread = {i: reference.run(i, list(arguments.values())) for i in order}
+    return arguments, [by_thread[i] for i in range(program.threads)]
 
 
 def copied(value):

@@ -20,10 +20,15 @@ class Program:
     text: str
     arguments: dict
     rows: list[str]
-    outputs: list[str]  # "o0" takes v0, and so on; made when v0's type is known
+    outputs: list[str]  # "o0" takes v0, "oc0" c0, and so on; made when v0's type is known
     inexact: list[str] = field(default_factory=list)
     guarded: bool = True  # more threads than rows may run
     threads: int = 0
+
+
+def variable_of(output: str) -> str:
+    """The variable that an output takes."""
+    return output[1:] if output[1] == "c" else "v" + output[1:]
 
 
 class Maker(Expressions):

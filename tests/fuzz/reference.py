@@ -354,8 +354,9 @@ class Specialised:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate":
             return self.expr(node.func.value)
         if name.startswith("cuda.atomic."):
-            for a in node.args:
-                self.expr(a)
+            _, at, value = (self.expr(a) for a in node.args)
+            if at is not None and rules.kind(at) not in "iu" or value is not None and rules.kind(value) not in "bui":
+                raise Rejected("an index is an integer, and what an atomic takes")
             return None
         if name in self.functions:
             types = [self.expr(a) for a in node.args]

@@ -82,6 +82,12 @@ def _divmod(a, b):
     return rules.binary("//", a, b), rules.binary("%", a, b)
 
 
+def unset(n, dtype, fill):
+    if np.dtype(dtype) == bool:
+        return np.full(n, fill > 0)
+    return np.full(n * np.dtype(dtype).itemsize, fill, np.uint8).view(dtype)
+
+
 class Shared:
     """The shared arrays of a block: a thread's k-th is that of the threads before it."""
 
@@ -91,7 +97,7 @@ class Shared:
     def array(self, n, dtype):
         all_of_them = self.cuda.shared_arrays
         if self.made == len(all_of_them):
-            all_of_them.append(np.zeros(n, dtype))
+            all_of_them.append(unset(n, dtype, self.cuda.fill))
         self.made += 1
         return all_of_them[self.made - 1]
 
@@ -125,6 +131,7 @@ class Cuda:
         self.shared = Shared(self)
         self.shared_arrays: list = []
         self.atomic = Atomic
+        self.fill = 0  # each byte of an array that nothing was written to
 
     def begin(self, thread):
         self.thread, self.shared.made = thread, 0
@@ -136,7 +143,7 @@ class Cuda:
         pass
 
     def array(self, n, dtype):
-        return np.zeros(n, dtype)
+        return unset(n, dtype, self.fill)
 
 
 def _each(function, *args):
