@@ -16,11 +16,12 @@ using DTypes = std::span<const DType>;
 
 DType computed(DType d) { return is_half(d) ? DType::f32 : d; }
 ir::Type number(DType d) { return ir::scalar(d); }
-// Half precision comes from float32 and goes to it, as NumPy has it; float64 is rounded to float16 once.
+// Half precision comes from float32 and goes to it, as NumPy has it; what is wider is rounded once.
 ExprP as(const ExprP& e, DType d) {
     const DType from = e->type.dtype;
     if (from == d) return e;
-    const bool direct = !is_half(from) && (!is_half(d) || (from == DType::f64 && d == DType::f16));
+    const bool once = d == DType::bf16 ? from == DType::f64 || is_integer(from) : d == DType::f16 && from == DType::f64;
+    const bool direct = !is_half(from) && (!is_half(d) || once);
     const ExprP near = direct ? e : ir::cast(e, number(DType::f32));
     return ir::cast(near, number(d));
 }

@@ -15,20 +15,6 @@ XC_FN bf16 xc_bf16_from(f32 x) {
         (u & 0xffff) != 0 && ((mode == xc_bf16_ru && u >> 31 == 0) || (mode == xc_bf16_rd && u >> 31));
     return xc_bf16_bits((u16)((u >> 16) + away));
 }
-// A float64, rounded to the nearest at once: float32 by rounding to odd keeps what the second rounding must know.
-XC_FN bf16 xc_bf16_of_f64(f64 x) {
-    const f32 near = (f32)x;
-    u32 u = xc_bits_of(near);
-    if ((f64)near != x && !xc_isnan(x) && !xc_isinf(near)) {
-        if (xc_abs((f64)near) > xc_abs(x)) u -= 1;
-        u |= 1;
-    }
-    union {
-        u32 u;
-        f32 f;
-    } v = {u};
-    return bf16(v.f);
-}
 template <xc_bf16_mode mode>
 XC_FN bf16 xc_bf16_whole(u64 size, b1 negative) {
     if (size == 0) return xc_bf16_bits(0);
@@ -79,7 +65,7 @@ XC_FN bf16 xc_bf16_fma(bf16 a, bf16 b, bf16 c) {
         u64 u;
     } v = {s};
     if (error != 0 && !(v.u & 1)) v.u += (error > 0) == (s > 0) ? 1 : -1;  // to odd
-    return xc_bf16_of_f64(v.f);
+    return bf16(v.f);
 }
 XC_FN bf16 xc_bf16_sat(bf16 x) {
     const f32 f = (f32)x;

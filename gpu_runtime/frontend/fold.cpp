@@ -179,9 +179,12 @@ double rounded_to_half(double x) {
 }
 
 // The upper half of a float32, ties to even.
-double rounded_to_bfloat(float x) {
+// By float32, rounded to odd: what the second rounding must know is kept.
+double rounded_to_bfloat(double x) {
     if (std::isnan(x)) return x;
-    auto bits = std::bit_cast<std::uint32_t>(x);
+    const auto near = static_cast<float>(x);
+    auto bits = std::bit_cast<std::uint32_t>(near);
+    if (near != x && !std::isinf(near)) bits = (bits - (std::abs(double(near)) > std::abs(x))) | 1;
     bits += 0x7fff + (bits >> 16 & 1);
     return std::bit_cast<float>(bits & 0xffff0000u);
 }
@@ -189,6 +192,19 @@ double rounded_to_bfloat(float x) {
 }  // namespace
 
 namespace {
+
+// A number whose last bit tells of what a double can't hold.
+double as_double_to_odd(const Number& n) {
+    if (std::holds_alternative<double>(n) || std::holds_alternative<bool>(n)) return as_double(n);
+    const auto* whole = std::get_if<std::int64_t>(&n);
+    const auto* u = std::get_if<std::uint64_t>(&n);
+    if (!whole && !u) return as_double(n);
+    const bool negative = whole && *whole < 0;
+    const std::uint64_t size = u ? *u : negative ? 0 - static_cast<std::uint64_t>(*whole) : *whole;
+    const double kept = size >> 53 ? static_cast<double>(size >> 11 | ((size & 2047) != 0)) * 2048.0
+                                   : static_cast<double>(size);
+    return negative ? -kept : kept;
+}
 
 // A float as an integer of the dtype, before it is cut to its width: out of range what the preludes' xc_cast leaves.
 std::int64_t cast_bits(double x, const DTypeInfo& d) {
@@ -211,7 +227,7 @@ Number to_dtype(const Number& n, DType dtype) {
         return Complex(static_cast<float>(z.real()), static_cast<float>(z.imag()));
     }
     if (dtype == DType::f16) return rounded_to_half(as_double(n));
-    if (dtype == DType::bf16) return rounded_to_bfloat(static_cast<float>(as_double(n)));
+    if (dtype == DType::bf16) return rounded_to_bfloat(as_double_to_odd(n));
     if (is_float8(dtype)) return float8_value(float8_bits(as_double(n), dtype), dtype);
     if (d.kind == DKind::floating)
         return d.size == 4 ? static_cast<double>(static_cast<float>(as_double(n))) : as_double(n);

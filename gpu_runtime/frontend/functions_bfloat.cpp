@@ -122,7 +122,7 @@ void add_bfloat(FunctionTable& t) {
     begin({"bfloat16_to_float32", "bfloat162float"}, "a in float32.");
     t.add({half}, DType::f32, "(f32)$0");
     begin({"float64_to_bfloat16", "double2bfloat16"}, "a in bfloat16, rounded once.");
-    t.add({DType::f64}, half, "xc_bf16_of_f64($0)");
+    t.add({DType::f64}, half, "bf16($0)");
     begin({"float32_to_bfloat16", "float2bfloat16"}, "a in bfloat16.");
     t.add({DType::f32}, half, "bf16($0)");
     for (const Mode& m : modes) {

@@ -174,7 +174,7 @@ Lowering::Overlap Lowering::overlap(const Value& target, const Value& source, co
     found.order.resize(rank(target));
     std::vector<ExprP> earlier(rank(target));
     for (const ArrayExpression::Read& r : reads) {
-        if (!ir::same(*target.expr, *r.array.expr)) continue;
+        if (!may_be_one(target, r.array)) continue;
         found.any = true;
         if (!r.same_index) {
             found.ordered = false;

@@ -164,8 +164,11 @@ void Lowering::settle(std::vector<Value*> earlier, std::size_t mark) {
     std::set<ir::VarId> changed;  // by a walrus in a later operand
     const ir::Body later(out->begin() + static_cast<std::ptrdiff_t>(mark), out->end());
     ir::each_stmt(later, [&](const ir::Stmt& s) {
-        if (s.kind == ir::Stmt::Kind::assign && fn.vars[s.var].role == ir::Var::Role::local)
-            changed.insert(s.var);
+        if (s.kind != ir::Stmt::Kind::assign) return;
+        const bool which = std::any_of(choice_ids.begin(), choice_ids.end(), [&](const auto& choice) {
+            return array_choices.at(choice.second).which == s.var;
+        });
+        if (which || fn.vars[s.var].role == ir::Var::Role::local) changed.insert(s.var);
     });
     settle_values(earlier, mark, changed);
 }
@@ -193,6 +196,13 @@ void Lowering::settle_values(const std::vector<Value*>& earlier, std::size_t& ma
             settle_values(items, mark, changed);
         } else {
             std::vector<ExprP*> parts;
+            if (const Choice* choice = choice_of(*v); choice && changed.count(choice->which)) {
+                ir::Body now, *outside = out;
+                out = &now;
+                *v = chosen_now(std::move(*v));
+                out = outside;
+                out->insert(out->begin() + static_cast<std::ptrdiff_t>(mark++), now.front());
+            }
             if (v->is_scalar()) parts = {&v->expr};
             if (v->kind == Value::Kind::view) parts = view_parts(*v);
             for (ExprP* part : parts) {

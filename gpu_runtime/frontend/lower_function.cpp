@@ -48,12 +48,15 @@ Lowered Lowering::run() {
     for (int round = 0;; ++round) {
         if (round == most_passes) throw bug("the types of " + source.name + "() do not settle");
         pass();
+        const Choices found = now_several();
+        const bool chosen = found != several;
+        several = found;
         if (took_changing_for_constant()) {
             current.clear();
             flagged.clear();
             continue;
         }
-        if (next == current && next_flagged == flagged) break;
+        if (next == current && next_flagged == flagged && !chosen) break;
         if (round > most_passes / 2)  // a type that swings is held at its highest
             for (auto& [path, slot] : next)
                 if (const auto before = current.find(path);
@@ -82,6 +85,7 @@ Lowered Lowering::run() {
         throw refused(*block_part,
                       source.name + "() has a barrier or a shared array and returns before its end",
                       "let it return in its last line only");
+    fn.body = without_choices(std::move(fn.body));
     lowered.function = std::move(fn);
     lowered.warnings = std::move(warnings);
     return lowered;
@@ -115,6 +119,10 @@ void Lowering::pass() {
     coord_vars.clear();
     constants.clear();
     roots.clear();
+    array_choices.clear();
+    choice_ids.clear();
+    met_arrays.clear();
+    torn_arrays.clear();
     warnings.clear();
     warned.clear();
     untyped.reset();
@@ -225,6 +233,10 @@ void Lowering::expect_given(const Slot& result) const {
     Value v = result.fixed;
     for (const Value* leaf : array_leaves(v)) {
         const ir::VarId id = ir::var_of(*leaf->expr);
+        if (array_choices.count(id))
+            throw refused(result.place,
+                          fmt::format("{}() returns one array or another, by the path taken", source.name),
+                          "let the caller choose: x = a if test else b");
         if (std::find(fn.params.begin(), fn.params.end(), id) == fn.params.end())
             throw refused(
                 result.place,

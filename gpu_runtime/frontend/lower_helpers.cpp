@@ -70,6 +70,7 @@ Argument Lowering::argument_from(const Value& v, std::vector<ExprP>& flat, const
             a.kind = Argument::Kind::array;
             a.type = v.expr->type;
             a.root = roots.count(id) ? roots.at(id) : -1;
+            a.choice = array_choices.count(id) ? id : -1;
             flat.push_back(v.expr);
             return a;
         }
@@ -99,6 +100,7 @@ Argument Lowering::argument_from(const Value& v, std::vector<ExprP>& flat, const
             a.kind = Argument::Kind::view;
             a.type = v.expr->type;
             a.root = roots.count(id) ? roots.at(id) : -1;
+            a.choice = array_choices.count(id) ? id : -1;
             flat.push_back(v.expr);
             a.fixed = v;
             for (ExprP* part : view_parts(a.fixed))
@@ -266,6 +268,9 @@ Value Lowering::invoke_function(const FunctionSource& source_of_it,
     for (const ExprP& e : flat)
         if (e->type.is_none()) return scalar_value(ir::make(Op::constant, ir::Type{}, {}, node.place));
 
+    for (const ExprP& e : flat)
+        if (e->op == Op::var && array_choices.count(ir::var_of(*e)))
+            return invoke_by_choice(source_of_it, typed, flat, node, ir::var_of(*e));
     int id = -1;
     const Lowered* callee = specialise(source_of_it, std::move(typed), &id, node.place);
     const auto invocation = [&](const ir::Type& type, std::vector<ExprP> passed) {

@@ -185,7 +185,16 @@ Value Lowering::choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::B
                        const Place& place) {
     if (yes.is_tuple() && no.is_tuple() && yes.items.size() == no.items.size())
         return choose_items(std::move(test), yes, std::move(yes_body), no, std::move(no_body), place);
-    if (!yes.is_scalar() && same_fixed(yes, no)) return yes;
+    const bool arrays = alike(yes, no) && rank(yes) > 0;
+    const bool records = yes.kind == Value::Kind::records && same_fixed(yes, no);
+    if (arrays || records) {
+        const Value either = either_array(yes, yes_body, no, no_body, place);
+        if (!yes_body.empty() || !no_body.empty())
+            emit(ir::branch(std::move(test), std::move(yes_body), std::move(no_body), place));
+        return either;
+    }
+    if (!yes.is_scalar() && !yes.is_indexed() && yes.kind != Value::Kind::seen && same_fixed(yes, no))
+        return yes;
     const auto number_like = [](const Value& v) {
         return v.is_scalar() || v.kind == Value::Kind::seen ||
                (v.kind == Value::Kind::view && v.axes.empty());
@@ -193,7 +202,9 @@ Value Lowering::choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::B
     if (!number_like(yes) || !number_like(no))
         throw refused(place,
                       "the choice is " + spoken(yes) + " or " + spoken(no) + ", by what only the run tells",
-                      "choose between numbers, or write if and else");
+                      yes.is_indexed() && no.is_indexed()
+                          ? "choose between arrays of one dtype and rank, or parts of such arrays taken alike"
+                          : "choose between numbers, or write if and else");
     const ExprP a = number(yes, yes.place.known() ? yes.place : place);
     const ExprP b = number(no, no.place.known() ? no.place : place);
     const ir::Type type = ir::join(a->type, b->type);
@@ -217,6 +228,8 @@ Value Lowering::choose_items(ExprP test, const Value& yes, ir::Body yes_body, co
     if (!repeatable(*test)) test = spill(test);
     const bool statements = !yes_body.empty() || !no_body.empty();
     const std::function<Value(const Value&, const Value&)> item = [&](const Value& a, const Value& b) {
+        const bool records = a.kind == Value::Kind::records && same_fixed(a, b);
+        if (records || (alike(a, b) && rank(a) > 0)) return either_array(a, yes_body, b, no_body, place);
         if (!statements || !a.is_scalar() || !b.is_scalar()) {
             if (!a.is_tuple() || !b.is_tuple() || a.items.size() != b.items.size())
                 return choose(test, a, {}, b, {}, place);
@@ -239,7 +252,8 @@ Value Lowering::choose_items(ExprP test, const Value& yes, ir::Body yes_body, co
         return scalar_value(ir::var(id, type, place));
     };
     const Value chosen = item(yes, no);
-    if (statements) emit(ir::branch(test, std::move(yes_body), std::move(no_body), place));
+    if (!yes_body.empty() || !no_body.empty())
+        emit(ir::branch(test, std::move(yes_body), std::move(no_body), place));
     return chosen;
 }
 

@@ -85,7 +85,7 @@ void Lowering::counted(const Node& node, std::vector<ExprP> bounds, const std::f
     const ExprP variable = ir::var(var, loop_type, target.place);
 
     const Flow before = flow;
-    loops.push_back({{false, {}}, {false, {}}});
+    loops.push_back({{false, {}}, {false, {}}, -1, fn.vars.size()});
     ir::Body body, *outside = out;
     out = &body;
     Value taken = item ? item(variable) : scalar_value(variable);
@@ -155,7 +155,7 @@ void Lowering::for_tuple(const Node& node, const std::vector<Value>& items) {
         if (!flow.live) break;
         ir::Body body;
         out = &body;
-        loops.push_back({{false, {}}, {false, {}}, left});
+        loops.push_back({{false, {}}, {false, {}}, left, fn.vars.size()});
         round(item);
         const Loop loop = loops.back();
         loops.pop_back();
@@ -201,7 +201,7 @@ void Lowering::while_statement(const Node& node) {
         return statements(node.list("orelse"));
     }
     const Flow tested = flow;
-    loops.push_back({{false, {}}, {false, {}}});
+    loops.push_back({{false, {}}, {false, {}}, -1, fn.vars.size()});
     ir::Body body = block(node.list("body"));
     const Loop loop = loops.back();
     loops.pop_back();

@@ -86,15 +86,15 @@ void expect_no_loss(const ExprP& value, DType to) {
 }  // namespace
 
 // Half precision (float16, bfloat16) lives in memory and variables; what is computed with it is computed in float32 and
-// rounded each time, as NumPy and ml_dtypes do. The IR has no other operation on it than casts from and to float32, and
-// from float64 to float16.
+// rounded each time, as NumPy and ml_dtypes do. The IR has no other operation on it than casts from and to float32, from
+// float64, and from integers to bfloat16.
 ir::ExprP recast(ExprP value, const Type& type) {
     const DType from = value->type.dtype, to = type.dtype;
     const bool weak = value->type.weak;
     if (is_complex(to) && !is_complex(from) && from != part_of(to))
         value = recast(std::move(value), ir::scalar(part_of(to), weak));
-    const bool at_once =
-        from == DType::f64 && (to == DType::f16 || is_float8(to));  // bfloat16: rounded twice
+    const bool at_once = (from == DType::f64 && (to == DType::f16 || is_float8(to))) ||
+                         (to == DType::bf16 && (from == DType::f64 || is_integer(from)));
     const bool to_half = is_half(to) && from != DType::f32 && from != to && !at_once;
     const bool from_half = is_half(from) && to != DType::f32 && to != from;
     if (to_half || from_half) value = ir::cast(std::move(value), ir::scalar(DType::f32, weak));

@@ -110,6 +110,7 @@ Value Lowering::kept_still(Value v) {
         if (!is_constant(*e) && e->op != Op::dim) e = spill(e);
     };
     if (v.is_scalar()) still(v.expr);
+    v = chosen_now(std::move(v));
     for (ExprP* part : view_parts(v)) still(*part);
     for (Value& item : v.items) item = kept_still(item);
     return v;

@@ -89,8 +89,15 @@ Value Lowering::read_before(Value v, const std::vector<const Node*>& targets) {
     std::set<ir::VarId> vars;
     for (const auto& [path, id] : ids)
         if (names.count(path.substr(0, path.find_first_of(".@")))) vars.insert(id);
+    std::set<ir::VarId> chosen;
+    for (const auto& [path, id] : choice_ids)
+        if (names.count(path.substr(0, path.find_first_of(".@|")))) chosen.insert(array_choices.at(id).which);
     const std::function<void(Value&)> keep = [&](Value& item) {
         for (Value& inner : item.items) keep(inner);
+        if (const Choice* choice = choice_of(item); choice && chosen.count(choice->which))
+            item = chosen_now(std::move(item));
+        for (ExprP* part : view_parts(item))
+            if (!(*part)->type.is_none() && reads(**part, vars, memory)) *part = spill(*part);
         if (item.is_scalar() && !item.expr->type.is_none() && reads(*item.expr, vars, memory))
             item.expr = spill(item.expr);
     };

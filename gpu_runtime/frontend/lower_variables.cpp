@@ -84,14 +84,17 @@ Value Lowering::read(const Node& node) {
         return scalar_value(ir::make(Op::constant, ir::Type{}, {}, node.place));
     }
     Value fixed = slot->fixed;
-    const bool numbers = slot->kind != Slot::Kind::fixed || !view_parts(fixed).empty();
+    const bool numbers =
+        slot->kind != Slot::Kind::fixed || !view_parts(fixed).empty() || several.count(path) > 0;
     if (!flow.bound.count(name) && numbers) check_bound(name, nullptr, node.place);
     return read_slot(path, *slot, node.place);
 }
 
 Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place& place) {
     if (slot.kind == Slot::Kind::fixed) {
-        if (const auto torn = flow.torn.find(path); torn != flow.torn.end())
+        if (const auto torn = flow.torn.find(path); torn != flow.torn.end() && !flow.unlike.count(path))
+            torn_arrays.insert(path);  // the next pass has a number for which one it is
+        else if (torn != flow.torn.end())
             throw refused(place,
                           fmt::format("'{}' names one thing or another here, by the path taken: {}",
                                       unmarked(root_of(path)), torn->second),
@@ -134,7 +137,7 @@ Value Lowering::read_slot(const std::string& path, const Slot& slot, const Place
 }
 
 // A loop's body is compiled once: what a name means at its start must hold in every round.
-void Lowering::expect_same_rounds(const Flow& before, const Flow& end) const {
+void Lowering::expect_same_rounds(const Flow& before, const Flow& end) {
     if (!end.live) return;
     for (const std::string& name : before.bound) {
         const auto was = before.shapes.find(name), now = end.shapes.find(name);
@@ -155,13 +158,17 @@ void Lowering::expect_same_rounds(const Flow& before, const Flow& end) const {
     for (const auto& [name, value] : before.fixed) {
         const auto now = end.fixed.find(name);
         if (now == end.fixed.end() || (same_fixed(value, now->second) && !end.torn.count(name))) continue;
+        if (alike(value, now->second) && !end.unlike.count(name)) {
+            torn_arrays.insert(name);
+            continue;
+        }
         throw refused(
             now->second.place,
             fmt::format("'{}' names {} before the loop and another thing after a round",
                         unmarked(root_of(name)), spoken(value)),
             value.is_indexed() && now->second.is_indexed()
-                ? "use two names; to swap two, put both into one array, as cuda.shared.array((2, n), dtype), "
-                  "and swap an index"
+                ? "use two names: what one name may hold in turn are arrays of one dtype and rank, or parts of "
+                  "such arrays taken alike"
                 : "use two names: what is no number is fixed while the kernel is compiled");
     }
 }
@@ -197,8 +204,9 @@ std::string Lowering::path_of(const std::string& name, const Value& value) {
     return flow.shapes[name] = name + "@" + ir::to_string(ir::extents_of(*value.expr));
 }
 
-void Lowering::assign(const std::string& given, const Value& value, const Place& place) {
-    const std::string path = path_of(given, value);
+void Lowering::assign(const std::string& given, const Value& named, const Place& place) {
+    const std::string path = path_of(given, named);
+    const Value value = named.is_indexed() ? as_one_of(path, named, place) : named;
     for (const Value::Kind passing :
          {Value::Kind::range, Value::Kind::lazy, Value::Kind::slice, Value::Kind::ellipsis})
         if (value.kind == passing)
@@ -258,6 +266,7 @@ void Lowering::assign(const std::string& given, const Value& value, const Place&
         if (path == "return") slot.arity = view_parts(slot.fixed).size();
         flow.fixed[path] = value;
         flow.torn.erase(path);
+        flow.unlike.erase(path);
         assign_view(path, slot.fixed, place);
     }
     if (path.find('.') != std::string::npos) return;

@@ -49,7 +49,7 @@ private:
     void assign_scalar(const std::string& path, const Value& value, const Place& place);
     const Slot* slot_of(const std::string& path) const;
     ir::VarId variable(const std::string& path, const ir::Type& type, const Place& place);
-    void expect_same_rounds(const Flow& before, const Flow& end) const;
+    void expect_same_rounds(const Flow& before, const Flow& end);
     ExprP check_bound(const std::string& name, ExprP value, const Place& place);
     ExprP spill(ExprP value);
     Value evaluated(Value v);
@@ -89,8 +89,9 @@ private:
     // lower_loops.cpp
     struct Loop {
         Flow breaks, continues;
-        ir::VarId left = -1;
-    };  // left: set by a break, in a loop that is written out
+        ir::VarId left = -1;       // set by a break, in a loop that is written out
+        std::size_t first_var = 0;  // variables from here on were made in it
+    };
     void for_statement(const Node& node);
     Value call_range(const Node& call);
     void counted(const Node& node, std::vector<ExprP> bounds, const std::function<Value(ExprP)>& item);
@@ -158,6 +159,35 @@ private:
     Value choose(ExprP test, Value yes, ir::Body yes_body, Value no, ir::Body no_body, const Place& place);
     Value choose_items(ExprP test, const Value& yes, ir::Body yes_body, const Value& no, ir::Body no_body,
                        const Place& place);
+
+    // lower_one_of.cpp: names that hold one array or another, by the path taken
+    struct Choice {
+        ir::VarId which;
+        std::vector<std::string> keys;  // array_key of each
+    };
+    using Choices = std::map<std::string, std::set<std::string>>;  // name's path -> array_key of each
+    std::string array_key(ir::VarId id) const;
+    ir::VarId choice_named(const std::string& path, const std::set<std::string>& keys, const Place& place);
+    ir::VarId new_choice(const std::string& name, std::vector<std::string> keys, const Place& place);
+    std::vector<std::string> keys_of(const Value& v) const;
+    ir::VarId array_of_key(const std::string& key) const;
+    ExprP which_of(ir::VarId array, const Choice& among, const Place& place) const;
+    const Choice* choice_of(const Value& v) const;
+    Value as_one_of(const std::string& path, Value v, const Place& place);
+    Value chosen_now(Value v);
+    bool may_be_one(const Value& a, const Value& b) const;
+    Value either_array(const Value& yes, ir::Body& yes_body, const Value& no, ir::Body& no_body,
+                       const Place& place);
+    Value invoke_by_choice(const FunctionSource& callee,
+                           const std::vector<std::pair<std::string, Argument>>& typed,
+                           const std::vector<ExprP>& flat, const Node& node, ir::VarId choice);
+    Choices now_several() const;
+    ir::Body without_choices(ir::Body body);
+    void by_choice(const ir::Stmt& s, ir::Body& into);
+    ExprP by_choice(const ExprP& e);
+    ir::VarId choice_in(const ExprP& e) const;
+    ExprP meant(const ExprP& e, ir::VarId choice, ir::VarId array);
+    ir::Access meant(ir::Access access, ir::VarId array);
 
     // lower_operators.cpp
     ExprP convert(ExprP value, const ir::Type& type);
@@ -567,6 +597,8 @@ private:
     // Of the last pass, and of the present one.
     Slots current, next;
     std::set<std::string> flagged, next_flagged;  // read where perhaps unbound: these carry a flag
+    Choices several;                              // names that hold one array or another
+    std::map<std::string, ir::Type> array_types;  // by array_key
 
     // Of the present pass.
     ir::Function fn;
@@ -581,6 +613,10 @@ private:
     std::vector<std::optional<ir::Coord>> coord_vars;
     std::map<const Meaning*, ir::VarId> constants;  // global arrays
     std::map<ir::VarId, int> roots;                 // array: the kernel's parameter
+    std::map<ir::VarId, Choice> array_choices;            // of variables that stand for one array or another
+    std::map<std::string, ir::VarId> choice_ids;    // these variables, by path and form
+    Choices met_arrays;                             // what each name was given
+    std::set<std::string> torn_arrays;              // names found to hold one array or another
     std::vector<std::string> warnings;
     std::set<std::string> warned;
     std::set<std::string> taken_for_constant;              // paths read as the number that they seem to hold

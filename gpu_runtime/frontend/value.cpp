@@ -107,6 +107,14 @@ bool same_fixed(const Value& a, const Value& b) {
     }
 }
 
+bool alike(const Value& a, const Value& b) {
+    if (!a.is_indexed() || !b.is_indexed()) return false;
+    if (a.expr->type.dtype != b.expr->type.dtype || a.expr->type.ndim != b.expr->type.ndim) return false;
+    Value other = b;
+    other.expr = a.expr;
+    return same_fixed(a, other);
+}
+
 bool Slot::operator==(const Slot& other) const {
     const bool constants = constant && other.constant ? ir::same_number(*constant, *other.constant)
                                                       : !constant == !other.constant;
@@ -125,11 +133,14 @@ Flow meet(const Flow& a, const Flow& b) {
     f.fixed = a.fixed;
     f.torn = a.torn;
     f.torn.insert(b.torn.begin(), b.torn.end());
+    f.unlike = a.unlike;
+    f.unlike.insert(b.unlike.begin(), b.unlike.end());
     for (const auto& [name, value] : b.fixed) {
         const auto [known, fresh] = f.fixed.emplace(name, value);
         if (fresh || same_fixed(known->second, value)) continue;
         const auto& [first, second] = std::minmax(
             known->second, value, [](const Value& x, const Value& y) { return x.place.line < y.place.line; });
+        if (!alike(first, second)) f.unlike.insert(name);
         f.torn[name] = fmt::format("{} in line {} or {} in line {}", spoken(first), first.place.line,
                                    spoken(second), second.place.line);
     }

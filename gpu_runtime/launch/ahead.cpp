@@ -41,11 +41,13 @@ struct Pool {
     bool ended = false;
 };
 
-// Never destroyed: a thread may work while the process ends.
-Pool& pool() {
-    static Pool& only = *new Pool;
-    return only;
+// Never destroyed: a thread may work while the process ends. A fork's child has one of its own.
+Pool*& present() {
+    static Pool* pool = new Pool;
+    return pool;
 }
+
+Pool& pool() { return *present(); }
 
 thread_local bool at_work = false;
 
@@ -147,12 +149,10 @@ void after_fork_in_parent() {
 }
 
 void after_fork_in_child() {
-    Pool& p = pool();
-    const unsigned epoch = p.epoch + 1;
-    std::vector<Task> parked = std::move(p.parked);
-    new (&p) Pool;  // what the parent's threads hold or wait for stays as it is, unused
-    p.parked = std::move(parked);
-    p.epoch = epoch;
+    auto* fresh = new Pool;  // what the parent's threads hold or wait for stays as it is, unused
+    fresh->parked = std::move(pool().parked);
+    fresh->epoch = pool().epoch + 1;
+    present() = fresh;
 }
 
 }  // namespace

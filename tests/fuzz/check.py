@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import rules
-from .programs import Program
+from .programs import Program, variable_of
 from .reference import Reference
 from .rules import T
 from .syntax import Array, Records, Rejected, computes_with_its_row
@@ -66,19 +66,38 @@ def expected(program: Program):
     reference = Reference(program.text, [argument_type(a) for a in arguments.values()])
     types = reference.kernel_types.current
     for o in program.outputs:
-        t = types["v" + o[1:]]
+        t = types[variable_of(o)]
         if not isinstance(t, T):
             raise Rejected("no number to give out")
         arguments[o] = np.zeros(program.threads, t.dtype)
     for z in program.inexact:  # a tolerance in ulps is one of the type computed in
         arguments[z] = np.zeros(program.threads, reference.kernel_types.inexact.dtype)
     start = {k: copied(v) for k, v in arguments.items()}
-    ends = []
+    forwards = range(program.threads)
+    want, ends = in_order(program, reference, start, forwards)
+    own = "cuda.local" in program.text or "cuda.shared" in program.text
+    if own or meets(program):  # nothing may hang on the order, nor on what was never written
+        reference.cuda.fill = 0x41
+        other, others = in_order(program, reference, start, forwards[::-1] if meets(program) else forwards)
+        if ends != others or (not any(ends) and differences(program, other, want)):
+            raise Rejected("its result hangs on the order of its threads, or on what was never written")
+    return start, want, ends
+
+
+def meets(program: Program) -> bool:
+    """Whether its threads work on what others do."""
+    return "cuda.shared" in program.text or "cuda.atomic" in program.text
+
+
+def in_order(program: Program, reference: Reference, start: dict, order: range):
+    """The arrays after all threads, one after the other between two barriers, and how each of them ended."""
+    arguments = {k: copied(v) for k, v in start.items()}
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for i in range(program.threads):
-            ends.append(reference.run(i, list(arguments.values())))
-    return start, arguments, ends
+        if meets(program) and "syncthreads" in program.text:
+            return arguments, reference.run_block(list(order), list(arguments.values()))
+        by_thread = {i: reference.run(i, list(arguments.values())) for i in order}
+    return arguments, [by_thread[i] for i in range(program.threads)]
 
 
 def copied(value):
@@ -119,7 +138,9 @@ def differences(program: Program, got: dict, want: dict) -> str:
     for name, value in arrays_of(want).items():
         g, w = found[name], value
         with np.errstate(all="ignore"):
-            if rules.is_float(w.dtype):
+            if w.dtype.kind == "c":
+                same = np.array([(np.array(getattr(g, p)) == getattr(w, p)) & (np.signbit(getattr(g, p)) == np.signbit(getattr(w, p))) | np.isnan(getattr(g, p)) & np.isnan(getattr(w, p)) for p in ("real", "imag")]).all(0)
+            elif rules.is_float(w.dtype):
                 same = (g == w) & ((g != 0) | (np.signbit(g) == np.signbit(w))) | (np.isnan(g) & np.isnan(w))
                 if name in program.inexact:
                     near = np.abs(g.astype("f8") - w) <= 16 * np.abs(np.spacing(w)).astype("f8")
@@ -177,7 +198,7 @@ def check(program: Program, nvrtc: bool = False) -> Outcome:
             return Outcome("difference", found)
     if nvrtc and (found := nvrtc_says(kernel, everyone)):
         return Outcome("nvrtc", found)
-    if faults and good and not computes_with_its_row(program.text):
+    if faults and good and not meets(program) and not computes_with_its_row(program.text):
         some, wanted = chosen(program, start, good), chosen(program, want, good)
         try:  # renumbered, a thread computes the same
             launch(some, len(good))

@@ -20,10 +20,15 @@ class Program:
     text: str
     arguments: dict
     rows: list[str]
-    outputs: list[str]  # "o0" takes v0, and so on; made when v0's type is known
+    outputs: list[str]  # "o0" takes v0, "oc0" c0, and so on; made when v0's type is known
     inexact: list[str] = field(default_factory=list)
     guarded: bool = True  # more threads than rows may run
     threads: int = 0
+
+
+def variable_of(output: str) -> str:
+    """The variable that an output takes."""
+    return output[1:] if output[1] == "c" else "v" + output[1:]
 
 
 class Maker(Expressions):
@@ -43,6 +48,22 @@ class Maker(Expressions):
         self.wide = wide
         self.floats = rules.WIDE_FLOATS if wide else rules.FLOATS
         self.dtypes = (*rules.DTYPES, "bfloat16") if wide else rules.DTYPES
+
+    # What `rich` programs add.
+
+    shared: list[tuple] = []
+
+    def more_arguments(self, arguments, rows, threads):
+        """Gives the kernel more arguments."""
+
+    def more_declarations(self, style, threads):
+        return []
+
+    def more_statements(self, depth, in_loop):
+        return []
+
+    def outputs_beyond(self):
+        return []
 
     # The program.
 
@@ -91,6 +112,7 @@ class Maker(Expressions):
                 else:
                     self.scalars.append(E(text, T(d.name)))
                     self.places.append((text, T(d.name)))
+        self.more_arguments(arguments, rows, threads)
         kernels = self.scalars, self.arrays, self.places
         self.scalars, self.arrays, self.places = [], [], []
         for k in range(pick.choice([0, 0, 1, 2])):
@@ -126,13 +148,22 @@ class Maker(Expressions):
             body += self.view(f"s{k}")
         for _ in range(pick.randint(1, 3)):
             body += self.declare()
+        self.barriers = False
+        body += self.more_declarations(style, threads)
         self.barriers = style == "exact" and self.chance(0.25)
+        self.barriers = self.barriers or bool(self.shared)
         body += self.block(3, top=True)
+        if self.shared:
+            self.budget = 6
+            body += self.between_barriers(2)
         outputs = []
         for v in sorted(self.variables):
             if v in self.bound:
                 outputs.append("o" + v[1:])
                 body.append(f"o{v[1:]}[i] = {v}")
+        for v, o in self.outputs_beyond():
+            outputs.append(o)
+            body.append(f"{o}[i] = {v}")
         inexact = []
         if self.chance(0.25):
             e = self.expr(1, "float")
@@ -283,6 +314,7 @@ class Maker(Expressions):
             (0.8 * (not self.barriers), self.early),
             (2, self.call_statement),
             (2, self.rebind),
+            *self.more_statements(depth, in_loop),
         ]
         what = pick.choices([s for _, s in table], [w for w, _ in table])[0]
         return what(depth, in_loop)

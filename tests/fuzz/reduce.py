@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from .check import Outcome, check, chosen
-from .programs import Program
+from .programs import Program, variable_of
 from .rules import T, cast_name
 
 SECONDS = 40
@@ -132,7 +132,7 @@ def fits(program: Program, tree) -> Program | None:
         return None
     read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
     assigned = {n.id for n in ast.walk(f) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    outputs = [o for o in program.outputs if o in read and "v" + o[1:] in assigned]
+    outputs = [o for o in program.outputs if o in read and variable_of(o) in assigned]
     arguments = {k: v for k, v in program.arguments.items() if k in read or k == "n"}
     kept = [a for a in f.args.args if a.arg in arguments or a.arg in outputs]
     if {a.arg for a in f.args.args} & read - {a.arg for a in kept}:
@@ -196,7 +196,7 @@ def written(value) -> str:
         listed = np.array2string(
             value, separator=", ", threshold=10**6, floatmode="unique", max_line_width=10**6
         )
-        listed = " ".join(listed.split()).replace("nan", "np.nan").replace("inf", "np.inf")
+        listed = " ".join(listed.split()).replace("nan", "np.nan").replace("inf", "np.inf").replace("np.infj", "np.inf*1j").replace("np.nanj", "np.nan*1j")
         return f"np.array({listed}, {dtype})"
     if isinstance(value, np.generic):
         return f"{cast_name(T(value.dtype.name))}({written(value.item())})"
@@ -222,7 +222,7 @@ def script(program: Program, outcome: Outcome) -> str:
     lines[-1:-1] = program.text[:at].rstrip().split("\n") if program.text[:at].strip() else []
     lines += program.text[at:].rstrip().split("\n")
     lines += [f"{k} = {written(v)}" for k, v in arguments.items()]
-    lines += [f"{o} = np.zeros({program.threads})  # of v{o[1:]}'s dtype" for o in program.outputs]
+    lines += [f"{o} = np.zeros({program.threads})  # of {variable_of(o)}'s dtype" for o in program.outputs]
     names = [*arguments, *program.outputs]
     lines.append(f"f[1, {program.threads}]({', '.join(names)})")
     lines.append(f"# {outcome.kind}: {outcome.detail}")

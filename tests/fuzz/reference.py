@@ -30,10 +30,22 @@ from .syntax import (
 from .writer import SPACE, Cuda, Writer, on_its_line
 
 
+REDUCTIONS = ("np.sum", "np.prod", "np.max", "np.min", "np.argmax", "np.argmin", "np.any", "np.all")
+
+
+def as_function(node):
+    """A function definition, also of a lambda that is given a name; None of all else."""
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+        body = [ast.copy_location(ast.Return(node.value.body), node)]
+        made = ast.FunctionDef(node.targets[0].id, node.value.args, body, [])
+        return ast.copy_location(made, node)
+    return node if isinstance(node, ast.FunctionDef) else None
+
+
 class Specialised:
     """One function for given argument types: the types of its variables and of what it returns, and its new text."""
 
-    def __init__(self, owner: Reference, tree: ast.FunctionDef, arguments: list, name: str):
+    def __init__(self, owner: Reference, tree: ast.FunctionDef, arguments: list, name: str, outer=None):
         tree = copy.deepcopy(tree)  # the new text is written in place, and each specialisation has its own
         self.owner, self.tree, self.name = owner, tree, name
         self.arguments = dict(zip([a.arg for a in tree.args.args], arguments, strict=True))
@@ -44,12 +56,15 @@ class Specialised:
             for n in ast.walk(tree)
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id not in self.loop_only
         }
+        self.outer = outer  # the function around this one
+        self.functions = {n.name: n for n in map(as_function, ast.walk(tree)) if n is not None and n is not tree}
         self.current: dict = {}
         self.inexact = None  # the type of what is stored into z
         for _ in range(40):
             self.next: dict = {}
             self.scopes: list[dict] = []
             self.notes: dict = {}
+            self.inner: dict = {}  # functions inside this one, by name and argument types
             self.choices: list = []  # what decides, and the types of which one is taken
             for a, t in self.arguments.items():
                 if a in self.assigned:
@@ -99,7 +114,16 @@ class Specialised:
             return self.current.get(name) or self.next.get(name)
         if name in self.arguments:
             return self.arguments[name]
+        if self.outer:
+            return self.outer.read(name)
         raise Rejected(f"{name} is not known")
+
+    def specialise_inner(self, name, types):
+        key = name, tuple(types)
+        if key not in self.inner:
+            made = Specialised(self.owner, self.functions[name], list(types), f"{name}__{len(self.inner)}", self)
+            self.inner[key] = made
+        return self.inner[key]
 
     def statements(self, nodes):
         for node in nodes:
@@ -109,6 +133,14 @@ class Specialised:
 
     def statement(self, node):
         match node:
+            case ast.FunctionDef() | ast.Assign(value=ast.Lambda()):
+                pass  # typed where it is called
+            case ast.Match():
+                self.expr(node.subject)
+                for case in node.cases:
+                    if case.guard:
+                        self.expr(case.guard)
+                    self.statements(case.body)
             case ast.Assign():
                 t = self.expr(node.value)
                 for target in node.targets:
@@ -182,6 +214,10 @@ class Specialised:
                 if t is not None and not rules.is_integral(t):
                     raise Rejected("range of no integer")
             return [WEAK_INT]
+        if isinstance(node, ast.Call) and dotted(node.func) == "zip":
+            return [tuple(self.items(a)[0] for a in node.args)]
+        if isinstance(node, ast.Call) and dotted(node.func) == "reversed":
+            return self.items(node.args[0])
         if isinstance(node, ast.Call) and dotted(node.func) == "enumerate":
             return [(WEAK_INT, t) for t in self.items(node.args[0])]
         t = self.expr(node)
@@ -202,6 +238,9 @@ class Specialised:
     def binary(self, op, a, b):
         if a is None or b is None:
             return None
+        if isinstance(a, Array) or isinstance(b, Array):
+            parts = [T(x.dtype) if isinstance(x, Array) else x for x in (a, b)]
+            return Array(self.binary(op, *parts).dtype, 1)
         if not is_type(a) or not is_type(b):
             raise Rejected("numbers are wanted")
         try:
@@ -215,6 +254,9 @@ class Specialised:
                 return rules.type_of(node.value)
             case ast.Name():
                 return self.read(node.id)
+            case ast.Attribute(attr="real" | "imag"):
+                t = self.expr(node.value)
+                return t and T({"complex64": "float32", "complex128": "float64"}[t.dtype])
             case ast.Attribute() if dotted(node) in ("np.inf", "np.nan", "math.pi", "math.inf", "math.nan"):
                 return WEAK_FLOAT
             case ast.Tuple():
@@ -232,6 +274,8 @@ class Specialised:
                 return self.binary(BINARY[type(node.op)], self.expr(node.left), self.expr(node.right))
             case ast.UnaryOp():
                 t = self.expr(node.operand)
+                if isinstance(t, Array):
+                    return t
                 try:
                     return t and rules.unary_type(UNARY[type(node.op)], t)
                 except TypeError as e:
@@ -271,6 +315,8 @@ class Specialised:
         types = [self.expr(v) for v in (node.left, *node.comparators)]
         if None in types:
             return None
+        if any(isinstance(t, Array) for t in types):
+            return Array("bool", 1)
         pairs = [T("bool", a.weak and b.weak) for a, b in zip(types, types[1:], strict=False)]
         return self.note(node, rules.joined(pairs))
 
@@ -305,7 +351,20 @@ class Specialised:
         name = dotted(node.func)
         if name in ("cuda.grid", "len"):
             return WEAK_INT
-        if name == "cuda.local.array":
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate":
+            return self.expr(node.func.value)
+        if name.startswith("cuda.atomic."):
+            _, at, value = (self.expr(a) for a in node.args)
+            if at is not None and rules.kind(at) not in "iu" or value is not None and rules.kind(value) not in "bui":
+                raise Rejected("an index is an integer, and what an atomic takes")
+            return None
+        if name in self.functions:
+            types = [self.expr(a) for a in node.args]
+            if None in types:
+                return None
+            types = self.note(node, tuple(self.bound(node, types)))
+            return self.specialise_inner(name, types).result
+        if name in ("cuda.local.array", "cuda.shared.array"):
             return Array(dotted(node.args[1]).removeprefix("np."), 1)
         if name == "cuda.syncthreads":
             return None
@@ -323,6 +382,8 @@ class Specialised:
                 raise Rejected("bools are left out")
             t = {"sum": None, "any": WEAK_BOOL, "all": WEAK_BOOL}.get(name, t) or self.total(t)
             return self.note(node, t)
+        if name.startswith("np.") and any(isinstance(t, Array) for t in types):
+            return self.of_whole(name, types)
         if name in ("sum", "any", "all"):
             if name != "sum":
                 return WEAK_BOOL
@@ -341,9 +402,28 @@ class Specialised:
         except TypeError as e:
             raise Rejected(str(e)) from None
 
+    def of_whole(self, name, types):
+        """Functions of whole arrays: element by element, or one number of all."""
+        parts = [T(t.dtype) if isinstance(t, Array) else t for t in types]
+        if name in REDUCTIONS:
+            kind = rules.kind(parts[0])
+            total = T("uint64" if kind == "u" else "int64")
+            if kind == "f" and name not in ("np.argmax", "np.argmin", "np.any", "np.all"):
+                raise Rejected("sums of floats have an order, and least zeros a sign")
+            return {"np.sum": total, "np.prod": total, "np.max": parts[0], "np.min": parts[0]}.get(
+                name, BOOL if name in ("np.any", "np.all") else rules.INT64
+            )
+        if name == "np.where":
+            return Array(rules.join(parts[1], parts[2]).dtype, 1)
+        try:
+            return Array(rules.FUNCTIONS[name][0](*parts).dtype, 1)
+        except (KeyError, TypeError) as e:
+            raise Rejected(str(e)) from None
+
     def bound(self, node, types):
         """The argument types of a helper's call, with its defaults' and keywords'."""
-        arguments = self.owner.functions[dotted(node.func)].args
+        name = dotted(node.func)
+        arguments = (self.functions if name in self.functions else self.owner.functions)[name].args
         names = [a.arg for a in arguments.args]
         given = dict(zip(names, types, strict=False))
         for k in node.keywords:
@@ -378,7 +458,7 @@ class Specialised:
 
     def check_constants(self):
         """Where the compiler may fold a test and drop a branch, the types of what is left are its own matter."""
-        fixed = self.maybe_constant
+        fixed = self.maybe_constant | (self.outer.known_outside() if self.outer else set())
         known = fixed | written_out(self.tree, fixed)
         for test, types in self.choices:
             if len(set(types)) > 1 and may_be_constant(test, known):
@@ -389,6 +469,8 @@ class Specialised:
                 written = isinstance(getattr(node.right, "operand", node.right), ast.Constant)
                 if not written and may_be_constant(node.right, known):
                     raise Rejected("a power's sign, and so its type, is the compiler's to know")
+            if isinstance(node, ast.Match):
+                tests = [node.subject, *(c.guard for c in node.cases if c.guard)]
             if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert):
                 tests = [node.test]
             elif isinstance(node, ast.BoolOp):
@@ -401,6 +483,9 @@ class Specialised:
                 literal = isinstance(node, ast.While) and isinstance(test, ast.Constant)
                 if not literal and may_be_constant(test, fixed):
                     raise Rejected("a constant test")
+
+    def known_outside(self):
+        return constant_names(self.tree, self.assigned)
 
     # The new text.
 
@@ -448,14 +533,45 @@ class Reference:
 
     def run(self, thread: int, arguments: list):
         """Runs one thread; None, or the kind and the line of the exception it ended with."""
-        self.cuda.thread = thread
+        self.cuda.begin(thread)
         try:
-            self.kernel(*arguments)
+            steps = self.kernel(*arguments)
+            if steps is not None:  # it has barriers, and nothing that others see
+                for _ in steps:
+                    pass
         except Exception as e:
-            line, trace = 0, e.__traceback__
-            while trace:
-                if trace.tb_frame.f_code.co_filename == FILE:
-                    line = trace.tb_lineno
-                trace = trace.tb_next
-            return type(e).__name__, line
+            return told(e)
         return None
+
+    def run_block(self, threads: list[int], arguments: list):
+        """Runs the threads of one block from barrier to barrier, in this order; how each ended, where the first stretch
+        with a fault is the last."""
+        self.cuda.shared_arrays.clear()
+        ends = dict.fromkeys(threads)
+        steps = {}
+        going = list(threads)
+        while going and not any(ends.values()):
+            still = []
+            for i in going:
+                try:
+                    if i not in steps:
+                        self.cuda.begin(i)
+                        steps[i] = self.kernel(*arguments)
+                    self.cuda.thread = i
+                    next(steps[i])
+                    still.append(i)
+                except StopIteration:
+                    pass
+                except Exception as e:
+                    ends[i] = told(e)
+            going = still
+        return [ends[i] for i in sorted(threads)]
+
+
+def told(e: Exception):
+    line, trace = 0, e.__traceback__
+    while trace:
+        if trace.tb_frame.f_code.co_filename == FILE:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return type(e).__name__, line

@@ -40,7 +40,7 @@ UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "float32", "float64")
 DTYPES = ("bool", *SIGNED, *UNSIGNED, *FLOATS)
 WIDE_FLOATS = (*FLOATS, "bfloat16")
-_RANK = {"b": 0, "i": 1, "u": 1, "f": 2}
+_RANK = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 
 
 def kind(t: T) -> str:
@@ -71,6 +71,8 @@ def type_of(value) -> T:
     """The type of a Python number or a NumPy scalar."""
     if isinstance(value, np.generic):
         return T(value.dtype.name)
+    if isinstance(value, complex):
+        return T("complex128", True)
     return WEAK_BOOL if isinstance(value, bool) else WEAK_INT if isinstance(value, int) else WEAK_FLOAT
 
 
@@ -97,7 +99,7 @@ def wrapped(n: int) -> int:
 
 
 def _one(t: T):
-    return {"bool": True, "int64": 1, "float64": 1.0}[t.dtype] if t.weak else dtype_of(t.dtype).type(1)
+    return {"bool": True, "int64": 1, "float64": 1.0, "complex128": 1j}[t.dtype] if t.weak else dtype_of(t.dtype).type(1)
 
 
 OPERATORS = {
@@ -131,6 +133,8 @@ def strong(value):
         return value
     if isinstance(value, bool):
         return np.bool_(value)
+    if isinstance(value, complex):
+        return np.complex128(value)
     return np.int64(wrapped(value)) if isinstance(value, int) else np.float64(value)
 
 
@@ -147,7 +151,7 @@ def converter(t: T):
 
     if not t.weak:
         return lambda v: v if type(v) is cls else astype(v)
-    plain = {"bool": bool, "int64": int, "float64": float}[t.dtype]
+    plain = {"bool": bool, "int64": int, "float64": float, "complex128": complex}[t.dtype]
     return lambda v: v if type(v) is plain else plain(astype(v))
 
 
@@ -219,7 +223,7 @@ def unary(op, a):
         return not a
     if isinstance(a, np.generic):
         return {"-": operator.neg, "~": operator.invert, "+": operator.pos}[op](a)
-    if isinstance(a, float):
+    if isinstance(a, float | complex):
         return -a if op == "-" else a
     return wrapped({"-": operator.neg, "~": operator.invert, "+": operator.pos}[op](a))
 
@@ -336,5 +340,8 @@ for _name in ("np.copysign", "math.copysign"):
 INEXACT = ("sin", "cos", "tan", "exp", "log", "log1p", "expm1", "tanh", "arctan", "cbrt", "sinh", "exp2")
 for _name in INEXACT:
     FUNCTIONS["np." + _name] = (_floating, _in_type(getattr(np, _name)))
+
+for _name in ("complex64", "complex128"):
+    FUNCTIONS["np." + _name] = (lambda t, d=_name: T(d), lambda x, d=_name: convert(x, T(d)))
 
 SPACE = {"np": np, "math": math}

@@ -24,15 +24,22 @@ SPAN = 500  # programs a process: what it has compiled is freed with it
 HANG = 300  # seconds without a program's end
 
 
-def run_one(seed, k, nvrtc, wide=False):
+def maker(seed, kind):
+    """Makes one program of a stream: "", "wide" or "rich"."""
+    from .programs import Maker
+    from .rich import RichMaker
+
+    return RichMaker(seed) if kind == "rich" else Maker(seed, kind == "wide")
+
+
+def run_one(seed, k, nvrtc, kind=""):
     """Program k of a seed, the first of its attempts that is one of the language, and what became of it."""
     from .check import Outcome, check
-    from .programs import Maker
     from .rules import Missing
 
     for attempt in range(40):
         try:
-            program = Maker(f"{seed}/{k}/{attempt}", wide).program()
+            program = maker(f"{seed}/{k}/{attempt}", kind).program()
         except Missing:
             continue
         try:
@@ -50,7 +57,7 @@ def work(arguments):
     for k in range(arguments.start, arguments.stop):
         print(json.dumps({"begin": k}), flush=True)
         nvrtc = arguments.nvrtc > 0 and k % arguments.nvrtc == 0
-        program, outcome = run_one(arguments.seed, k, nvrtc, arguments.wide)
+        program, outcome = run_one(arguments.seed, k, nvrtc, arguments.kind)
         told = {"end": k, "kind": outcome.kind, "nvrtc": nvrtc}
         if not outcome.good:
             from .reduce import reduced, script
@@ -86,7 +93,7 @@ class Shard(threading.Thread):
         a = self.arguments
         command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("run")), "--worker"]
         command += ["--seed", str(a.seed), "--start", str(start), "--stop", str(stop)]
-        command += ["--nvrtc", str(a.nvrtc), *(["--wide"] if a.wide else [])]
+        command += ["--nvrtc", str(a.nvrtc), *(["--" + a.kind] if a.kind else [])]
         with tempfile.TemporaryDirectory(prefix="xcuda-fuzz-") as cache, tempfile.TemporaryFile() as errors:
             environment = {**os.environ, "XCUDA_CACHE_DIR": cache, "XCUDA_WORKERS": "1"}
             if a.device:
@@ -126,11 +133,10 @@ class Shard(threading.Thread):
 
 
 def text_of(arguments, k):
-    from .programs import Maker
     from .rules import Missing
 
     try:
-        return Maker(f"{arguments.seed}/{k}/0", arguments.wide).program().text
+        return maker(f"{arguments.seed}/{k}/0", arguments.kind).program().text
     except Missing as e:
         return f"its first attempt needs {e}"
 
@@ -143,7 +149,22 @@ def main():
     parser.add_argument(
         "--log", type=Path, help="keep each span's result here, and run what it has not clean"
     )
-    parser.add_argument("--wide", action="store_true", help="with bfloat16, records and parts of axes")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument(
+        "--wide",
+        dest="kind",
+        action="store_const",
+        const="wide",
+        default="",
+        help="with bfloat16, records and parts of axes",
+    )
+    kinds.add_argument(
+        "--rich",
+        dest="kind",
+        action="store_const",
+        const="rich",
+        help="with these and match, complex numbers, inner functions, zip, whole arrays, atomics and shared memory",
+    )
     parser.add_argument("--device", default="", help="cpu or cuda:0; left out, the present default")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument(
@@ -157,7 +178,7 @@ def main():
     if arguments.worker:
         return work(arguments)
     if arguments.one is not None:
-        program, outcome = run_one(arguments.seed, arguments.one, True, arguments.wide)
+        program, outcome = run_one(arguments.seed, arguments.one, True, arguments.kind)
         print(program.text, outcome.kind, outcome.detail, sep="\n")
         return 0 if outcome.good else 1
     return all_of_them(arguments)
@@ -179,7 +200,7 @@ class Log:
 
     def __init__(self, arguments):
         self.path, self.device = arguments.log, arguments.device
-        self.seed = str(arguments.seed) + " wide" * arguments.wide
+        self.seed = f"{arguments.seed} {arguments.kind}".strip()
         self.commit = commit()
         self.spans: dict[tuple, dict] = {}
         if self.path and self.path.exists():

@@ -152,6 +152,8 @@ def constant_names(tree, assigned) -> set[str]:
                 moving |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
             case ast.NamedExpr():
                 values[node.target.id].append(node.value)
+            case ast.MatchAs(name=str()):
+                moving.add(node.name)
     fixed = {name for name in assigned if name not in moving and values[name]}
     while True:
         still = {

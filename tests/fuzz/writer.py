@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import math
 
 import numpy as np
@@ -72,7 +73,7 @@ def _convert_all(converters, values):
 
 _CONVERTERS = {
     converter_name(t): rules.converter(t)
-    for t in (*map(T, rules.DTYPES), T("bfloat16"), WEAK_INT, WEAK_FLOAT, WEAK_BOOL)
+    for t in (*map(T, rules.DTYPES), T("bfloat16"), T("complex64"), T("complex128"), WEAK_INT, WEAK_FLOAT, WEAK_BOOL)
     if t.dtype != "bfloat16" or rules.BFLOAT16
 }
 
@@ -81,12 +82,59 @@ def _divmod(a, b):
     return rules.binary("//", a, b), rules.binary("%", a, b)
 
 
+def unset(n, dtype, fill):
+    if np.dtype(dtype) == bool:
+        return np.full(n, fill > 0)
+    return np.full(n * np.dtype(dtype).itemsize, fill, np.uint8).view(dtype)
+
+
+class Shared:
+    """The shared arrays of a block: a thread's k-th is that of the threads before it."""
+
+    def __init__(self, cuda):
+        self.cuda, self.made = cuda, 0
+
+    def array(self, n, dtype):
+        all_of_them = self.cuda.shared_arrays
+        if self.made == len(all_of_them):
+            all_of_them.append(unset(n, dtype, self.cuda.fill))
+        self.made += 1
+        return all_of_them[self.made - 1]
+
+
+def _change(op):
+    def change(array, index, value):
+        old = _load(array, index)
+        _store(op(old, rules.convert(value, T(old.dtype.name))), array, index)
+
+    return staticmethod(change)
+
+
+class Atomic:
+    """Of a thread at a time."""
+
+    add = _change(lambda a, b: rules.binary("+", a, b))
+    sub = _change(lambda a, b: rules.binary("-", a, b))
+    max = _change(max)
+    min = _change(min)
+    and_ = _change(lambda a, b: a & b)
+    or_ = _change(lambda a, b: a | b)
+    xor = _change(lambda a, b: a ^ b)
+
+
 class Cuda:
     """Stands for xcuda.core in the reference: one thread at a time, nothing to wait for."""
 
     def __init__(self):
         self.thread = 0
         self.local = self
+        self.shared = Shared(self)
+        self.shared_arrays: list = []
+        self.atomic = Atomic
+        self.fill = 0  # each byte of an array that nothing was written to
+
+    def begin(self, thread):
+        self.thread, self.shared.made = thread, 0
 
     def grid(self, axes):
         return self.thread
@@ -95,7 +143,42 @@ class Cuda:
         pass
 
     def array(self, n, dtype):
-        return np.zeros(n, dtype)
+        return unset(n, dtype, self.fill)
+
+
+def _each(function, *args):
+    """A function of numbers, of each element where arrays are among them."""
+    n = next((len(a) for a in args if isinstance(a, np.ndarray)), None)
+    if n is None:
+        return function(*args)
+    found = [function(*(a[k] if isinstance(a, np.ndarray) else a for a in args)) for k in range(n)]
+    return np.array(found, found[0].dtype)
+
+
+def _binary(op, a, b):
+    return _each(lambda x, y: rules.binary(op, x, y), a, b)
+
+
+def _compare(op, a, b):
+    return _each(lambda x, y: rules.compare(op, x, y), a, b)
+
+
+def _unary(op, a):
+    return _each(lambda x: rules.unary(op, x), a)
+
+
+def _where_whole(c, x, y):
+    t = rules.join(*(T(a.dtype.name) if isinstance(a, np.ndarray) else rules.type_of(a) for a in (x, y)))
+    return _each(lambda c, x, y: rules.convert(x if c else y, t), c, x, y)
+
+
+def _reduced(name, array):
+    if name in ("sum", "prod"):
+        t = T("uint64" if rules.kind(T(array.dtype.name)) == "u" else "int64")
+        return functools.reduce(
+            lambda a, b: rules.binary("+" if name == "sum" else "*", a, b), [rules.convert(x, t) for x in array]
+        )
+    return getattr(np, name)(array)
 
 
 def _where(c, x, y):
@@ -109,7 +192,7 @@ def _least(name, array):
 
 
 def _functions(name, *args):
-    return rules.FUNCTIONS[name][1](*args)
+    return _each(rules.FUNCTIONS[name][1], *args)
 
 
 def on_its_line(node, line):
@@ -183,7 +266,25 @@ class Writer(ast.NodeTransformer):
                     out += self.store(e, item, at)
                 return out
 
+    def visit_FunctionDef(self, node):
+        """A function inside: one for each set of argument types that it is called with."""
+        made = [s.written() for (name, _), s in self.function.inner.items() if name == node.name]
+        return made or [ast.copy_location(ast.Pass(), node)]
+
+    def visit_Match(self, node):
+        cases = []
+        for c in node.cases:
+            cases.append(ast.match_case(c.pattern, c.guard and self.test(c.guard), self.body(c.body)))
+        return ast.copy_location(ast.Match(self.visit(node.subject), cases), node)
+
+    def visit_Expr(self, node):
+        if isinstance(node.value, ast.Call) and dotted(node.value.func) == "cuda.syncthreads":
+            return ast.copy_location(ast.Expr(ast.copy_location(ast.Yield(), node)), node)
+        return self.generic_visit(node)
+
     def visit_Assign(self, node):
+        if isinstance(node.value, ast.Lambda):
+            return self.visit_FunctionDef(ast.FunctionDef(node.targets[0].id, node.value.args, [], [], lineno=node.lineno, col_offset=0))
         value = self.visit(node.value)
         if len(node.targets) == 1:
             return self.store(node.targets[0], value, node)
@@ -263,7 +364,7 @@ class Writer(ast.NodeTransformer):
         return self.call("_unary", ast.Constant(UNARY[type(node.op)]), self.visit(node.operand), at=node)
 
     def visit_Compare(self, node):
-        t = self.function.notes[node]
+        t = self.function.notes.get(node)
         if isinstance(node.ops[0], ast.In | ast.NotIn):
             made = self.call("_member", self.visit(node.left), self.visit(node.comparators[0]), at=node)
             if isinstance(node.ops[0], ast.NotIn):
@@ -306,14 +407,16 @@ class Writer(ast.NodeTransformer):
                 return self.call("_sum", name, ast.Constant(0), items, at=node)
             return self.converted(self.call(name, items, at=node), t, node)
         args = [self.visit(a) for a in node.args]
-        if name in f.owner.functions:
+        if name in f.owner.functions or name in f.functions:
             types = f.notes[node]
+            inner = name in f.functions
+            special = f.specialise_inner if inner else f.owner.specialise
             made = ast.Call(
-                ast.Name(f.owner.specialise(name, types).name, ast.Load()),
+                ast.Name(special(name, types).name, ast.Load()),
                 args,
                 [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords],
             )
-            parameters = f.owner.functions[name].args
+            parameters = (f.functions if inner else f.owner.functions)[name].args
             given = {a.arg for a in parameters.args[: len(args)]} | {k.arg for k in node.keywords}
             defaulted = parameters.args[len(parameters.args) - len(parameters.defaults) :]
             for a, d in zip(defaulted, parameters.defaults, strict=True):
@@ -333,15 +436,23 @@ class Writer(ast.NodeTransformer):
             return self.call("_range", *args, at=node)
         if name == "divmod":
             return self.call("_divmod", *args, at=node)
+        if name.startswith("np.") and name[3:] in ("sum", "prod", "max", "min", "argmax", "argmin", "any", "all"):
+            return self.call("_reduced", ast.Constant(name[3:]), *args, at=node)
+        if name == "np.where" and node not in f.notes:
+            return self.call("_where_whole", *args, at=node)
         if name == "np.where":
             return self.converted(self.call("_where", *args, at=node), f.notes[node], node)
         if name in rules.FUNCTIONS:
             return self.call("_functions", ast.Constant(name), *args, at=node)
-        return ast.copy_location(ast.Call(node.func, args, []), node)
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr == "conjugate":
+            function = ast.copy_location(ast.Attribute(self.visit(function.value), "conjugate", ast.Load()), node)
+        return ast.copy_location(ast.Call(function, args, []), node)
 
 
 SPACE = {
-    "np": np, "bfloat16": rules.BFLOAT16, "math": math, **_CONVERTERS, "_binary": rules.binary, "_unary": rules.unary, "_compare": rules.compare,
+    "np": np, "bfloat16": rules.BFLOAT16, "math": math, **_CONVERTERS, "_binary": _binary, "_unary": _unary, "_compare": _compare,
+    "_where_whole": _where_whole, "_reduced": _reduced,
     "_range": _range, "_store": _store, "_augment": _augment, "_member": _member, "_sum": _sum, "_load": _load,
     "_where": _where, "_convert_all": _convert_all, "_divmod": _divmod, "_functions": _functions,
     "_slice": _slice, "_fill": _fill, "_least": _least,

@@ -24,6 +24,11 @@ STATEMENTS = [
         "`enumerate`, `zip`, `reversed`",
         "for i, (x, y) in enumerate(zip(b, A[0])):\n    b[i] = x + y\nfor i in reversed(range(n)):\n    b[i] = i",
     ),
+    (
+        "Names of arrays of one dtype and rank that change: two buffers that swap, a choice",
+        "now, then = A[0], A[1]\nfor i in range(n):\n    then[0] = now[0] + 1\n    now, then = then, now\n"
+        "x = now if n > 2 else A[1]\nb[0] = x[0]",
+    ),
     ("`while`", "x = n\nwhile x > 1:\n    x //= 2\nb[0] = x"),
     (
         "`break`, `continue`, and `else` of a loop",

@@ -15,6 +15,7 @@ from fuzz import rules
 from fuzz.programs import Maker, Program
 from fuzz.reduce import reduced, script
 from fuzz.reference import Reference
+from fuzz.rich import RichMaker
 from fuzz.shards import run_one
 from fuzz.syntax import Array
 
@@ -42,7 +43,7 @@ def test_programs_give_what_python_gives(part):
 def test_wide_programs_give_what_python_gives(part):
     """With bfloat16 (where ml_dtypes is), records, slices and Python's numbers of math."""
     for k in range(part * EACH, (part + 1) * EACH):
-        program, outcome = run_one(SEED, k, nvrtc=k % EACH == 0 and nvrtc_is_here(), wide=True)
+        program, outcome = run_one(SEED, k, nvrtc=k % EACH == 0 and nvrtc_is_here(), kind="wide")
         if not outcome.good:
             smaller, again = reduced(program, outcome)
             pytest.fail(f"program {k} of seed {SEED}, wide:\n{script(smaller, again)}")
@@ -63,6 +64,59 @@ def test_wide_programs_hold_what_narrow_ones_do_not():
         "len(s",
     ):
         assert part in texts and part not in narrow, part
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_rich_programs_give_what_python_gives(part):
+    """With match, complex numbers, inner functions, zip, whole arrays, atomics and shared memory."""
+    for k in range(part * EACH, (part + 1) * EACH):
+        program, outcome = run_one(SEED, k, nvrtc=k % EACH == 0 and nvrtc_is_here(), kind="rich")
+        if not outcome.good:
+            smaller, again = reduced(program, outcome)
+            pytest.fail(f"program {k} of seed {SEED}, rich:\n{script(smaller, again)}")
+
+
+def test_rich_programs_hold_what_wide_ones_do_not():
+    texts = "".join(RichMaker(f"hold/{k}").program().text for k in range(100))
+    wide = "".join(Maker(f"hold/{k}", wide=True).program().text for k in range(60))
+    for part in (
+        "match ",
+        "case _:",
+        "c0 = y0[i]",
+        ".conjugate()",
+        "lambda g0a",
+        "def g0(",
+        "zip(",
+        "reversed(",
+        "np.where(q0",
+        "np.sum(",
+        "cuda.atomic.",
+        "cuda.shared.array(",
+        "d0, d1 = d1, d0",
+    ):
+        assert part in texts and part not in wide, part
+
+
+SHARED = (
+    "def f(n, x0, o0):\n    i = cuda.grid(1)\n    v0 = x0[i]\n    s = cuda.shared.array(4, np.int64)\n    s[i] = v0\n"
+    "    cuda.syncthreads()\n    v0 = s[(i + 1) % 4]\n    o0[i] = v0\n"
+)
+
+
+def test_threads_meet_at_barriers_in_the_reference():
+    program = Program(SHARED, {"n": 4, "x0": np.arange(4)}, ["x0"], ["o0"], guarded=False, threads=4)
+    start, want, ends = fuzz_check.expected(program)
+    assert want["o0"].tolist() == [1, 2, 3, 0] and not any(ends)
+    assert fuzz_check.check(program).kind == "same"
+
+
+def test_a_program_whose_result_hangs_on_the_order_is_left_out():
+    for text in (
+        SHARED.replace("    cuda.syncthreads()\n", "", 1),
+        SHARED.replace("s[i] = v0", "cuda.atomic.max(s, 0, v0)\n    s[0] = 2"),
+    ):
+        program = Program(text, {"n": 4, "x0": np.arange(4)}, ["x0"], ["o0"], guarded=False, threads=4)
+        assert fuzz_check.check(program).kind == "rejected"
 
 
 def test_a_program_is_made_again_from_its_seed():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from frontend_source import ir, make, run
-from xcuda import core
+from xcuda import core, numeric
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 B = ml_dtypes.bfloat16
@@ -66,19 +66,43 @@ def test_every_bfloat16_to_other_types_and_back():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32, np.int64, np.uint8])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32, np.int64, np.uint8, np.uint32, np.uint64])
 def test_casts_round_as_ml_dtypes_does(dtype):
     rng = np.random.default_rng(4)
     if np.issubdtype(dtype, np.floating):
         x = (rng.normal(size=20000) * 10.0 ** rng.uniform(-4, 4, 20000)).astype(dtype)
         ties = (1 + (2 * np.arange(64) + 1) / 256).astype(dtype)
+        beside = np.concatenate([ties * dtype(2) ** -k * (1 + s * np.finfo(dtype).eps) for k in (0, 130, 140) for s in (-2, 2)])
         x = np.concatenate(
-            [x, ties, np.array([0, -0.0, np.nan, np.inf, -np.inf, np.finfo(dtype).max], dtype)]
+            [x, ties, beside.astype(dtype), np.array([0, -0.0, np.nan, np.inf, -np.inf, np.finfo(dtype).max], dtype)]
         )
     else:
-        x = rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, 20000, dtype=dtype)
-    same(elementwise("a", x), x.astype(np.float32).astype(B))
-    same(elementwise("kind(a)", x, kind=B), x.astype(np.float32).astype(B))
+        limits = np.iinfo(dtype)
+        x = rng.integers(limits.min, limits.max, 20000, dtype=dtype)
+        ties = [(256 + 2 * k + 1 << s) + d for s in range(1, 53) for k in range(0, 128, 9) for d in (-1, 0, 1)]
+        ties += [-n for n in ties]
+        x = np.concatenate([x, np.array([n for n in ties if limits.min <= n <= limits.max], dtype)])
+    same(elementwise("a", x), x.astype(B))
+    same(elementwise("kind(a)", x, kind=B), x.astype(B))
+    same(np.asarray(numeric.asarray(x).astype(B) + numeric.zeros(len(x), B)), x.astype(B) + B(0))
+
+
+def test_numbers_beside_a_tie_are_rounded_once():
+    """By float32 they would come to the tie, and go the wrong way: of constants, of numbers, on a GPU."""
+
+    @core.kernel
+    def casts(x, o):
+        o[0] = 6.515625001
+        o[1] = B(x)
+        o[2] = np.float64(6.515625001)
+        o[3] = B(72620543991349249)
+        o[4] = B(np.uint64(9259400833873739777))
+
+    o = np.zeros(5, B)
+    casts[1, 1](6.515625001, o)
+    wanted = [6.515625001, 6.515625001, 6.515625001, 72620543991349249, 9259400833873739777]
+    assert o.tolist() == [float(np.array([n]).astype(B)[0]) for n in wanted]
+    assert o[0] != B(np.float32(6.515625001))
 
 
 @pytest.mark.filterwarnings("ignore")
