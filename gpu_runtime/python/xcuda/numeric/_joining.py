@@ -11,19 +11,20 @@ from ._dtypes import as_dtype
 from ._fallback import to_host
 from ._gather import index_ramp
 from ._indexing import taken
+from ._layouts import as_numpys, empty_as
 from ._paths import as_numpy_raises, held_array, native_twice
 from ._registry import TABLE
 from ._shapes import is_integer
 
 
-def joined(arrays, axis, dtype=None, out=None):
-    """Arrays that differ in the length of one axis only, one after the other along it."""
+def joined(arrays, axis, dtype=None, out=None, layout=None):
+    """Arrays that differ in the length of one axis only, one after the other along it; in C order by default."""
     shape = list(arrays[0].shape)
     shape[axis] = 0
     for a in arrays:
         shape[axis] += a.shape[axis]
     if out is None:
-        out = empty(shape, dtype)
+        out = empty(shape, dtype) if layout is None else empty_as(layout, shape, dtype)
         out._join([a if a.dtype == out.dtype else a.astype(out.dtype) for a in arrays], axis)
         return out
     first = 0
@@ -80,7 +81,9 @@ def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind")
             raise TypeError(
                 f"Cannot cast array data from {a.dtype!r} to {kind!r} according to the rule '{casting}'"
             )
-    return joined(made, axis, kind, out)
+    in_c_order = out is not None or all(a._c_contiguous for a in made)
+    layout = None if in_c_order else as_numpys(numpy.concatenate, made, axis=axis)
+    return joined(made, axis, kind, out, layout)
 
 
 @native_twice(reference=numpy.stack)
@@ -91,7 +94,8 @@ def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
         raise ValueError("all input arrays must have the same shape")
     axis = _axis_of(axis, made[0].ndim + 1)
     shape = made[0].shape
-    if out is None and axis < len(shape) and made[0].size:
+    in_c_order = all(a._c_contiguous for a in made)
+    if out is None and axis < len(shape) and made[0].size and in_c_order:
         # The same elements in the same order, and no view gives a part that nobody names a name.
         joint = concatenate(made, axis, dtype=dtype, casting=casting)
         return joint.reshape(*shape[:axis], len(made), *shape[axis:])
