@@ -511,6 +511,8 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndm
             return array(made, dtype, copy=None if copied else copy, order=order, ndmin=ndmin, ndmax=ndmax)
     how = {"ndmax": ndmax} if ndmax else {}
     host = numpy.array(object, dtype=dtype, copy=None, order=order, ndmin=ndmin, **how)
+    if order == "A" and not host.flags.forc:
+        host = numpy.ascontiguousarray(host)
     if not host.dtype.isnative:
         host = host.astype(host.dtype.newbyteorder("="))
     if copy is False and (host is not object or _dtypes.held(host.dtype)):

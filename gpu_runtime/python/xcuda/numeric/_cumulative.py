@@ -179,7 +179,8 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     made = []
     for k, h in zip(axes, distances, strict=True):
         parts = _edges(f, k, h, edge_order)
-        made.append(joined([p.astype(f.dtype, copy=False) for p in parts], k, f.dtype))
+        layout = as_numpys(numpy.gradient, f, axis=k)
+        made.append(joined([p.astype(f.dtype, copy=False) for p in parts], k, f.dtype, layout=layout))
     if axis is not None and not isinstance(axis, (tuple, list)) or len(made) == 1:
         return made[0]
     return tuple(made)

@@ -140,7 +140,8 @@ def block(arrays):
     if depth is None:
         numpy.block(to_host(arrays))  # raises as NumPy does
     ndim = max(depth, _most_axes(arrays))
-    return _blocks(arrays, depth, ndim)
+    made = _blocks(arrays, depth, ndim)
+    return made if depth else made.copy()
 
 
 def _depth(value):
@@ -166,7 +167,7 @@ def _most_axes(value):
 def _blocks(value, depth, ndim):
     if type(value) is not list:
         a = held_array(value)
-        return a.copy() if a.ndim == ndim else a.reshape((1,) * (ndim - a.ndim) + a.shape)
+        return a if a.ndim == ndim else a.reshape((1,) * (ndim - a.ndim) + a.shape)
     return concatenate([_blocks(v, depth - 1, ndim) for v in value], -depth)
 
 
@@ -190,7 +191,9 @@ def delete(arr, obj, axis=None):
     # What is left is found on the host, from an array of `n` places at most.
     index = obj.get() if isinstance(obj, ndarray) else obj
     left = numpy.delete(numpy.arange(n), index) if axis == 0 else _left_along(axis, arr.ndim, n, index)
-    return taken(arr, asarray(left), axis)
+    one = isinstance(index, slice) or numpy.size(index) == 1  # of several, NumPy's is an index by a mask
+    order = as_numpys(numpy.delete, arr, 0 if one else (0, 1), axis=axis, longest={axis: 3}).order
+    return taken(arr, asarray(left), axis, order)
 
 
 def _left_along(axis, ndim, n, index):
@@ -226,7 +229,7 @@ def insert(arr, obj, values, axis=None):
         source = _inserted(probe, index, count, axis, arr.ndim)
     shape = [*arr.shape]
     shape[axis] = source.size
-    made = empty(shape, arr.dtype)
+    made = empty_as(as_numpys(numpy.insert, arr, 0, 0, axis=axis), shape, arr.dtype)
     before = (slice(None),) * axis
     made[(*before, numpy.flatnonzero(source < 0))] = arr
     new = numpy.flatnonzero(source >= 0)
