@@ -73,7 +73,11 @@ struct Lowerer {
         ir::ExprP sum = ir::int_constant(0);
         for (int i = 0; i < axes.count; ++i) {
             const bool last = i + 1 == axes.count && unit_stride(array->type.layout);
-            const ir::ExprP step = last ? ir::int_constant(1) : dim(array, array->type.ndim + i);
+            ir::ExprP step = ir::int_constant(1);
+            if (array->type.layout == ir::Layout::contiguous)  // kernels are told no strides of it
+                for (int k = i + 1; k < axes.count; ++k) step = passes::mul(step, dim(array, k));
+            else if (!last)
+                step = dim(array, array->type.ndim + i);
             sum = passes::add(sum, passes::mul(read(axis[static_cast<std::size_t>(axes[i])]), step));
         }
         return sum;

@@ -38,6 +38,10 @@ arrays::Shape shape_of(const Lengths& lengths) {
     return lengths;
 }
 
+View packed(arrays::Shape shape, const std::vector<int>& slowest_first) {
+    return slowest_first.empty() ? arrays::dense(shape) : arrays::dense_in_order(shape, slowest_first);
+}
+
 // A new array's bytes can be counted, as NumPy counts them: without the axes of length 0.
 void expect_addressable(const Lengths& lengths, DType d) {
     std::int64_t bytes = static_cast<std::int64_t>(info(d).size);
@@ -475,16 +479,9 @@ void bind_numeric(nb::module_& module) {
                  ready(a);
                  a.value->ramp = a.value->dtype == DType::i64;
              })
-        .def("_copied",  // with its elements in C or Fortran order
-             [](const NumericArray& a, bool fortran) {
-                 View lies = arrays::dense(a.view.shape());
-                 if (fortran) {
-                     std::array<int, arrays::max_axes> order;
-                     for (int i = 0; i < a.view.ndim; ++i)
-                         order[static_cast<std::size_t>(i)] = a.view.ndim - 1 - i;
-                     lies = arrays::dense_in_order(
-                         a.view.shape(), std::span(order.data(), static_cast<std::size_t>(a.view.ndim)));
-                 }
+        .def("_copied",  // with its axes in this order of memory, slowest first; none named: C order
+             [](const NumericArray& a, const std::vector<int>& order) {
+                 const View lies = packed(a.view.shape(), order);
                  const DType dtype = a.value->dtype;
                  const ValueP made =
                      applied(*arrays::find_loop("copy", {&dtype, 1}, dtype), {a.operand()}, &lies);
@@ -549,15 +546,11 @@ void bind_numeric(nb::module_& module) {
                                               layout.shape(), &layout, site_here());
             return numeric_object(made, made->layout);
         });
-    module.def("numeric_empty", [](const Lengths& shape, const std::string& dtype, bool fortran) {
+    module.def("numeric_empty", [](const Lengths& shape, const std::string& dtype,
+                                   const std::vector<int>& order) {  // of its axes, as `_copied` has it
         const DType d = dtype_named(dtype);
         expect_addressable(shape, d);
-        View layout = arrays::dense(shape_of(shape));
-        if (fortran) {
-            std::array<int, arrays::max_axes> order;
-            for (std::size_t i = 0; i < shape.size(); ++i) order[i] = static_cast<int>(shape.size() - 1 - i);
-            layout = arrays::dense_in_order(layout.shape(), std::span(order.data(), shape.size()));
-        }
+        const View layout = packed(shape_of(shape), order);
         const auto& device = current_device();
         const ValueP made = arrays::allocated(device, d, layout, stream_on(device));
         return numeric_object(made, made->layout);

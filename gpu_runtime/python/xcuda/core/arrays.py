@@ -4,7 +4,7 @@ from xcuda import _runtime
 from xcuda.core.dtypes import OF_ML_DTYPES, name_of, numpy_dtype, plain
 from xcuda.core.no_arithmetic import explain
 from xcuda.core.records import DeviceRecords
-from xcuda.core.views import check_broadcast, indexed, reshaped
+from xcuda.core.views import check_broadcast, indexed, reshaped, slowest_first
 
 
 @explain
@@ -121,6 +121,8 @@ class DeviceArray(_runtime.ArrayBase):
 
     def copy_to_host(self, out=None, stream=None):
         """A NumPy array with its values, or `out` filled with them (same shape and dtype). Waits for the work on it.
+
+        The NumPy array's axes lie in memory as the array's do, as those of NumPy's `copy("K")`.
 
         stream: the copy goes there; with a pinned `out` (cuda.pinned_array) it goes on when this returns, and `out` has
         the values once the stream is synchronized.
@@ -294,7 +296,11 @@ class DeviceArray(_runtime.ArrayBase):
             host = numpy.empty(self.shape, self.dtype)
             self._to_host(plain(host))
             return host
-        return self._host_memory()[0].copy()
+        order = slowest_first(self.strides)
+        turned = self.transpose(order)
+        if turned._contiguous:
+            return turned._host_view().transpose(sorted(range(self.ndim), key=order.__getitem__))
+        return self._host_memory()[0].copy("K")
 
 
 class _Nothing:

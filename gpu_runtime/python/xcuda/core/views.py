@@ -37,6 +37,11 @@ def indexed(shape, steps, key):
     return offset, new_shape, new_steps, not new_shape and not dots
 
 
+def slowest_first(strides):
+    """The axes in the order of their strides' sizes, as NumPy's copies have them (order "K")."""
+    return sorted(range(len(strides)), key=lambda axis: -abs(strides[axis]))
+
+
 def _wrapped(key, axis, length):
     if isinstance(key, bool) or not hasattr(key, "__index__"):
         raise TypeError(

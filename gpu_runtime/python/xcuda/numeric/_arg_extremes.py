@@ -5,6 +5,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ._functions import where
 from ._gather import index_ramp
+from ._layouts import as_numpys, laid
 from ._paths import ByNumpy, given, held_array, native_twice
 from ._registry import TABLE
 
@@ -35,24 +36,27 @@ def _arg(name, a, axis, out, keepdims):
     if a.dtype.kind == "V":  # bfloat16
         raise ByNumpy
     shape = a.shape
-    if axis is None:
-        rows, place = a.reshape(-1), 0
+    if axis is None:  # places are counted in C order, however the elements lie
+        rows, place = (a.reshape(-1), 0) if a._c_contiguous else (a, None)
     else:
         rows, place = (
             (a.reshape(1), 0) if not a.ndim and axis in (0, -1) else (a, normalize_axis_index(axis, a.ndim))
         )
-    n = rows.shape[place]
+    n = rows.size if place is None else rows.shape[place]
     if not n:
         raise ValueError(f"attempt to get {name} of an empty sequence")
     if a.dtype.kind == "c":
         same = _complex_matches(rows, place, fold, -numpy.inf if name.endswith("max") else numpy.inf)
     else:
         same = _matches(rows, place, fold)
-    lengths = [1] * rows.ndim
-    lengths[place] = n
+    lengths = [n if k == place else 1 for k in range(rows.ndim)] if place is not None else shape
     made = TABLE["min"].function(where(same, index_ramp(n).reshape(lengths), n), place)
-    if keepdims is not _NoValue and keepdims:
+    kept = keepdims is not _NoValue and bool(keepdims)
+    layout = as_numpys(getattr(numpy, name), a, axis=axis, keepdims=kept) if a.ndim else None
+    if kept:
         made = made.reshape((1,) * len(shape) if axis is None else (*shape[:place], 1, *shape[place + 1 :]))
+    if layout is not None:
+        made = laid(made, layout)
     if out is not None:
         if out.dtype != numpy.int64:
             raise TypeError(

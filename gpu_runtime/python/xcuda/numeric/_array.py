@@ -8,9 +8,11 @@ from xcuda import _runtime
 from xcuda.core.arrays import DeviceArray, as_device_array, to_device
 from xcuda.core.devices import Device
 from xcuda.core.dtypes import name_of
+from xcuda.core.views import slowest_first
 
 from . import _dtypes
 from ._flags import Flags, Flat
+from ._layouts import order_of, turned, turned_back
 from ._placed import placed
 from ._registry import TABLE, NotHeldError, native
 from ._shapes import is_integer
@@ -44,23 +46,30 @@ class ndarray(_runtime.NumericBase):
     # -- to the host and to others -------------------------------------------------------------------
 
     def get(self):
-        """A NumPy array with its values: a copy."""
+        """A NumPy array with its values: a copy, whose axes lie as those of NumPy's `copy("K")` do."""
         if self.ndim > 8:
-            return self.copy().reshape(-1).get().reshape(self.shape)
+            order = order_of(self)
+            seen = turned(self, order)
+            host = seen.copy().reshape(-1).get().reshape(seen.shape)
+            return host.transpose(sorted(range(self.ndim), key=order.__getitem__))
         return self._into(DeviceArray).copy_to_host()
 
     numpy = get
 
     def _host(self):
-        """A NumPy array: of the same memory on the CPU device, else a copy."""
-        if not self._host_accessible or self.ndim > 8:
+        """A NumPy array of the same strides: of the same memory on the CPU device, else of a copy."""
+        if self.ndim > 8:
             return self.get()
+        if not self._host_accessible:
+            host, _ = self._into(DeviceArray)._host_memory()
+            host.flags.writeable = not self._readonly
+            return host
         return numpy.asarray(memoryview(self._into(DeviceArray))).view(self.dtype)
 
     def __array__(self, dtype=None, copy=None):
         if copy is False and not self._host_accessible:
             raise ValueError("the array lives on a GPU: NumPy can only have a copy of it")
-        host = self.get() if copy else self._host()
+        host = self.get() if copy or not self._host_accessible else self._host()
         return host if dtype is None else host.astype(dtype, copy=False)
 
     def __array_wrap__(self, values, context=None, return_scalar=False):
@@ -276,7 +285,7 @@ class ndarray(_runtime.NumericBase):
     def copy(self, order="C"):
         """A copy with memory of its own."""
         order = _settled(order, self)
-        made = _plain_copy(self) if order == "K" else self._copied(order == "F")
+        made = _plain_copy(self) if order == "K" else self._copied(_axes_of(order, self.ndim))
         made._scalar = self._scalar
         return made
 
@@ -403,6 +412,11 @@ def _lose_imaginary():
 _casts = {}  # (dtype, dtype as asked for) -> their names, which NumPy makes anew each time; no casts that warn
 
 
+def _axes_of(order, ndim):
+    """The axes, slowest first, of "F"; none of "C", which is the runtime's rule."""
+    return list(range(ndim))[::-1] if order == "F" else []
+
+
 def _settled(order, a):
     return order if order != "A" else "F" if a._f_contiguous and not a._c_contiguous else "C"
 
@@ -417,12 +431,9 @@ def _plain_copy(a):
 
 def adopt(host):
     """numeric's array of a host array that nobody else has: the same memory on the CPU device."""
-    if _runtime.current_device_label() == "cpu" and host.size and not _is_bfloat(host):
-        if host.ndim > 8:
-            flat = host.reshape(-1)  # a copy where the axes lie in another order
-            return _runtime.numeric_from_device(as_device_array(flat)).reshape(host.shape)
+    if _runtime.current_device_label() == "cpu" and host.size and not _is_bfloat(host) and host.ndim <= 8:
         return _runtime.numeric_from_device(as_device_array(host))
-    return _from_host(host)
+    return as_on_host(host)
 
 
 def _is_bfloat(host):
@@ -430,11 +441,24 @@ def _is_bfloat(host):
 
 
 def _from_host(host):
-    if host.ndim > 8:
-        return _from_host(numpy.ascontiguousarray(host).reshape(-1)).reshape(host.shape)
-    fortran = host.ndim > 1 and host.flags.f_contiguous and not host.flags.c_contiguous
-    made = _runtime.numeric_from_device(to_device(host.T if fortran else host))
-    return made.T if fortran else made
+    """A copy on the device, whose axes lie as those of NumPy's `copy("K")` do."""
+    if host.flags.c_contiguous and host.ndim <= 8:
+        return _runtime.numeric_from_device(to_device(host))
+    order = slowest_first(host.strides)
+    seen = numpy.ascontiguousarray(host.transpose(order)).reshape([host.shape[k] for k in order])
+    if host.ndim <= 8:
+        return turned_back(_runtime.numeric_from_device(to_device(seen)), order)
+    flat = _runtime.numeric_from_device(to_device(seen.reshape(-1)))
+    return turned_back(flat.reshape(seen.shape), order)
+
+
+def as_on_host(host):
+    """The same, with the strides that it has on the host, also along axes of length 1."""
+    made = _from_host(host)
+    strides = [s if n == 1 else m for n, s, m in zip(host.shape, host.strides, made.strides, strict=True)]
+    if tuple(strides) == made.strides or not host.size:
+        return made
+    return made._view(0, made.shape, [s // made.itemsize for s in strides])
 
 
 _NO_COPY = "Unable to avoid copy while creating an array as requested."
@@ -487,6 +511,8 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndm
             return array(made, dtype, copy=None if copied else copy, order=order, ndmin=ndmin, ndmax=ndmax)
     how = {"ndmax": ndmax} if ndmax else {}
     host = numpy.array(object, dtype=dtype, copy=None, order=order, ndmin=ndmin, **how)
+    if order == "A" and not host.flags.forc:
+        host = numpy.ascontiguousarray(host)
     if not host.dtype.isnative:
         host = host.astype(host.dtype.newbyteorder("="))
     if copy is False and (host is not object or _dtypes.held(host.dtype)):

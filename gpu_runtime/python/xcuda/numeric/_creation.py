@@ -7,7 +7,8 @@ import numpy
 from xcuda import _runtime
 
 from . import _dtypes
-from ._array import array, asarray, dtype_name, ndarray
+from ._array import _axes_of, array, asarray, dtype_name, ndarray
+from ._layouts import order_of, turned_back
 from ._placed import placed
 from ._registry import native
 from ._shapes import is_integer, lengths
@@ -30,7 +31,8 @@ def empty(shape, dtype=None, order="C", *, like=None):
     """An array with whatever the memory holds."""
     if not _held(dtype):
         return numpy.empty(shape, dtype, order)
-    return _runtime.numeric_empty(_shape(shape), dtype_name(dtype), order == "F")
+    lengths = _shape(shape)
+    return _runtime.numeric_empty(lengths, dtype_name(dtype), _axes_of(order, len(lengths)))
 
 
 def _constant(shape, number, dtype, order):
@@ -86,13 +88,12 @@ def _like(make, a, dtype, order, shape):
     shape = a.shape if shape is None else tuple(shape)
     if order != "K" or a._c_contiguous:
         return make(shape, dtype, "C" if order == "K" else order)
-    slowest = sorted(range(a.ndim), key=lambda i: -abs(a.strides[i]))
-    if slowest == list(range(a.ndim)):
+    order = order_of(a)
+    if order == tuple(range(a.ndim)):
         return make(shape, dtype, "C")
-    if slowest == list(range(a.ndim))[::-1]:
+    if order == tuple(range(a.ndim))[::-1]:
         return make(shape, dtype, "F")
-    made = make([shape[i] for i in slowest], dtype, "C")
-    return made.transpose([slowest.index(i) for i in range(a.ndim)])
+    return turned_back(make([shape[k] for k in order], dtype, "C"), order)
 
 
 @native()

@@ -6,6 +6,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from ._array import asarray, ndarray
 from ._functions import where
 from ._joining import concatenate, joined
+from ._layouts import as_numpys, own
 from ._paths import held_array, native_twice
 from ._registry import TABLE, native
 
@@ -33,7 +34,7 @@ def cumprod(a, axis=None, dtype=None, out=None):
 
 
 def _without_nan(a, number):
-    a = held_array(a)
+    a = own(held_array(a))
     return where(TABLE["isnan"].function(a), a.dtype.type(number), a) if a.dtype.kind in "fc" else a
 
 
@@ -49,7 +50,7 @@ def nancumprod(a, axis=None, dtype=None, out=None):
     return _running(_multiply, _without_nan(a, 1), axis, dtype, out)
 
 
-def _cumulative(ufunc, start, x, axis, dtype, out, include_initial):
+def _cumulative(name, ufunc, start, x, axis, dtype, out, include_initial):
     x = TABLE["atleast_1d"].function(held_array(x))
     if axis is None:
         if x.ndim >= 2:
@@ -61,7 +62,8 @@ def _cumulative(ufunc, start, x, axis, dtype, out, include_initial):
         return made
     shape = [*x.shape]
     shape[axis] = 1
-    made = joined([TABLE["full"].function(shape, start, made.dtype), made], axis, made.dtype)
+    layout = as_numpys(getattr(numpy, name), x, axis=axis, include_initial=True)
+    made = joined([TABLE["full"].function(shape, start, made.dtype), made], axis, made.dtype, layout=layout)
     if out is None:
         return made
     out[...] = made
@@ -71,13 +73,13 @@ def _cumulative(ufunc, start, x, axis, dtype, out, include_initial):
 @native_twice(reference=numpy.cumulative_sum)
 def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
     """The sums of all beginnings along an axis, that of none too if asked for."""
-    return _cumulative(_add, 0, x, axis, dtype, out, include_initial)
+    return _cumulative("cumulative_sum", _add, 0, x, axis, dtype, out, include_initial)
 
 
 @native_twice(reference=numpy.cumulative_prod)
 def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
     """The products of all beginnings along an axis, that of none too if asked for."""
-    return _cumulative(_multiply, 1, x, axis, dtype, out, include_initial)
+    return _cumulative("cumulative_prod", _multiply, 1, x, axis, dtype, out, include_initial)
 
 
 def _between(a, axis, *bounds):
@@ -177,7 +179,8 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     made = []
     for k, h in zip(axes, distances, strict=True):
         parts = _edges(f, k, h, edge_order)
-        made.append(joined([p.astype(f.dtype, copy=False) for p in parts], k, f.dtype))
+        layout = as_numpys(numpy.gradient, f, axis=k)
+        made.append(joined([p.astype(f.dtype, copy=False) for p in parts], k, f.dtype, layout=layout))
     if axis is not None and not isinstance(axis, (tuple, list)) or len(made) == 1:
         return made[0]
     return tuple(made)

@@ -7,6 +7,7 @@ from xcuda import _runtime
 from ._array import asarray, ndarray
 from ._dtypes import held
 from ._fallback import on_host
+from ._layouts import own
 from ._out import given
 from ._registry import TABLE, native
 from ._ufuncs import _kind, _operand
@@ -175,10 +176,11 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
         bounds = numpy.finfo(x.dtype)
         high = float(bounds.max) if posinf is None else posinf
         low = float(bounds.min) if neginf is None else neginf
-        isinf = TABLE["isinf"].function(x)
-        made = where(TABLE["isnan"].function(x), nan, x)
-        made = where(isinf & (x > 0), high, made)
-        made = where(isinf & (x < 0), low, made)
+        of = own(x) if copy else x
+        isinf = TABLE["isinf"].function(of)
+        made = where(TABLE["isnan"].function(of), nan, of)
+        made = where(isinf & (of > 0), high, made)
+        made = where(isinf & (of < 0), low, made)
     if copy:
         return made if made is not x else x.copy("K")
     if made is not x:

@@ -26,6 +26,15 @@ def _gather_blocks(out, memory, places, first, before, after, length):
 
 
 @own_kernel(checked=False)
+def _gather_around(out, memory, places, first, planes, before, after, length):
+    t = cuda.grid(1)
+    if t < out.shape[0]:
+        rest, q = divmod(t, length)
+        i, p = divmod(rest, planes)
+        out[t] = memory[first + p * before + places[i] + q * after]
+
+
+@own_kernel(checked=False)
 def _scatter(memory, places, values, first):
     t = cuda.grid(1)
     if t < places.shape[0]:
@@ -60,11 +69,11 @@ def _ramp(out):
         out[t] = t
 
 
-def gathered(memory, places, first, shape, blocks=None):
+def gathered(memory, places, first, shape, blocks=None, places_first=False):
     """The elements memory[first + place], in an array of that shape.
 
     blocks: (how many, their distance, ..., ...) of the two axes around the places': `(p, step), (q, step)`; element
-    (i, k, j) is then memory[first + i * step + places[k] + j * step].
+    (i, k, j) is then memory[first + i * step + places[k] + j * step]. places_first: that is element (k, i, j).
     """
     out = empty(shape, memory.dtype)
     if not out.size:
@@ -74,8 +83,11 @@ def gathered(memory, places, first, shape, blocks=None):
     if blocks is None:
         _gather()(flat, memory, places, first)
     else:
-        (_, before), (length, after) = blocks
-        _gather_blocks()(flat, memory, places, first, before, after, length)
+        (planes, before), (length, after) = blocks
+        if places_first and planes != 1:
+            _gather_around()(flat, memory, places, first, planes, before, after, length)
+        else:
+            _gather_blocks()(flat, memory, places, first, before, after, length)
     return out
 
 

@@ -5,9 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from xcuda.core.views import slowest_first
+
 from ._array import array, asarray, ndarray
 from ._fallback import to_host
 from ._gather import index_ramp
+from ._layouts import turned
 from ._nonzero import flat_places, unravelled
 from ._paths import memory_of, stand_in, steps_of
 
@@ -31,6 +34,25 @@ class Plan(NamedTuple):
         """The other axes as two, before and after the places; None where they don't make two."""
         before, after = _one_axis(self.axes[: self.at]), _one_axis(self.axes[self.at :])
         return None if before is None or after is None else (before, after)
+
+    def blocks_after(self):
+        """The axes after the places, where none are before, as two; None where they don't make two."""
+        for k in range(len(self.axes)) if not self.at else ():
+            before, after = _one_axis(self.axes[:k]), _one_axis(self.axes[k:])
+            if before is not None and after is not None:
+                return before, after
+        return None
+
+    def as_it_lies(self):
+        """(the Plan in the order in which NumPy lays the elements out, the places of its axes in this one's shape).
+
+        The index arrays' axes are the slowest ones; both they and the others have the order of what they are of.
+        """
+        n = self.places.ndim
+        others, places = slowest_first([step for _, step in self.axes]), self.places._order()
+        order = [self.at + k for k in places] + [k + n * (k >= self.at) for k in others]
+        axes = tuple(self.axes[k] for k in others)
+        return Plan(self.memory, turned(self.places, places), axes, 0, self.repeats), order
 
     def all_places(self):
         """The place of every element selected, as an array of the whole shape."""

@@ -9,6 +9,7 @@ from ._fallback import to_host
 from ._functions import where
 from ._gather import gathered, scatter
 from ._index_plan import along, plan
+from ._layouts import turned, turned_back
 from ._nonzero import flat_places
 from ._paths import adopted, device_of, on_host_memory
 from ._registry import register
@@ -28,19 +29,32 @@ def getitem(a, key):
     with device_of(a):
         if isinstance(key, ndarray) and key.dtype.kind == "b" and key.shape == a.shape and a._c_contiguous:
             return taken(a.reshape(-1), flat_places(key), 0)
-        return selected(plan(a, key))
+        return picked(plan(a, key))
+
+
+def picked(wanted):
+    """The elements that a Plan selects, in memory as NumPy's indexing has them."""
+    as_it_lies, order = wanted.as_it_lies()
+    return turned_back(selected(as_it_lies), order)
 
 
 def selected(wanted):
-    """The elements that a Plan selects."""
-    blocks = wanted.blocks()
+    """The elements that a Plan selects, in C order."""
+    blocks, after = wanted.blocks(), None
+    if blocks is None:
+        blocks = after = wanted.blocks_after()
     places = wanted.places if blocks else wanted.all_places()
-    return gathered(wanted.memory, places, 0, wanted.shape, blocks)
+    return gathered(wanted.memory, places, 0, wanted.shape, blocks, after is not None)
 
 
-def taken(a, index, axis):
-    """The elements at an index array along an axis, which is known to be within it."""
-    return selected(along(a, axis, index))
+def taken(a, index, axis, order=None):
+    """The elements at an index array along an axis, which is known to be within it.
+
+    order: that of the result's axes in memory, slowest first; C order by default.
+    """
+    if order is None:
+        return selected(along(a, axis, index))
+    return turned_back(selected(along(turned(a, order), order.index(axis), index)), order)
 
 
 def _adopted(host):

@@ -11,19 +11,20 @@ from ._dtypes import as_dtype
 from ._fallback import to_host
 from ._gather import index_ramp
 from ._indexing import taken
+from ._layouts import as_numpys, empty_as
 from ._paths import as_numpy_raises, held_array, native_twice
 from ._registry import TABLE
 from ._shapes import is_integer
 
 
-def joined(arrays, axis, dtype=None, out=None):
-    """Arrays that differ in the length of one axis only, one after the other along it."""
+def joined(arrays, axis, dtype=None, out=None, layout=None):
+    """Arrays that differ in the length of one axis only, one after the other along it; in C order by default."""
     shape = list(arrays[0].shape)
     shape[axis] = 0
     for a in arrays:
         shape[axis] += a.shape[axis]
     if out is None:
-        out = empty(shape, dtype)
+        out = empty(shape, dtype) if layout is None else empty_as(layout, shape, dtype)
         out._join([a if a.dtype == out.dtype else a.astype(out.dtype) for a in arrays], axis)
         return out
     first = 0
@@ -80,7 +81,9 @@ def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind")
             raise TypeError(
                 f"Cannot cast array data from {a.dtype!r} to {kind!r} according to the rule '{casting}'"
             )
-    return joined(made, axis, kind, out)
+    in_c_order = out is not None or all(a._c_contiguous for a in made)
+    layout = None if in_c_order else as_numpys(numpy.concatenate, made, axis=axis)
+    return joined(made, axis, kind, out, layout)
 
 
 @native_twice(reference=numpy.stack)
@@ -91,7 +94,8 @@ def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
         raise ValueError("all input arrays must have the same shape")
     axis = _axis_of(axis, made[0].ndim + 1)
     shape = made[0].shape
-    if out is None and axis < len(shape) and made[0].size:
+    in_c_order = all(a._c_contiguous for a in made)
+    if out is None and axis < len(shape) and made[0].size and in_c_order:
         # The same elements in the same order, and no view gives a part that nobody names a name.
         joint = concatenate(made, axis, dtype=dtype, casting=casting)
         return joint.reshape(*shape[:axis], len(made), *shape[axis:])
@@ -136,7 +140,8 @@ def block(arrays):
     if depth is None:
         numpy.block(to_host(arrays))  # raises as NumPy does
     ndim = max(depth, _most_axes(arrays))
-    return _blocks(arrays, depth, ndim)
+    made = _blocks(arrays, depth, ndim)
+    return made if depth else made.copy()
 
 
 def _depth(value):
@@ -162,7 +167,7 @@ def _most_axes(value):
 def _blocks(value, depth, ndim):
     if type(value) is not list:
         a = held_array(value)
-        return a.copy() if a.ndim == ndim else a.reshape((1,) * (ndim - a.ndim) + a.shape)
+        return a if a.ndim == ndim else a.reshape((1,) * (ndim - a.ndim) + a.shape)
     return concatenate([_blocks(v, depth - 1, ndim) for v in value], -depth)
 
 
@@ -186,7 +191,9 @@ def delete(arr, obj, axis=None):
     # What is left is found on the host, from an array of `n` places at most.
     index = obj.get() if isinstance(obj, ndarray) else obj
     left = numpy.delete(numpy.arange(n), index) if axis == 0 else _left_along(axis, arr.ndim, n, index)
-    return taken(arr, asarray(left), axis)
+    one = isinstance(index, slice) or numpy.size(index) == 1  # of several, NumPy's is an index by a mask
+    order = as_numpys(numpy.delete, arr, 0 if one else (0, 1), axis=axis, longest={axis: 3}).order
+    return taken(arr, asarray(left), axis, order)
 
 
 def _left_along(axis, ndim, n, index):
@@ -222,7 +229,7 @@ def insert(arr, obj, values, axis=None):
         source = _inserted(probe, index, count, axis, arr.ndim)
     shape = [*arr.shape]
     shape[axis] = source.size
-    made = empty(shape, arr.dtype)
+    made = empty_as(as_numpys(numpy.insert, arr, 0, 0, axis=axis), shape, arr.dtype)
     before = (slice(None),) * axis
     made[(*before, numpy.flatnonzero(source < 0))] = arr
     new = numpy.flatnonzero(source >= 0)

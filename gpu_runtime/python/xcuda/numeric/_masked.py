@@ -40,7 +40,7 @@ def choose(a, choices, out=None, mode="raise"):
     made = _stretched(chosen[-1].astype(dtype, copy=False), shape)
     for k in range(n - 2, -1, -1):
         made = choose_where(index == k, chosen[k].astype(dtype, copy=False), made)
-    return given(made if n > 1 else made.copy(), out)
+    return given(made if n > 1 and made._c_contiguous else made.copy(), out)
 
 
 @native()
@@ -64,7 +64,7 @@ def select(condlist, choicelist, default=0):
     made = _stretched(asarray(default, dtype), shape)
     for condition, choice in zip(conditions[::-1], choices[::-1], strict=True):
         made = choose_where(condition, asarray(choice, dtype), made)
-    return made
+    return made if made._c_contiguous else made.copy()
 
 
 def _expect_array(value, name):

@@ -23,7 +23,8 @@ def flat_places(mask):
     flat = mask.reshape(-1)
     if not flat.size:
         return empty(0, "int64")
-    counts = scanned("add", flat.reshape(1, -1, 1), numpy.dtype("int64")).reshape(-1)
+    counts = empty(flat.size, "int64")
+    scanned("add", flat.reshape(1, -1, 1), counts.reshape(1, -1, 1))
     out = empty(counts[-1]._one(), "int64")
     if out.size:
         _write_places()(out, flat, counts)

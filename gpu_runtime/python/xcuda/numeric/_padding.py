@@ -11,6 +11,7 @@ from ._array import asarray
 from ._creation import empty, full
 from ._gather import index_ramp
 from ._joining import joined
+from ._layouts import as_numpys, laid
 from ._paths import ByNumpy, as_numpy_raises, held_array, native_twice
 from ._registry import TABLE
 
@@ -79,7 +80,7 @@ def _part(a, k, *bounds):
 @native_twice(reference=numpy.pad, partly="odd reflections and functions as mode, on a GPU")
 def pad(array, pad_width, mode="constant", **kwargs):
     """The array with a margin on every axis, filled by `mode`."""
-    a = held_array(array)
+    a = given = held_array(array)
     if callable(mode) or kwargs.get("reflect_type", "even") != "even":
         raise ByNumpy
     try:
@@ -101,7 +102,7 @@ def pad(array, pad_width, mode="constant", **kwargs):
         for k, (low, high) in enumerate(widths):
             if low or high:
                 a = _padded(a, k, low, high, mode, kwargs)
-    return a if a is not array else a.copy()
+    return laid(a.copy() if a is given else a, as_numpys(numpy.pad, given, 1))
 
 
 def _padded(a, k, low, high, mode, how):

@@ -1,9 +1,14 @@
 """Quantiles, percentiles and medians, nan-variants too, by a sort of the rows."""
 
+import math
+
 import numpy
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ._array import ndarray
+from ._gather import gathered, index_ramp
+from ._joining import joined
+from ._layouts import as_numpys, laid, order_of, turned, turned_back
 from ._paths import ByNumpy, given, held_array, native_twice
 from ._registry import TABLE
 from ._sort_kernels import sorted_rows
@@ -54,24 +59,40 @@ def _neighbours(method, n, q, xp):
     return xp.minimum(xp.maximum(low, 0), last), above, part
 
 
-def _rows(a, axis, keepdims):
-    """(a as rows along the axes, what the results' shape is, without q's)."""
-    axes = tuple(range(a.ndim)) if axis is None else normalize_axis_tuple(axis, a.ndim)
-    kept = [k for k in range(a.ndim) if k not in axes]
-    moved = TABLE["transpose"].function(a, (*kept, *axes))
-    n = 1
-    for k in axes:
-        n *= a.shape[k]
-    shape = tuple(a.shape[k] for k in kept)
-    rows = moved.reshape(a.size // n if n else _size(shape), n)
-    return rows, tuple(1 if k in axes else a.shape[k] for k in range(a.ndim)) if keepdims else shape
+_NANMEDIANS_FEW = 600  # elements along its axes: of more numpy.nanmedian is computed in another way, and lies in another
 
 
-def _size(shape):
-    size = 1
-    for n in shape:
-        size *= n
-    return size
+class _Rows:
+    """An array as rows along some axes; the rows, and each row's elements, come as they lie in memory."""
+
+    def __init__(self, a, axis, keepdims):
+        axes = tuple(range(a.ndim)) if axis is None else normalize_axis_tuple(axis, a.ndim)
+        order = order_of(a)
+        kept = [k for k in order if k not in axes]
+        self.n = math.prod(a.shape[k] for k in axes)
+        count = math.prod(a.shape[k] for k in kept)
+        self.matrix = turned(a, [*kept, *(k for k in order if k in axes)]).reshape(count, self.n)
+        self._shape, self._kept = [a.shape[k] for k in kept], kept
+        self._keys = tuple(None if k in axes else slice(None) for k in range(a.ndim)) if keepdims else ()
+        self._a, self._axes, self._how = a, axes, {"axis": axis, "keepdims": keepdims}
+
+    def result(self, values):
+        """Numbers, one a row, with the array's axes."""
+        return turned_back(values.reshape(self._shape), self._kept)[self._keys]
+
+    def layout(self, reference, *args, **how):
+        """The Layout of what the reference makes of the array and other arguments."""
+        left, longest = min(self.n, _NANMEDIANS_FEW), {}
+        for k in self._axes:
+            longest[k] = max(2, min(self._a.shape[k], left))
+            left = -(-left // longest[k])
+        return as_numpys(reference, self._a, *args, longest=longest, **self._how, **how)
+
+
+def _one_a_row(matrix, places):
+    """The element at its place in each row, which is known to be there."""
+    rows, n = matrix.shape
+    return gathered(matrix.reshape(-1), index_ramp(rows) * n + places, 0, (rows,))
 
 
 def _between(low, high, part):
@@ -83,20 +104,19 @@ def _between(low, high, part):
 
 def _quantile(a, q, axis, out, method, keepdims, ignore_nan):
     numbers = q.get() if isinstance(q, ndarray) else numpy.asarray(q)
-    rows, shape = _rows(a, axis, keepdims)
-    n = rows.shape[1]
-    if not n or not rows.size:
+    if not a.size:
         raise ByNumpy
+    rows = _Rows(a, axis, keepdims)
+    n = rows.n
     isnan = TABLE["isnan"].function
-    ordered = sorted_rows(rows)
+    ordered = sorted_rows(rows.matrix)
     floating = a.dtype.kind == "f"
     if ignore_nan and floating:
         from xcuda import numeric as xp
 
-        count = n - isnan(ordered).sum(1, keepdims=True)
+        count = n - isnan(ordered).sum(1)
     else:
         xp, count = numpy, n
-    along = TABLE["take_along_axis"].function
     dtype = numpy.result_type(a.dtype, numbers.dtype) if method not in _CHOOSING else a.dtype
     made = []
     for each in numbers.reshape(-1):
@@ -104,8 +124,7 @@ def _quantile(a, q, axis, out, method, keepdims, ignore_nan):
         if xp is numpy:
             values = [ordered[:, int(k)] for k in (low, high)]
         else:
-            values = [along(ordered, k.astype("int64"), 1)[:, 0] for k in (low, high)]
-            part = part[:, 0]
+            values = [_one_a_row(ordered, k.astype("int64")) for k in (low, high)]
         if method in _CHOOSING:
             one = values[0]
         else:
@@ -116,10 +135,16 @@ def _quantile(a, q, axis, out, method, keepdims, ignore_nan):
         if floating:
             spoilt = isnan(ordered[:, 0] if ignore_nan else ordered[:, -1])
             one = TABLE["where"].function(spoilt, dtype.type(numpy.nan), one)
-        made.append(one.reshape(shape))
-    if numbers.ndim == 0:
-        return given(made[0], out)
-    return given(TABLE["stack"].function(made).reshape(numbers.shape + shape), out)
+        made.append(rows.result(one))
+    few = 0.5
+    for length in reversed(numbers.shape):
+        few = (few,) * max(1, min(length, 2))
+    layout = rows.layout(numpy.nanquantile if ignore_nan else numpy.quantile, few, method=method)
+    if numbers.ndim == 1 and made:
+        return given(joined([one[None] for one in made], 0, made[0].dtype, layout=layout), out)
+    if numbers.ndim:
+        made = [TABLE["stack"].function(made).reshape(numbers.shape + made[0].shape)]
+    return given(laid(made[0], layout), out)
 
 
 def _general(name, a, q, axis, out, method, keepdims, weights, scale):
@@ -196,25 +221,25 @@ def _middle(a, axis, out, keepdims, ignore_nan):
     keepdims = False if keepdims is numpy._NoValue else keepdims
     if a.dtype.name == "bfloat16" or a.dtype.kind == "c" and ignore_nan:
         raise ByNumpy
-    rows, shape = _rows(a, axis, keepdims)
-    n = rows.shape[1]
-    if not n or not rows.size:
+    if not a.size:
         raise ByNumpy
-    ordered = sorted_rows(rows)
+    rows = _Rows(a, axis, keepdims)
+    n = rows.n
+    ordered = sorted_rows(rows.matrix)
     isnan = TABLE["isnan"].function
     inexact = a.dtype.kind in "fc"
     if ignore_nan and inexact:
-        along = TABLE["take_along_axis"].function
-        count = n - isnan(ordered).sum(1, keepdims=True)
+        count = n - isnan(ordered).sum(1)
         last = TABLE["maximum"].function(count - 1, 0)
-        two = [along(ordered, k, 1)[:, 0] for k in (last // 2, TABLE["minimum"].function(count // 2, last))]
+        two = [_one_a_row(ordered, k) for k in (last // 2, TABLE["minimum"].function(count // 2, last))]
     else:
         two = [ordered[:, (n - 1) // 2], ordered[:, n // 2]]
     made = TABLE["mean"].function(TABLE["stack"].function(two), 0)
     if inexact:
         spoilt = isnan(ordered[:, 0] if ignore_nan else ordered[:, -1])
         made = TABLE["where"].function(spoilt, a.dtype.type(numpy.nan), made)
-    return given(made.reshape(shape), out)
+    layout = rows.layout(numpy.nanmedian if ignore_nan else numpy.median)
+    return given(laid(rows.result(made), layout), out)
 
 
 @native_twice(reference=numpy.median)

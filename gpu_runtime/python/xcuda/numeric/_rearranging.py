@@ -4,6 +4,7 @@ import numpy
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ._joining import joined
+from ._layouts import as_numpys, laid
 from ._paths import held_array, native_twice
 
 
@@ -20,11 +21,11 @@ def roll(a, shift, axis=None):
     by = dict.fromkeys(range(a.ndim), 0)
     for s, k in pairs:
         by[k] += int(s)
-    made = a
+    made, layout = a, as_numpys(numpy.roll, a, 0, axis=axes)
     for k, s in by.items():
         n = a.shape[k]
         if n and s % n:
             before = (slice(None),) * k
             cut = n - s % n
-            made = joined([made[(*before, slice(cut, None))], made[(*before, slice(0, cut))]], k, a.dtype)
-    return made if made is not a else a.copy()
+            made = joined([made[(*before, slice(cut, None))], made[(*before, slice(0, cut))]], k, a.dtype, layout=layout)
+    return made if made is not a else laid(a.copy("K"), layout)

@@ -6,6 +6,7 @@ from ._array import asarray
 from ._dtypes import as_dtype
 from ._functions import imag_part, real_part
 from ._functions import where as choose
+from ._layouts import own
 from ._out import given
 from ._registry import TABLE, native
 from ._ufuncs import _axes
@@ -244,16 +245,11 @@ def _weights_along(a, axis, weights):
     return weights.reshape(tuple(n if k in axes else 1 for k, n in enumerate(a.shape)))
 
 
-def _own(a):
-    """Where NumPy folds a copy of the array: in the copy's order. The kernel reads the array itself."""
-    return a if a._c_contiguous else a.copy("K")
-
-
 def _nan_fold(name, plain, in_place_of_nan):
     def fold(a, axis=None, *args, **kwargs):
         a = asarray(a)
         if a.dtype.kind in "fc":
-            a = _own(a)
+            a = own(a)
             a = choose(_f["isnan"](a), in_place_of_nan, a)
         return plain(a, axis, *args, **kwargs)
 
@@ -288,7 +284,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     a = asarray(a)
     if a.dtype.kind not in "fc":
         return mean(a, axis, dtype, out, keepdims, where=where)
-    a = _own(a)
+    a = own(a)
     good = ~_f["isnan"](a)
     if where is not True:
         good = good & where
@@ -317,7 +313,7 @@ def nanvar(
     if a.dtype.kind not in "fc":
         return var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     ddof = _freedom(ddof, correction)
-    a = _own(a)
+    a = own(a)
     good = ~_f["isnan"](a)
     if where is not True:
         good = good & where

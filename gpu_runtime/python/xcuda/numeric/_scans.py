@@ -140,15 +140,15 @@ def _parts(name, dtype):
     return fold_parts
 
 
-def scanned(name, x, dtype):
-    """The scan of `x` (planes, n, columns) along its middle axis, computed in `dtype`.
+def scanned(name, x, out):
+    """`out`, filled with the scan of `x` (planes, n, columns) along its middle axis, computed in the dtype of `out`.
 
     Rows of their own thread each where there are many; else tiles of a row are scanned side by side, then their ends,
     then each tile takes in what lies before it.
     """
-    out = empty(x.shape, dtype)
     if not out.size:
         return out
+    dtype = out.dtype
     planes, n, columns = x.shape
     rows = planes * columns
     if name not in _ASSOCIATIVE or rows >= _LANES or n <= 64:
@@ -158,16 +158,16 @@ def scanned(name, x, dtype):
     ends = empty((rows, tiles, 1), dtype)
     _tiles(name, dtype)[rows * tiles, _BLOCK](out, ends, x)
     if tiles > 1:
-        _carry(name, dtype)[-(-out.size // _BLOCK), _BLOCK](out, scanned(name, ends, dtype))
+        _carry(name, dtype)[-(-out.size // _BLOCK), _BLOCK](
+            out, scanned(name, ends, empty(ends.shape, dtype))
+        )
     return out
 
 
-def folded_parts(name, x, starts, stops, dtype):
-    """The folds of x[:, starts[i]:stops[i], :], a part of one element at least."""
-    out = empty((x.shape[0], starts.size, x.shape[2]), dtype)
+def folded_parts(name, x, out, starts, stops):
+    """Fills `out` with the folds of x[:, starts[i]:stops[i], :], a part of one element at least."""
     if out.size:
-        _parts(name, dtype)[-(-out.size // 128), 128](out, x, starts, stops)
-    return out
+        _parts(name, out.dtype)[-(-out.size // 128), 128](out, x, starts, stops)
 
 
 def known(name, dtypes):

@@ -5,6 +5,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ._array import asarray
 from ._gather import ramp, scatter
+from ._indexing import taken
 from ._joining import concatenate
 from ._nonzero import flat_places
 from ._paths import held_array, native_twice
@@ -81,7 +82,7 @@ def _unique_slices(a, axis, return_index, return_inverse, return_counts, equal_n
     heads = concatenate((numpy.ones(min(1, n), bool), other))
     firsts = flat_places(heads)
     chosen = in_order(order, firsts)
-    made = (TABLE["moveaxis"].function(moved[chosen], 0, axis),)
+    made = (TABLE["moveaxis"].function(taken(moved, chosen, 0), 0, axis),)
     if return_index:
         made += (chosen,)
     if return_inverse:

@@ -5,6 +5,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ._array import ndarray
 from ._gather import gathered
+from ._layouts import as_numpys, laid, order_of, turned, turned_back
 from ._paths import ByNumpy, held_array, memory_of, native_twice, on_host_memory
 from ._registry import TABLE
 from ._sort_kernels import sorted_rows, stable_order
@@ -24,12 +25,13 @@ def _sortable(a, axis):
     return a, normalize_axis_index(axis, a.ndim)
 
 
-def by_rows(a, axis, function):
-    """`function` of the matrix whose rows run along the axis; its result with the array's axes again."""
-    moved = TABLE["moveaxis"].function(a, axis, -1) if axis != a.ndim - 1 else a
+def by_rows(a, axis, function, reference):
+    """`function` of the matrix whose rows run along the axis; its result as NumPy's of the array."""
+    order = [*(k for k in order_of(a) if k != axis), axis]
+    moved = turned(a, order)
     n = moved.shape[-1]
     made = function(moved.reshape(moved.size // n if n else 0, n)).reshape(moved.shape)
-    return TABLE["moveaxis"].function(made, -1, axis) if axis != a.ndim - 1 else made
+    return laid(turned_back(made, order), as_numpys(reference, a, axis=axis))
 
 
 @native_twice(reference=numpy.sort)
@@ -37,7 +39,7 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None):
     """Sorted along an axis, nan last."""
     a, axis = _sortable(a, axis)
     _expect(numpy.sort, a, axis, kind, order, stable=stable)
-    return by_rows(a, axis, sorted_rows)
+    return by_rows(a, axis, sorted_rows, numpy.sort)
 
 
 @native_twice(reference=numpy.argsort)
@@ -48,7 +50,7 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
         return TABLE["zeros"].function((1,) if axis is None else (), "int64")
     a, axis = _sortable(a, axis)
     _expect(numpy.argsort, a, axis, kind, order, stable=stable)
-    return by_rows(a, axis, stable_order)
+    return by_rows(a, axis, stable_order, numpy.argsort)
 
 
 def _expect_kth(kth, n):
@@ -105,7 +107,7 @@ def lexsort(keys, axis=-1):
         else:
             along = TABLE["take_along_axis"].function
             order = along(order, argsort(along(key, order, axis), axis), axis)
-    return order
+    return laid(order, as_numpys(numpy.lexsort, arrays, axis=axis))
 
 
 @native_twice(reference=numpy.sort_complex)

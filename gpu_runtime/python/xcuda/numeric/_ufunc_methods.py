@@ -13,6 +13,7 @@ from ._fallback import on_host
 from ._index_plan import plan
 from ._indexing import _plain, taken
 from ._joining import concatenate, joined
+from ._layouts import as_numpys, empty_as, order_of, planes
 from ._nonzero import flat_places
 from ._paths import by_numpy, device_of, held_array, on_host_memory
 from ._registry import TABLE, register
@@ -34,17 +35,6 @@ def _loop_dtype(self, array, dtype, method):
         *(([0],) if method == "reduceat" else ()),
         dtype=None if dtype is None else kind,
     ).dtype
-
-
-def _as_planes(array, axis):
-    """(the array as planes, length, columns; its shape) for an axis."""
-    shape = array.shape
-    before = after = 1
-    for n in shape[:axis]:
-        before *= n
-    for n in shape[axis + 1 :]:
-        after *= n
-    return array.reshape(before, shape[axis], after)
 
 
 def _one_axis(axis, array, method, name):
@@ -79,8 +69,10 @@ def accumulate(self, array, axis=0, dtype=None, out=None):
     loop = _loop_dtype(self, a, dtype, "accumulate") if isinstance(a, ndarray) else None
     if loop is None or not _dtypes.held(loop) or not known(self.__name__, (loop, a.dtype)):
         return on_host(f"{self.__name__}.accumulate", self._numpy.accumulate, (array,), how)
+    layout = as_numpys(self._numpy.accumulate, a, axis=axis)
     with device_of(a):
-        made = scanned(self.__name__, _as_planes(a, axis), loop).reshape(a.shape)
+        made = empty_as(layout, a.shape, loop)
+        scanned(self.__name__, *(planes(x, axis, layout.order) for x in (a, made)))
     return made if out is None else _into([made], (_only(out),), True, self)
 
 
@@ -101,10 +93,11 @@ def reduceat(self, array, indices, axis=0, dtype=None, out=None):
         return self._numpy.reduceat(numpy.broadcast_to(numpy.zeros((), a.dtype), n), starts)
     stops = numpy.append(starts[1:], n)
     stops = numpy.where(stops > starts, stops, starts + 1)
+    layout = as_numpys(self._numpy.reduceat, a, (0,) * max(1, min(starts.size, 2)), axis=axis)
     with device_of(a):
         parts = asarray(starts.astype("int64")), asarray(stops)
-        made = folded_parts(self.__name__, _as_planes(a, axis), *parts, loop)
-    made = made.reshape(a.shape[:axis] + (starts.size,) + a.shape[axis + 1 :])
+        made = empty_as(layout, a.shape[:axis] + (starts.size,) + a.shape[axis + 1 :], loop)
+        folded_parts(self.__name__, *(planes(x, axis, layout.order) for x in (a, made)), *parts)
     return made if out is None else _into([made], (_only(out),), True, self)
 
 
@@ -121,15 +114,30 @@ def reduce_otherwise(self, array, axes, how, out):
         loop = _loop_dtype(self, array, how.get("dtype"), "accumulate")
     if loop is None or not _dtypes.held(loop) or not known(self.__name__, (loop, array.dtype)):
         return on_host(f"{self.__name__}.reduce", self._numpy.reduce, (array,), how)
-    planes = _as_planes(array, axes[0])
-    if how.get("initial") is not None:
-        first = TABLE["full"].function((planes.shape[0], 1, planes.shape[2]), how["initial"], loop)
-        planes = joined([first, planes], 1, loop)
-    ends = asarray(numpy.array([0])), asarray(numpy.array([planes.shape[1]]))
-    made = folded_parts(self.__name__, planes, *ends, loop)
-    axis, shape = axes[0], array.shape
-    made = made.reshape(shape[:axis] + ((1,) if how.get("keepdims") else ()) + shape[axis + 1 :])
+    made = _folded(self, array, axes[0], how, loop)
     return made if out is None else _into([made], (out,), True, self)
+
+
+def _folded(self, array, axis, how, loop):
+    """The fold along one axis, a thread a row."""
+    keeps, order = bool(how.get("keepdims")), order_of(array)
+    layout = as_numpys(self._numpy.reduce, array, axis=axis, keepdims=keeps)
+    if keeps:
+        order = layout.order
+    else:  # the result's axes as they lie there, the folded one where it lies in the operand
+        order_of_rest = [k + (k >= axis) for k in layout.order]
+        place = order.index(axis)
+        order = (*order_of_rest[:place], axis, *order_of_rest[place:])
+    rows = planes(array, axis, order)
+    if how.get("initial") is not None:
+        first = TABLE["full"].function((rows.shape[0], 1, rows.shape[2]), how["initial"], loop)
+        rows = joined([first, rows], 1, loop)
+    ends = asarray(numpy.array([0])), asarray(numpy.array([rows.shape[1]]))
+    shape = array.shape
+    made = empty_as(layout, shape[:axis] + ((1,) if keeps else ()) + shape[axis + 1 :], loop)
+    apart = made if keeps else TABLE["expand_dims"].function(made, axis)
+    folded_parts(self.__name__, rows, planes(apart, axis, order), *ends)
+    return made
 
 
 def _only(out):

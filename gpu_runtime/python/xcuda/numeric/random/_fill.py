@@ -180,10 +180,13 @@ def _walked(walk, finish, out, given, first, piece, words, parameters):
 
 
 def _running_sums(counts):
+    from .._creation import empty
     from .._scans import scanned
     from .._stacks import ours
 
-    return scanned("add", ours(counts).reshape(1, -1, 1), np.dtype(np.int64)).reshape(-1).to_device_array()
+    sums = empty(counts.size, "int64")
+    scanned("add", *(x.reshape(1, -1, 1) for x in (ours(counts), sums)))
+    return sums.to_device_array()
 
 
 def fill_each(bit_generator, out, name, parameters):
