@@ -66,20 +66,31 @@ def test_every_bfloat16_to_other_types_and_back():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32, np.int64, np.uint8, np.uint32, np.uint64])
+@pytest.mark.parametrize(
+    "dtype", [np.float32, np.float64, np.float16, np.int32, np.int64, np.uint8, np.uint32, np.uint64]
+)
 def test_casts_round_as_ml_dtypes_does(dtype):
     rng = np.random.default_rng(4)
     if np.issubdtype(dtype, np.floating):
         x = (rng.normal(size=20000) * 10.0 ** rng.uniform(-4, 4, 20000)).astype(dtype)
         ties = (1 + (2 * np.arange(64) + 1) / 256).astype(dtype)
-        beside = np.concatenate([ties * dtype(2) ** -k * (1 + s * np.finfo(dtype).eps) for k in (0, 130, 140) for s in (-2, 2)])
+        beside = np.concatenate(
+            [ties * dtype(2) ** -k * (1 + s * np.finfo(dtype).eps) for k in (0, 130, 140) for s in (-2, 2)]
+        )
         x = np.concatenate(
-            [x, ties, beside.astype(dtype), np.array([0, -0.0, np.nan, np.inf, -np.inf, np.finfo(dtype).max], dtype)]
+            [
+                x,
+                ties,
+                beside.astype(dtype),
+                np.array([0, -0.0, np.nan, np.inf, -np.inf, np.finfo(dtype).max], dtype),
+            ]
         )
     else:
         limits = np.iinfo(dtype)
         x = rng.integers(limits.min, limits.max, 20000, dtype=dtype)
-        ties = [(256 + 2 * k + 1 << s) + d for s in range(1, 53) for k in range(0, 128, 9) for d in (-1, 0, 1)]
+        ties = [
+            (256 + 2 * k + 1 << s) + d for s in range(1, 53) for k in range(0, 128, 9) for d in (-1, 0, 1)
+        ]
         ties += [-n for n in ties]
         x = np.concatenate([x, np.array([n for n in ties if limits.min <= n <= limits.max], dtype)])
     same(elementwise("a", x), x.astype(B))
