@@ -20,7 +20,8 @@ ir::Type number(DType d) { return ir::scalar(d); }
 ExprP as(const ExprP& e, DType d) {
     const DType from = e->type.dtype;
     if (from == d) return e;
-    const bool once = d == DType::bf16 ? from == DType::f64 || is_integer(from) : d == DType::f16 && from == DType::f64;
+    const bool once =
+        d == DType::bf16 ? from == DType::f64 || is_integer(from) : d == DType::f16 && from == DType::f64;
     const bool direct = !is_half(from) && (!is_half(d) || once);
     const ExprP near = direct ? e : ir::cast(e, number(DType::f32));
     return ir::cast(near, number(d));

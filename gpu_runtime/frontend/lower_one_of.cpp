@@ -201,8 +201,9 @@ Value Lowering::either_array(const Value& yes, ir::Body& yes_body, const Value& 
         if (!choice_of(*side)) array_types[keys[0]] = side->expr->type;
         all.insert(keys.begin(), keys.end());
     }
-    const std::string name = fmt::format("{} or {}", fn.vars[static_cast<std::size_t>(ir::var_of(*yes.expr))].name,
-                                         fn.vars[static_cast<std::size_t>(ir::var_of(*no.expr))].name);
+    const std::string name =
+        fmt::format("{} or {}", fn.vars[static_cast<std::size_t>(ir::var_of(*yes.expr))].name,
+                    fn.vars[static_cast<std::size_t>(ir::var_of(*no.expr))].name);
     const ir::VarId id = new_choice(name, {all.begin(), all.end()}, place);
     const Choice& choice = array_choices.at(id);
     set(choice.which, which_of(ir::var_of(*yes.expr), choice, place),
@@ -299,7 +300,8 @@ ExprP Lowering::meant(const ExprP& e, ir::VarId choice, ir::VarId array) {
     ir::Expr made = *ir::with_args(*e, std::move(args));
     if (is_choice(e->args[0])) {
         if (auto* access = std::get_if<ir::Access>(&made.payload)) *access = meant(*access, array);
-        if (auto* atomic = std::get_if<ir::Atomic>(&made.payload)) atomic->access = meant(atomic->access, array);
+        if (auto* atomic = std::get_if<ir::Atomic>(&made.payload))
+            atomic->access = meant(atomic->access, array);
     }
     return std::make_shared<const ir::Expr>(std::move(made));
 }

@@ -162,14 +162,14 @@ void Lowering::expect_same_rounds(const Flow& before, const Flow& end) {
             torn_arrays.insert(name);
             continue;
         }
-        throw refused(
-            now->second.place,
-            fmt::format("'{}' names {} before the loop and another thing after a round",
-                        unmarked(root_of(name)), spoken(value)),
-            value.is_indexed() && now->second.is_indexed()
-                ? "use two names: what one name may hold in turn are arrays of one dtype and rank, or parts of "
-                  "such arrays taken alike"
-                : "use two names: what is no number is fixed while the kernel is compiled");
+        throw refused(now->second.place,
+                      fmt::format("'{}' names {} before the loop and another thing after a round",
+                                  unmarked(root_of(name)), spoken(value)),
+                      value.is_indexed() && now->second.is_indexed()
+                          ? "use two names: what one name may hold in turn are arrays of one dtype and rank, "
+                            "or parts of "
+                            "such arrays taken alike"
+                          : "use two names: what is no number is fixed while the kernel is compiled");
     }
 }
 

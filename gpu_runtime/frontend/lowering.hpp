@@ -12,6 +12,7 @@
 #include "frontend/fold.hpp"
 #include "frontend/functions.hpp"
 #include "frontend/lower.hpp"
+#include "frontend/lowering_parts.hpp"
 #include "frontend/refusals.hpp"
 #include "frontend/seen.hpp"
 #include "frontend/unit.hpp"
@@ -20,7 +21,7 @@
 
 namespace xcuda::frontend {
 
-class Lowering {
+class Lowering : private LoweringParts {
 public:
     Lowering(Unit& unit, const FunctionSource& source,
              std::vector<std::pair<std::string, Argument>> arguments);
@@ -77,21 +78,11 @@ private:
     ir::Body block(const std::vector<ast::NodeP>& nodes);
 
     // lower_match.cpp
-    struct Binding {
-        std::string name;
-        Value value;
-        Place place;
-    };
     void match_statement(const Node& node);
     void match_cases(const Value& subject, const std::vector<ast::NodeP>& cases, std::size_t first);
     ExprP pattern(const Value& subject, const Node& node, std::vector<Binding>& bindings);
 
     // lower_loops.cpp
-    struct Loop {
-        Flow breaks, continues;
-        ir::VarId left = -1;       // set by a break, in a loop that is written out
-        std::size_t first_var = 0;  // variables from here on were made in it
-    };
     void for_statement(const Node& node);
     Value call_range(const Node& call);
     void counted(const Node& node, std::vector<ExprP> bounds, const std::function<Value(ExprP)>& item);
@@ -101,10 +92,6 @@ private:
     void leave_loop(const Node& node);
 
     // lower_sequences.cpp
-    struct Sequence {
-        ExprP count;
-        std::function<Value(ExprP)> at;
-    };
     bool iterable(const Value& v) const;
     std::optional<std::vector<Value>> known_items(const Value& v);
     std::optional<std::vector<Value>> known_range(const Value& v) const;
@@ -161,11 +148,6 @@ private:
                        const Place& place);
 
     // lower_one_of.cpp: names that hold one array or another, by the path taken
-    struct Choice {
-        ir::VarId which;
-        std::vector<std::string> keys;  // array_key of each
-    };
-    using Choices = std::map<std::string, std::set<std::string>>;  // name's path -> array_key of each
     std::string array_key(ir::VarId id) const;
     ir::VarId choice_named(const std::string& path, const std::set<std::string>& keys, const Place& place);
     ir::VarId new_choice(const std::string& name, std::vector<std::string> keys, const Place& place);
@@ -214,12 +196,6 @@ private:
     Value call_time(DType dtype, const Node& node);
 
     // lower_index.cpp
-    struct Element {
-        ExprP array;
-        std::vector<ExprP> indices;
-        ir::Access access;
-        std::uint8_t tested = 0;
-    };
     Value element_or_row(const Value& base, const Node& node);
     std::vector<ExprP> index_list(const Value& index, const Node& node);
     static std::vector<Value> index_items(const Value& index, const Node& slice);
@@ -251,15 +227,9 @@ private:
     ExprP stride(const Value& array, std::size_t axis, const Place& place);
 
     // lower_elements.cpp
-    using Items = std::vector<ExprP>;
     static bool many(const Value& v);
     static bool seen_among(const std::vector<Value>& operands);
     Value mapped(std::vector<Value> operands, const Place& place, std::function<ExprP(const Items&)> apply);
-    struct Operands {  // arrays and numbers, broadcast
-        std::vector<ExprP> lengths;
-        std::vector<ArrayExpression::Read> reads;
-        std::function<Items(const Items& indices)> at;  // one element of each
-    };
     Operands together(std::vector<Value> operands, const Place& place);
     static Value expression_value(ArrayExpression made);
     std::vector<ExprP> broadcast_lengths(const std::vector<Value>& operands, const Place& place);
@@ -273,12 +243,6 @@ private:
     ExprP numpy_comparison(Op op, const ExprP& a, const ExprP& b, const Place& place);
 
     // lower_ufuncs.cpp
-    struct Ufunc {
-        std::string name;
-        std::size_t inputs, outputs;
-        std::function<Items(const Items&)> apply;  // of numbers
-        bool takes_out = true, of_arrays = true;
-    };
     static bool takes_arrays(const std::string& spelling);
     std::optional<Ufunc> operator_ufunc(const std::string& module, const std::string& name,
                                         const Place& place);
@@ -287,21 +251,6 @@ private:
                         bool masked, const Place& place);
 
     // lower_reductions.cpp
-    struct Reduction {
-        std::vector<ExprP> lengths;                     // of the axes that go
-        std::function<ExprP(const Items& indices)> at;  // the element there
-        ir::Type item;
-        std::optional<DType> dtype;  // dtype=
-        ExprP ddof;
-        Place place;
-    };
-    struct ReductionRow {
-        std::string_view name;
-        const std::vector<std::string>& parameters;
-        ExprP (Lowering::*fold)(const Reduction&, bool flag, bool nan);
-        bool flag,
-            nan;  // flag: the greater (max, argmax), a product, a root (std), any; nan: nan is left out
-    };
     static const ReductionRow* reduction_named(const std::string& name);
     Value call_reduction(const ReductionRow& row, const Value* of, const Node& node);
     Value reduced_into(const Value& into, Value result, const std::string& name, const Place& place);
@@ -352,14 +301,7 @@ private:
     void fill_known(const Value& target, const Value& source, const Place& place, std::optional<Op> op);
     std::vector<ExprP> spread_over(const Value& target, const Value& source, bool one_array,
                                    const Place& place);
-    struct Shifts {
-        std::vector<ExprP> later, earlier;
-    };
     std::optional<Shifts> shifts(const Value& target, const Value& source, const Place& place);
-    struct Overlap {
-        bool any = false, ordered = true;
-        std::vector<ExprP> order;  // by axis of the target: whether it runs from its end; null: never
-    };
     Overlap overlap(const Value& target, const Value& source, const Place& place);
     void each_index(const std::vector<ExprP>& lengths, const std::vector<ExprP>& backwards,
                     const Place& place, const std::function<void(const std::vector<ExprP>&)>& body);
@@ -393,10 +335,6 @@ private:
                        const ExprP& n, const Place& place);
 
     // lower_calls.cpp
-    struct Call {
-        std::vector<const Node*> positional;
-        std::vector<std::pair<std::string, const Node*>> keywords;
-    };
     Value call(const Node& given);
     Call call_of(const Node& node) const;
     void check_kinds(const Node& parameters, const Node& call, const std::string& name) const;
@@ -613,7 +551,7 @@ private:
     std::vector<std::optional<ir::Coord>> coord_vars;
     std::map<const Meaning*, ir::VarId> constants;  // global arrays
     std::map<ir::VarId, int> roots;                 // array: the kernel's parameter
-    std::map<ir::VarId, Choice> array_choices;            // of variables that stand for one array or another
+    std::map<ir::VarId, Choice> array_choices;      // of variables that stand for one array or another
     std::map<std::string, ir::VarId> choice_ids;    // these variables, by path and form
     Choices met_arrays;                             // what each name was given
     std::set<std::string> torn_arrays;              // names found to hold one array or another

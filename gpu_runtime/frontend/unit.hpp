@@ -19,7 +19,7 @@ namespace xcuda::frontend {
 struct Argument {
     enum class Kind { scalar, array, view, records, tuple, closure, fixed } kind = Kind::scalar;
     ir::Type type;
-    int root = -1;  // array: which of the kernel's parameters it is, for messages
+    int root = -1;          // array: which of the kernel's parameters it is, for messages
     ir::VarId choice = -1;  // array, view: the caller's variable that stands for one array or another
     std::vector<Argument>
         items;  // tuple; records: its fields; view: its numbers; closure: its defaults, then what it captured

@@ -81,7 +81,7 @@ ir::ExprP step_of(const ViewAxis& axis, const Place& place);
 bool is_record_dtype(const Value& v);
 bool is_array_attribute(std::string_view name);   // `shape`, `size` and the like
 bool same_fixed(const Value& a, const Value& b);  // both name the same array, function, dtype, string or None
-bool alike(const Value& a, const Value& b);       // arrays, or views of one form, of one dtype and as many axes
+bool alike(const Value& a, const Value& b);  // arrays, or views of one form, of one dtype and as many axes
 
 /// What a name holds through the whole function: one number type, a tuple of such, or one fixed thing.
 struct Slot {
@@ -106,8 +106,8 @@ struct Flow {
     bool live = true;
     std::set<std::string> bound;
     std::map<std::string, Value> fixed{};
-    std::map<std::string, std::string> torn{};    // which two, and where
-    std::set<std::string> unlike{};               // of torn names: no number can say which of the two is meant
+    std::map<std::string, std::string> torn{};  // which two, and where
+    std::set<std::string> unlike{};             // of torn names: no number can say which of the two is meant
     std::map<std::string, std::string> shapes{};  // of names that hold a tile: the variable of its shape
     std::set<std::string> mixed{};                // names whose tiles have one shape or another
 };

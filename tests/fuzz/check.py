@@ -139,7 +139,14 @@ def differences(program: Program, got: dict, want: dict) -> str:
         g, w = found[name], value
         with np.errstate(all="ignore"):
             if w.dtype.kind == "c":
-                same = np.array([(np.array(getattr(g, p)) == getattr(w, p)) & (np.signbit(getattr(g, p)) == np.signbit(getattr(w, p))) | np.isnan(getattr(g, p)) & np.isnan(getattr(w, p)) for p in ("real", "imag")]).all(0)
+                same = np.array(
+                    [
+                        (np.array(getattr(g, p)) == getattr(w, p))
+                        & (np.signbit(getattr(g, p)) == np.signbit(getattr(w, p)))
+                        | np.isnan(getattr(g, p)) & np.isnan(getattr(w, p))
+                        for p in ("real", "imag")
+                    ]
+                ).all(0)
             elif rules.is_float(w.dtype):
                 same = (g == w) & ((g != 0) | (np.signbit(g) == np.signbit(w))) | (np.isnan(g) & np.isnan(w))
                 if name in program.inexact:

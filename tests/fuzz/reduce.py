@@ -196,7 +196,13 @@ def written(value) -> str:
         listed = np.array2string(
             value, separator=", ", threshold=10**6, floatmode="unique", max_line_width=10**6
         )
-        listed = " ".join(listed.split()).replace("nan", "np.nan").replace("inf", "np.inf").replace("np.infj", "np.inf*1j").replace("np.nanj", "np.nan*1j")
+        listed = (
+            " ".join(listed.split())
+            .replace("nan", "np.nan")
+            .replace("inf", "np.inf")
+            .replace("np.infj", "np.inf*1j")
+            .replace("np.nanj", "np.nan*1j")
+        )
         return f"np.array({listed}, {dtype})"
     if isinstance(value, np.generic):
         return f"{cast_name(T(value.dtype.name))}({written(value.item())})"

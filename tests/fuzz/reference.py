@@ -29,7 +29,6 @@ from .syntax import (
 )  # fmt: skip
 from .writer import SPACE, Cuda, Writer, on_its_line
 
-
 REDUCTIONS = ("np.sum", "np.prod", "np.max", "np.min", "np.argmax", "np.argmin", "np.any", "np.all")
 
 
@@ -57,7 +56,9 @@ class Specialised:
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id not in self.loop_only
         }
         self.outer = outer  # the function around this one
-        self.functions = {n.name: n for n in map(as_function, ast.walk(tree)) if n is not None and n is not tree}
+        self.functions = {
+            n.name: n for n in map(as_function, ast.walk(tree)) if n is not None and n is not tree
+        }
         self.current: dict = {}
         self.inexact = None  # the type of what is stored into z
         for _ in range(40):
@@ -121,7 +122,9 @@ class Specialised:
     def specialise_inner(self, name, types):
         key = name, tuple(types)
         if key not in self.inner:
-            made = Specialised(self.owner, self.functions[name], list(types), f"{name}__{len(self.inner)}", self)
+            made = Specialised(
+                self.owner, self.functions[name], list(types), f"{name}__{len(self.inner)}", self
+            )
             self.inner[key] = made
         return self.inner[key]
 
@@ -355,7 +358,12 @@ class Specialised:
             return self.expr(node.func.value)
         if name.startswith("cuda.atomic."):
             _, at, value = (self.expr(a) for a in node.args)
-            if at is not None and rules.kind(at) not in "iu" or value is not None and rules.kind(value) not in "bui":
+            if (
+                at is not None
+                and rules.kind(at) not in "iu"
+                or value is not None
+                and rules.kind(value) not in "bui"
+            ):
                 raise Rejected("an index is an integer, and what an atomic takes")
             return None
         if name in self.functions:

@@ -15,7 +15,15 @@ from .programs import Maker
 from .rules import FLOAT64, INT64, WEAK_INT, T
 
 INTEGERS = rules.SIGNED + rules.UNSIGNED
-ATOMICS = {"add": INTEGERS, "sub": INTEGERS, "max": INTEGERS, "min": INTEGERS, "and_": INTEGERS, "or_": INTEGERS, "xor": INTEGERS}
+ATOMICS = {
+    "add": INTEGERS,
+    "sub": INTEGERS,
+    "max": INTEGERS,
+    "min": INTEGERS,
+    "and_": INTEGERS,
+    "or_": INTEGERS,
+    "xor": INTEGERS,
+}
 
 
 class RichMaker(Maker):
@@ -98,7 +106,10 @@ class RichMaker(Maker):
             elif form == 2 and depth > 1:
                 self.counter += 1
                 rounds = self.between_barriers(1)
-                lines += [f"for b{self.counter} in range({pick.randint(1, 3)}):", *("    " + one for one in rounds)]
+                lines += [
+                    f"for b{self.counter} in range({pick.randint(1, 3)}):",
+                    *("    " + one for one in rounds),
+                ]
             else:
                 self.arrays = [*kept[1], *((f"{s}[{{}}]", t, self.threads, False) for s, t in self.shared)]
                 lines += self.statements_here(depth)
@@ -147,7 +158,10 @@ class RichMaker(Maker):
         if self.chance(0.35):
             a, b = self.moving(1, "int"), self.moving(1, "int")
             lines = [f"match {a.text} % 3, {b.text} & 3:"]
-            cases = [f"case {pick.randint(0, 2)}, {pick.randint(0, 3)}:", f"case (_, {pick.choice(['1 | 2', '3'])}):"]
+            cases = [
+                f"case {pick.randint(0, 2)}, {pick.randint(0, 3)}:",
+                f"case (_, {pick.choice(['1 | 2', '3'])}):",
+            ]
         else:
             e = self.moving(1, "int")
             lines = [f"match {e.text} % 5:"]
@@ -178,7 +192,9 @@ class RichMaker(Maker):
         if form == 5:
             return E(f"{a.text}.conjugate()" if a.text in self.complexes else f"({a.text}).conjugate()", a.t)
         if form == 6:
-            return self.complex_pair(pick.choice("+*"), a, E(pick.choice(["1j", "(-2j)", "0.5j"]), T("complex128", True)))
+            return self.complex_pair(
+                pick.choice("+*"), a, E(pick.choice(["1j", "(-2j)", "0.5j"]), T("complex128", True))
+            )
         b = self.complex_of(depth - 1)
         return E(f"({a.text} if {self.test(1)} else {b.text})", rules.join(a.t, b.t))
 
@@ -194,7 +210,10 @@ class RichMaker(Maker):
         if self.chance(0.3):  # a part of one, or a comparison
             v = self.target()
             part = self.as_type(
-                E(f"{name}.{self.pick.choice(['real', 'imag'])}", T("float32" if t.dtype == "complex64" else "float64")),
+                E(
+                    f"{name}.{self.pick.choice(['real', 'imag'])}",
+                    T("float32" if t.dtype == "complex64" else "float64"),
+                ),
                 self.variables[v],
             )
             if self.kind_of(v) == "bool":
@@ -229,7 +248,11 @@ class RichMaker(Maker):
             self.scalars[len(saved)] = E(names[0], usable[0][1])
         lines = self.inner(depth - 1, True)
         self.scalars = saved
-        return [f"for {', '.join(names)} in zip({', '.join(parts)}):", *lines, *self.otherwise(depth, in_loop)]
+        return [
+            f"for {', '.join(names)} in zip({', '.join(parts)}):",
+            *lines,
+            *self.otherwise(depth, in_loop),
+        ]
 
     def whole(self, depth) -> tuple[str, T]:
         """An array expression of the wholes' length: text, and its elements' type."""
@@ -296,7 +319,11 @@ class RichMaker(Maker):
     def atomic(self, depth, in_loop):
         name, t, length = self.pick.choice(self.atomic_arrays)
         kinds = "ui" if rules.kind(t) in "ui" else "f"
-        op = self.pick.choice([o for o, takes in ATOMICS.items() if t.dtype in takes]) if kinds == "ui" else "max"
+        op = (
+            self.pick.choice([o for o, takes in ATOMICS.items() if t.dtype in takes])
+            if kinds == "ui"
+            else "max"
+        )
         same = getattr(self, "atomic_op", None) or op
         if same not in ("add", "sub"):
             op = same

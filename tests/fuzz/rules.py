@@ -99,7 +99,11 @@ def wrapped(n: int) -> int:
 
 
 def _one(t: T):
-    return {"bool": True, "int64": 1, "float64": 1.0, "complex128": 1j}[t.dtype] if t.weak else dtype_of(t.dtype).type(1)
+    return (
+        {"bool": True, "int64": 1, "float64": 1.0, "complex128": 1j}[t.dtype]
+        if t.weak
+        else dtype_of(t.dtype).type(1)
+    )
 
 
 OPERATORS = {

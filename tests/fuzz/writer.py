@@ -73,7 +73,15 @@ def _convert_all(converters, values):
 
 _CONVERTERS = {
     converter_name(t): rules.converter(t)
-    for t in (*map(T, rules.DTYPES), T("bfloat16"), T("complex64"), T("complex128"), WEAK_INT, WEAK_FLOAT, WEAK_BOOL)
+    for t in (
+        *map(T, rules.DTYPES),
+        T("bfloat16"),
+        T("complex64"),
+        T("complex128"),
+        WEAK_INT,
+        WEAK_FLOAT,
+        WEAK_BOOL,
+    )
     if t.dtype != "bfloat16" or rules.BFLOAT16
 }
 
@@ -176,7 +184,8 @@ def _reduced(name, array):
     if name in ("sum", "prod"):
         t = T("uint64" if rules.kind(T(array.dtype.name)) == "u" else "int64")
         return functools.reduce(
-            lambda a, b: rules.binary("+" if name == "sum" else "*", a, b), [rules.convert(x, t) for x in array]
+            lambda a, b: rules.binary("+" if name == "sum" else "*", a, b),
+            [rules.convert(x, t) for x in array],
         )
     return getattr(np, name)(array)
 
@@ -284,7 +293,9 @@ class Writer(ast.NodeTransformer):
 
     def visit_Assign(self, node):
         if isinstance(node.value, ast.Lambda):
-            return self.visit_FunctionDef(ast.FunctionDef(node.targets[0].id, node.value.args, [], [], lineno=node.lineno, col_offset=0))
+            return self.visit_FunctionDef(
+                ast.FunctionDef(node.targets[0].id, node.value.args, [], [], lineno=node.lineno, col_offset=0)
+            )
         value = self.visit(node.value)
         if len(node.targets) == 1:
             return self.store(node.targets[0], value, node)
@@ -436,7 +447,16 @@ class Writer(ast.NodeTransformer):
             return self.call("_range", *args, at=node)
         if name == "divmod":
             return self.call("_divmod", *args, at=node)
-        if name.startswith("np.") and name[3:] in ("sum", "prod", "max", "min", "argmax", "argmin", "any", "all"):
+        if name.startswith("np.") and name[3:] in (
+            "sum",
+            "prod",
+            "max",
+            "min",
+            "argmax",
+            "argmin",
+            "any",
+            "all",
+        ):
             return self.call("_reduced", ast.Constant(name[3:]), *args, at=node)
         if name == "np.where" and node not in f.notes:
             return self.call("_where_whole", *args, at=node)
@@ -446,7 +466,9 @@ class Writer(ast.NodeTransformer):
             return self.call("_functions", ast.Constant(name), *args, at=node)
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr == "conjugate":
-            function = ast.copy_location(ast.Attribute(self.visit(function.value), "conjugate", ast.Load()), node)
+            function = ast.copy_location(
+                ast.Attribute(self.visit(function.value), "conjugate", ast.Load()), node
+            )
         return ast.copy_location(ast.Call(function, args, []), node)
 
 
