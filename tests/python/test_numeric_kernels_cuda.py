@@ -20,6 +20,7 @@ def cases():
     yield "gather", _gather._gather(), (one, one, places, 0)
     yield "gather blocks", _gather._gather_blocks(), (one, one, places, 0, 1, 1, 3)
     yield "scatter", _gather._scatter(), (one, places, one, 0)
+    yield "gather around", _gather._gather_around(), (one, one, places, 0, 2, 1, 1, 3)
     yield "find owners", _gather._find_owners(), (places, places)
     yield "scatter owned", _gather._scatter_owned(), (one, places, one, 0, places)
     yield "places of a mask", _nonzero._write_places(), (places, zeros("?", 9), places)

@@ -10,7 +10,6 @@ from xcuda.core.views import slowest_first
 from ._array import array, asarray, ndarray
 from ._fallback import to_host
 from ._gather import index_ramp
-from ._layouts import turned
 from ._nonzero import flat_places, unravelled
 from ._paths import memory_of, stand_in, steps_of
 
@@ -46,13 +45,12 @@ class Plan(NamedTuple):
     def as_it_lies(self):
         """(the Plan in the order in which NumPy lays the elements out, the places of its axes in this one's shape).
 
-        The index arrays' axes are the slowest ones; both they and the others have the order of what they are of.
+        The index arrays' axes are the slowest ones, in C order; the others have the array's order.
         """
         n = self.places.ndim
-        others, places = slowest_first([step for _, step in self.axes]), self.places._order()
-        order = [self.at + k for k in places] + [k + n * (k >= self.at) for k in others]
-        axes = tuple(self.axes[k] for k in others)
-        return Plan(self.memory, turned(self.places, places), axes, 0, self.repeats), order
+        others = slowest_first([step for _, step in self.axes])
+        order = [*range(self.at, self.at + n), *(k + n * (k >= self.at) for k in others)]
+        return self._replace(axes=tuple(self.axes[k] for k in others), at=0), order
 
     def all_places(self):
         """The place of every element selected, as an array of the whole shape."""

@@ -192,7 +192,7 @@ def delete(arr, obj, axis=None):
     index = obj.get() if isinstance(obj, ndarray) else obj
     left = numpy.delete(numpy.arange(n), index) if axis == 0 else _left_along(axis, arr.ndim, n, index)
     one = isinstance(index, slice) or numpy.size(index) == 1  # of several, NumPy's is an index by a mask
-    order = as_numpys(numpy.delete, arr, 0 if one else (0, 1), axis=axis, longest={axis: 3}).order
+    order = as_numpys(numpy.delete, arr, 0 if one else (0, 0), axis=axis, longest={axis: 3}).order
     return taken(arr, asarray(left), axis, order)
 
 

@@ -129,7 +129,7 @@ def _seen_as(a, layout):
 def planes(a, axis, order):
     """The array as (planes, along the axis, columns), its axes taken in that order.
 
-    Shares its memory where it lies in the order, and then is what kernels of three axes read and write as they do C order.
+    Shares its memory where it lies in the order: kernels of three axes then read and write it as one in C order.
     """
     seen, k = turned(a, order), order.index(axis)
     shape = seen.shape

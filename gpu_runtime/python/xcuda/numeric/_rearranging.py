@@ -27,5 +27,7 @@ def roll(a, shift, axis=None):
         if n and s % n:
             before = (slice(None),) * k
             cut = n - s % n
-            made = joined([made[(*before, slice(cut, None))], made[(*before, slice(0, cut))]], k, a.dtype, layout=layout)
+            made = joined(
+                [made[(*before, slice(cut, None))], made[(*before, slice(0, cut))]], k, a.dtype, layout=layout
+            )
     return made if made is not a else laid(a.copy("K"), layout)

@@ -116,9 +116,7 @@ def sort_complex(a):
     made = sort(held_array(a))
     if made.dtype.kind == "c":
         return made
-    return made.astype(
-        "complex64" if made.dtype.name in ("int8", "int16", "uint8", "uint16", "float32") else complex
-    )
+    return made.astype("complex64" if made.dtype.name in ("int8", "int16", "uint8", "uint16") else complex)
 
 
 def in_order(a, order):
