@@ -226,7 +226,9 @@ def one(torch, cupy, contest, wait, copy):
 
 
 def compile_rows(torch, later, wait, copy, begin, seconds, ratios):
-    """torch.compile's, the slowest to begin with."""
+    """torch.compile's, the slowest to begin with, and ours in turns with it alone."""
+    from xcuda import core, numeric
+
     for contest, times in later:
         if time.perf_counter() - begin > seconds * 0.85:
             print(f"| {contest.title} | torch.compile: the time is over | | | | |", flush=True)
@@ -241,11 +243,13 @@ def compile_rows(torch, later, wait, copy, begin, seconds, ratios):
             continue
         wait()
         first = time.perf_counter() - started
-        times["torch.compile"] = in_turns({"torch.compile": lambda c=compiled, g=given: c(*g)}, wait)[
-            "torch.compile"
-        ]
+        ours = [numeric.asarray(core.as_device_array(t)) for t in given]
+        fused = nvmath.jit(lambda *arrays, f=contest.function: f(nvmath, *arrays))
+        pair = {"torch.compile": lambda c=compiled, g=given: c(*g), "xcuda": lambda f=fused, o=ours: f(*o)}
+        times.update(in_turns(pair, wait))
         shown(contest.title, "torch.compile", times, contest, copy)
+        shown("", "xcuda", times, contest, copy)
         print(f"| | its first call | {first * 1e3:.0f} | | | |", flush=True)
         ratios.setdefault("torch.compile", []).append(times["torch.compile"] / times["xcuda"])
-        del given, compiled
+        del given, compiled, ours, fused, pair
         torch.cuda.empty_cache()
