@@ -1,12 +1,11 @@
 // Elementary functions of float32 on CUDA: a straight line for nearly all arguments, one test a vector for the others.
 // CUDA's own branch once an element, so that sqrt(sin cos + exp + log) waited for instructions and not for memory.
-XC_DEVICE u32 xc_e_bits(f32 x) { return (u32)__float_as_int(x); }
 XC_DEVICE f32 xc_e_float(u32 bits) { return __int_as_float((i32)bits); }
 // sin(x + quarters * pi / 2) for |x| < 105615: within 1.52 ulp, by all such x on the host. Pi / 2 in three parts; the
 // polynomials' largest relative error over |r| < pi / 4 is 0.06 of half an ulp.
 XC_DEVICE f32 xc_e_turned(f32 x, u32 quarters) {
     const f32 shifted = fmaf(x, 0.636619747f, 12582912.0f);  // 1.5 * 2^23: the nearest whole number in the low bits
-    const u32 turn = xc_e_bits(shifted) + quarters;
+    const u32 turn = xc_bits_of(shifted) + quarters;
     const f32 k = shifted - 12582912.0f;
     f32 r = fmaf(k, -1.57079625f, x);
     r = fmaf(k, -7.54978942e-08f, r);
@@ -19,7 +18,7 @@ XC_DEVICE f32 xc_e_turned(f32 x, u32 quarters) {
     q = fmaf(q, s, 0.041666646f);
     q = fmaf(q, s, -0.5f);
     const f32 cosine = fmaf(q, s, 1.0f);
-    return xc_e_float(xc_e_bits(turn & 1 ? cosine : sine) ^ (turn << 30 & 0x80000000u));
+    return xc_e_float(xc_bits_of(turn & 1 ? cosine : sine) ^ (turn << 30 & 0x80000000u));
 }
 struct xc_e_sine {
     XC_MEMBER static b1 is_near(f32 x) { return fabsf(x) < 105615.0f; }
@@ -33,9 +32,9 @@ struct xc_e_cosine {
 };
 // x = m * 2^e, m from 2/3 to 4/3: within 0.95 ulp, by all such x on the host.
 struct xc_e_logarithm {
-    XC_MEMBER static b1 is_near(f32 x) { return xc_e_bits(x) - 0x00800000u < 0x7f000000u; }  // positive, normal
+    XC_MEMBER static b1 is_near(f32 x) { return xc_bits_of(x) - 0x00800000u < 0x7f000000u; }  // positive, normal
     XC_MEMBER static f32 near(f32 x) {
-        const u32 bits = xc_e_bits(x), exponent = (bits - 0x3f2aaaabu) & 0xff800000u;
+        const u32 bits = xc_bits_of(x), exponent = (bits - 0x3f2aaaabu) & 0xff800000u;
         const f32 f = xc_e_float(bits - exponent) - 1.0f;
         f32 p = fmaf(-0.12948963f, f, 0.14004757f);
         p = fmaf(p, f, -0.12167155f);
@@ -51,7 +50,7 @@ struct xc_e_logarithm {
 };
 // Correctly rounded: a Newton step of the root from x times an approximate 1 / root, whose square's error is exact.
 struct xc_e_root {
-    XC_MEMBER static b1 is_near(f32 x) { return xc_e_bits(x) - 0x0d000000u < 0x72800000u; }  // 2^-101 to inf
+    XC_MEMBER static b1 is_near(f32 x) { return xc_bits_of(x) - 0x0d000000u < 0x72800000u; }  // 2^-101 to inf
     XC_MEMBER static f32 near(f32 x) {
 #ifdef __CUDA_ARCH__
         f32 y;

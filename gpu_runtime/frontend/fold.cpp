@@ -178,8 +178,7 @@ double rounded_to_half(double x) {
     return std::abs(rounded) > 65504.0 ? std::copysign(INFINITY, x) : rounded;
 }
 
-// The upper half of a float32, ties to even.
-// By float32, rounded to odd: what the second rounding must know is kept.
+// The upper half of a float32, ties to even; to float32 it is rounded to odd: what the second rounding must know is kept.
 double rounded_to_bfloat(double x) {
     if (std::isnan(x)) return x;
     const auto near = static_cast<float>(x);
@@ -195,7 +194,6 @@ namespace {
 
 // A number whose last bit tells of what a double can't hold.
 double as_double_to_odd(const Number& n) {
-    if (std::holds_alternative<double>(n) || std::holds_alternative<bool>(n)) return as_double(n);
     const auto* whole = std::get_if<std::int64_t>(&n);
     const auto* u = std::get_if<std::uint64_t>(&n);
     if (!whole && !u) return as_double(n);

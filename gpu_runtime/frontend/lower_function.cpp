@@ -86,6 +86,8 @@ Lowered Lowering::run() {
                       source.name + "() has a barrier or a shared array and returns before its end",
                       "let it return in its last line only");
     fn.body = without_choices(std::move(fn.body));
+    for (const auto& [id, choice] : array_choices)  // nothing names them any more, and they have no memory
+        fn.vars[static_cast<std::size_t>(id)].type = ir::scalar(DType::b1);
     lowered.function = std::move(fn);
     lowered.warnings = std::move(warnings);
     return lowered;

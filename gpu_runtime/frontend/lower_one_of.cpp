@@ -40,6 +40,13 @@ ir::Type common_type(const std::vector<ir::Type>& types) {
     return common;
 }
 
+// Whether the k-th of a choice's arrays is meant.
+ExprP is_meant(ir::VarId which, std::size_t k, const Place& place) {
+    return ir::make(Op::eq, weak_bool,
+                    {ir::var(which, weak_int, place), ir::int_constant(static_cast<std::int64_t>(k), place)},
+                    place);
+}
+
 }  // namespace
 
 // The same in each pass: which parameter, or where it was made.
@@ -107,14 +114,12 @@ ExprP Lowering::which_of(ir::VarId array, const Choice& among, const Place& plac
     };
     const auto choice = array_choices.find(array);
     if (choice == array_choices.end()) return number(array_key(array));
-    const ExprP which = ir::var(choice->second.which, weak_int, place);
-    if (choice->second.keys == among.keys) return which;
+    if (choice->second.keys == among.keys) return ir::var(choice->second.which, weak_int, place);
     ExprP made;
     for (std::size_t k = choice->second.keys.size(); k-- > 0;) {
         const ExprP one = number(choice->second.keys[k]);
         if (!one) return nullptr;
-        const ExprP here = ir::make(Op::eq, weak_bool,
-                                    {which, ir::int_constant(static_cast<std::int64_t>(k), place)}, place);
+        const ExprP here = is_meant(choice->second.which, k, place);
         made = made ? ir::make(Op::select, weak_int, {here, one, made}, place) : one;
     }
     return made;
@@ -243,10 +248,7 @@ Value Lowering::invoke_by_choice(const FunctionSource& callee,
             rest = std::move(body);
             continue;
         }
-        const ExprP here = ir::make(Op::eq, weak_bool,
-                                    {ir::var(of.which, weak_int, node.place),
-                                     ir::int_constant(static_cast<std::int64_t>(k), node.place)},
-                                    node.place);
+        const ExprP here = is_meant(of.which, k, node.place);
         ir::Body chain, *outside = out;
         out = &chain;
         if (v.kind == Value::Kind::none && result->kind == Value::Kind::none)
@@ -313,10 +315,7 @@ ExprP Lowering::by_choice(const ExprP& e) {
     ExprP made;
     for (std::size_t k = choice.keys.size(); k-- > 0;) {
         const ExprP one = by_choice(meant(e, id, array_of_key(choice.keys[k])));
-        const ExprP here = ir::make(Op::eq, weak_bool,
-                                    {ir::var(choice.which, weak_int, e->place),
-                                     ir::int_constant(static_cast<std::int64_t>(k), e->place)},
-                                    e->place);
+        const ExprP here = is_meant(choice.which, k, e->place);
         made = made ? ir::make(Op::select, e->type, {here, one, made}, e->place) : one;
     }
     return made;
@@ -340,10 +339,7 @@ void Lowering::by_choice(const ir::Stmt& s, ir::Body& into) {
             chain = std::move(body);
             continue;
         }
-        const ExprP here = ir::make(Op::eq, weak_bool,
-                                    {ir::var(choice.which, weak_int, s.place),
-                                     ir::int_constant(static_cast<std::int64_t>(k), s.place)},
-                                    s.place);
+        const ExprP here = is_meant(choice.which, k, s.place);
         ir::Body outer;
         outer.push_back(ir::branch(here, std::move(body), std::move(chain), s.place));
         chain = std::move(outer);
@@ -365,10 +361,6 @@ ir::Body Lowering::without_choices(ir::Body body) {
         }
         for (ExprP& e : s.exprs) e = by_choice(e);
         made.push_back(std::move(s));
-    }
-    for (const auto& [id, choice] : array_choices) {  // nothing names it any more, and it has no memory
-        ir::Var& var = fn.vars[static_cast<std::size_t>(id)];
-        var.type = ir::scalar(DType::b1);
     }
     return made;
 }

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fake_cuda import on_fake
 from test_cuda_fault_values import computing
-from test_kernel_accuracy import off
+from test_kernel_accuracy import device, off
 from xcuda import core as cuda
 
 NAMES = ("sin", "cos", "log", "sqrt")
@@ -78,25 +78,26 @@ def check(x, ulp):
 
 
 def test_within_what_is_stated():
-    on_cuda = "cuda" in str(cuda.get_current_device()).lower()
+    on_cuda = device() == "cuda"
     check(numbers(4_000_001), lambda name: ULP[name] if on_cuda or name == "sqrt" else 4)
 
 
-def by_place(count):
-    """Each edge and some others at every place of a vector, and in what is left over behind the last one."""
+def expect_the_same_everywhere(count):
+    """Each edge and some others, at every place of a vector and in what is left over behind the last one."""
     some = np.concatenate([np.array(EDGES, np.float32), np.linspace(0.1, 900, count, dtype=np.float32)])
-    for before in range(4):
-        x = np.concatenate([np.full(before, 0.5, np.float32), some])
-        yield [part[before:] for part in values(x)]
-
-
-def test_a_value_does_not_depend_on_its_place():
-    if "cuda" not in str(cuda.get_current_device()).lower():
-        pytest.skip("of CUDA's vectors")
-    first, *others = by_place(1001)
+    first, *others = (
+        [part[before:] for part in values(np.concatenate([np.full(before, 0.5, np.float32), some]))]
+        for before in range(4)
+    )
     for other in others:
         for name, a, b in zip(NAMES, first, other, strict=True):
             np.testing.assert_array_equal(a.view(np.uint32), b.view(np.uint32), err_msg=name)
+
+
+def test_a_value_does_not_depend_on_its_place():
+    if device() != "cuda":
+        pytest.skip("of CUDA's vectors")
+    expect_the_same_everywhere(1001)
 
 
 @on_fake()
@@ -108,7 +109,4 @@ def test_the_cuda_text_on_the_host():
 @on_fake()
 def test_the_cuda_text_does_the_same_at_every_place():
     with computing():
-        first, *others = by_place(60)
-        for other in others:
-            for name, a, b in zip(NAMES, first, other, strict=True):
-                np.testing.assert_array_equal(a.view(np.uint32), b.view(np.uint32), err_msg=name)
+        expect_the_same_everywhere(60)

@@ -30,23 +30,24 @@ def nvrtc_is_here():
     return row is not None and not row["problem"]
 
 
-@pytest.mark.parametrize("part", range(SLICES))
-def test_programs_give_what_python_gives(part):
+def expect_good(part, kind=""):
+    """Of a part of the seed's programs of a kind."""
     for k in range(part * EACH, (part + 1) * EACH):
-        program, outcome = run_one(SEED, k, nvrtc=k % EACH == 0 and nvrtc_is_here())
+        program, outcome = run_one(SEED, k, nvrtc=k % EACH == 0 and nvrtc_is_here(), kind=kind)
         if not outcome.good:
             smaller, again = reduced(program, outcome)
-            pytest.fail(f"program {k} of seed {SEED}:\n{script(smaller, again)}")
+            pytest.fail(f"program {k} of seed {SEED} {kind}:\n{script(smaller, again)}")
+
+
+@pytest.mark.parametrize("part", range(SLICES))
+def test_programs_give_what_python_gives(part):
+    expect_good(part)
 
 
 @pytest.mark.parametrize("part", range(2))
 def test_wide_programs_give_what_python_gives(part):
     """With bfloat16 (where ml_dtypes is), records, slices and Python's numbers of math."""
-    for k in range(part * EACH, (part + 1) * EACH):
-        program, outcome = run_one(SEED, k, nvrtc=k % EACH == 0 and nvrtc_is_here(), kind="wide")
-        if not outcome.good:
-            smaller, again = reduced(program, outcome)
-            pytest.fail(f"program {k} of seed {SEED}, wide:\n{script(smaller, again)}")
+    expect_good(part, kind="wide")
 
 
 def test_wide_programs_hold_what_narrow_ones_do_not():
@@ -69,11 +70,7 @@ def test_wide_programs_hold_what_narrow_ones_do_not():
 @pytest.mark.parametrize("part", range(2))
 def test_rich_programs_give_what_python_gives(part):
     """With match, complex numbers, inner functions, zip, whole arrays, atomics and shared memory."""
-    for k in range(part * EACH, (part + 1) * EACH):
-        program, outcome = run_one(SEED, k, nvrtc=k % EACH == 0 and nvrtc_is_here(), kind="rich")
-        if not outcome.good:
-            smaller, again = reduced(program, outcome)
-            pytest.fail(f"program {k} of seed {SEED}, rich:\n{script(smaller, again)}")
+    expect_good(part, kind="rich")
 
 
 def test_rich_programs_hold_what_wide_ones_do_not():

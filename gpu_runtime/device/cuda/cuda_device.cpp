@@ -34,7 +34,7 @@ struct Gpu {
 
     Gpu(CUdevice device, const Info& info, CUcontext c)
         : context(c),
-          memory(device, info.name),
+          memory(device, info.name, info.memory_bytes),
           default_queue(Queue::make(c, nullptr, false)) {}
 };
 

@@ -16,7 +16,8 @@ namespace xcuda::device::cuda {
 class KeptBlocks {
 public:
     /// At most an eighth of the GPU's memory is kept at once, and 256 MiB of a small one.
-    explicit KeptBlocks(std::size_t gpu_bytes) : most_(std::max(gpu_bytes / 8, std::size_t{256} << 20)) {}
+    explicit KeptBlocks(std::int64_t gpu_bytes)
+        : most_(std::max(static_cast<std::size_t>(gpu_bytes) / 8, std::size_t{256} << 20)) {}
 
     /// Bytes of the block that an array of so many is given.
     static std::size_t rounded(std::size_t bytes) {
@@ -25,7 +26,8 @@ public:
 
     /// A block that the driver has given for an array of so many bytes.
     void add(void* address, std::size_t bytes);
-    /// A kept one for so many bytes, a large one up to an eighth larger; null where there is none, or where arrays would have more than `limit` (0: no limit).
+    /// A kept one for so many bytes, a large one up to an eighth larger; null where there is none, or where arrays would
+    /// have more than `limit` (0: no limit).
     void* take(std::size_t bytes, std::int64_t limit);
     /// An array has let go of it. False where it is not kept: it goes to the driver then, after `remove`.
     bool keep(void* address);

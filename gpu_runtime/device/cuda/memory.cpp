@@ -15,19 +15,9 @@
 
 namespace xcuda::device::cuda {
 
-namespace {
-
-std::size_t memory_of(CUdevice device) {
-    std::size_t bytes = 0;
-    check(driver().cuDeviceTotalMem(&bytes, device), "asking for the GPU's memory");
-    return bytes;
-}
-
-}  // namespace
-
-MemoryPool::MemoryPool(CUdevice device, std::string gpu_name)
+MemoryPool::MemoryPool(CUdevice device, std::string gpu_name, std::int64_t gpu_bytes)
     : gpu_name_(std::move(gpu_name)),
-      blocks_(memory_of(device)),
+      blocks_(gpu_bytes),
       spill_(device, gpu_name_) {
     limit_ = settings().memory_limit;
     const Driver& d = driver();

@@ -15,8 +15,8 @@ namespace xcuda::device::cuda {
 
 class MemoryPool {
 public:
-    /// The context of `device` is current.
-    MemoryPool(CUdevice device, std::string gpu_name);
+    /// The context of `device`, which has so many bytes, is current.
+    MemoryPool(CUdevice device, std::string gpu_name, std::int64_t gpu_bytes);
 
     /// In the stream's order; 0 bytes give an address too. Throws a MemoryError that tells the sizes.
     void* allocate(std::size_t bytes, CUstream stream);

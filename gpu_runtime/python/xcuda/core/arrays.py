@@ -4,7 +4,7 @@ from xcuda import _runtime
 from xcuda.core.dtypes import OF_ML_DTYPES, name_of, numpy_dtype, plain
 from xcuda.core.no_arithmetic import explain
 from xcuda.core.records import DeviceRecords
-from xcuda.core.views import check_broadcast, indexed, reshaped, slowest_first
+from xcuda.core.views import check_broadcast, indexed, put_back, reshaped, slowest_first
 
 
 @explain
@@ -299,7 +299,7 @@ class DeviceArray(_runtime.ArrayBase):
         order = slowest_first(self.strides)
         turned = self.transpose(order)
         if turned._contiguous:
-            return turned._host_view().transpose(sorted(range(self.ndim), key=order.__getitem__))
+            return turned._host_view().transpose(put_back(order))
         return self._host_memory()[0].copy("K")
 
 

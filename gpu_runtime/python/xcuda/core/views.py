@@ -42,6 +42,11 @@ def slowest_first(strides):
     return sorted(range(len(strides)), key=lambda axis: -abs(strides[axis]))
 
 
+def put_back(order):
+    """The order of axes that undoes a transpose by `order`."""
+    return sorted(range(len(order)), key=order.__getitem__)
+
+
 def _wrapped(key, axis, length):
     if isinstance(key, bool) or not hasattr(key, "__index__"):
         raise TypeError(

@@ -52,12 +52,10 @@ def _arg(name, a, axis, out, keepdims):
     lengths = [n if k == place else 1 for k in range(rows.ndim)] if place is not None else shape
     made = TABLE["min"].function(where(same, index_ramp(n).reshape(lengths), n), place)
     kept = keepdims is not _NoValue and bool(keepdims)
-    lies_so = a._c_contiguous  # NumPy's results then are in C order, too
-    layout = None if lies_so else as_numpys(getattr(numpy, name), a, axis=axis, keepdims=kept)
     if kept:
         made = made.reshape((1,) * len(shape) if axis is None else (*shape[:place], 1, *shape[place + 1 :]))
-    if layout is not None:
-        made = laid(made, layout)
+    if not a._c_contiguous:  # else NumPy's results are in C order, too
+        made = laid(made, as_numpys(getattr(numpy, name), a, axis=axis, keepdims=kept))
     if out is not None:
         if out.dtype != numpy.int64:
             raise TypeError(

@@ -8,7 +8,7 @@ from xcuda import _runtime
 from xcuda.core.arrays import DeviceArray, as_device_array, to_device
 from xcuda.core.devices import Device
 from xcuda.core.dtypes import name_of
-from xcuda.core.views import slowest_first
+from xcuda.core.views import put_back, slowest_first
 
 from . import _dtypes
 from ._flags import Flags, Flat
@@ -51,7 +51,7 @@ class ndarray(_runtime.NumericBase):
             order = order_of(self)
             seen = turned(self, order)
             host = seen.copy().reshape(-1).get().reshape(seen.shape)
-            return host.transpose(sorted(range(self.ndim), key=order.__getitem__))
+            return host.transpose(put_back(order))
         return self._into(DeviceArray).copy_to_host()
 
     numpy = get

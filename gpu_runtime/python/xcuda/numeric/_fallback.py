@@ -82,11 +82,11 @@ def to_ours(value, given=()):
     """`value` with NumPy's arrays and scalars as numeric's, where arrays can hold them."""
     from ._array import adopt, array, as_on_host
 
-    if type(value) is numpy.ndarray and held(value.dtype) and value.dtype.isnative:
+    if type(value) is numpy.ndarray and held(value.dtype):
+        if not value.dtype.isnative:
+            return array(value)
         own = value.flags.owndata and value.base is None and value.flags.writeable
         return adopt(value) if own and not any(value is g for g in given) else as_on_host(value)
-    if type(value) is numpy.ndarray and held(value.dtype):
-        return array(value)
     if isinstance(value, numpy.generic) and held(value.dtype):
         return array(value)
     if type(value) in (list, tuple):

@@ -9,7 +9,7 @@ import numpy
 
 from xcuda import _runtime
 from xcuda.core.dtypes import name_of
-from xcuda.core.views import slowest_first
+from xcuda.core.views import put_back, slowest_first
 
 
 class Layout(NamedTuple):
@@ -101,7 +101,7 @@ def turned(a, order):
 
 def turned_back(a, order):
     """What `turned` was given."""
-    return turned(a, sorted(range(a.ndim), key=order.__getitem__))
+    return turned(a, put_back(order))
 
 
 def empty_as(layout, shape, dtype):

@@ -59,9 +59,8 @@ def _neighbours(method, n, q, xp):
     return xp.minimum(xp.maximum(low, 0), last), above, part
 
 
-_NANMEDIANS_FEW = (
-    600  # elements along its axes: of more numpy.nanmedian is computed in another way, and lies in another
-)
+# Elements along its axes: of more numpy.nanmedian is computed in another way, and lies in another.
+_NANMEDIANS_FEW = 600
 
 
 class _Rows:
