@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "emit/apart.hpp"
 #include "emit/integers.hpp"
 #include "emit/names.hpp"
 #include "emit/shadowed.hpp"
@@ -531,6 +532,7 @@ std::string Writer::expr(const Expr& e) {
         case Op::bound: return bound(*this, e);
         case Op::print: return print(*this, e);
         case Op::address: return "&" + element(*e.args[0], e.args.data() + 1, access_of(e), Touch::write);
+        case Op::apart: return apart(*this, e);
         case Op::splat: {
             const std::string x = expr(*e.args[0]);
             if (e.type.dtype == DType::b1) return fmt::format("(({})(i8)-(i8)({}))", type(e.type), x);

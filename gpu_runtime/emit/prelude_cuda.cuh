@@ -124,8 +124,19 @@ XC_DEVICE i64 xc_dynamic_shared_bytes() {
     return bytes;
 }
 
-// Vectors of a thread: the unit of loads and stores.
-template <class T, int N> struct alignas(sizeof(T) * N) xc_vec { T v[N]; };
+// The bytes of an array, axis by axis: n elements, `step` bytes from one to the next.
+struct xc_bytes {
+    u64 first, end;
+    __device__ __forceinline__ xc_bytes along(i64 n, i64 step) const {
+        if (n <= 0 || first == end) return {0, 0};
+        const i64 way = (n - 1) * step;
+        return way < 0 ? xc_bytes{first + way, end} : xc_bytes{first, end + way};
+    }
+};
+XC_DEVICE bool xc_apart(xc_bytes a, xc_bytes b) { return a.end <= b.first || b.end <= a.first; }
+
+// Vectors of a thread: the unit of loads and stores, of 16 bytes at most.
+template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) xc_vec { T v[N]; };
 template <class V, class T> XC_DEVICE V xc_vload(const T* p) { return *(const V*)p; }
 template <class T, int N> XC_DEVICE void xc_vstore(T* p, xc_vec<T, N> v) { *(xc_vec<T, N>*)p = v; }
 template <class V> struct xc_parts;

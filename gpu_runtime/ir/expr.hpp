@@ -58,6 +58,7 @@ enum class Op : std::uint8_t {
     spread,    // (value): the same value, or a smaller tile's, over these extents
     // From here on: only after the passes.
     address,  // (array var, index per axis); payload Access: of an element, for a machine statement
+    apart,    // (array var, array var): no byte is in both; a bool
     ramp,     // (base): base, base + 1, ... over the node's lanes
     splat,    // (scalar): the same in each lane
 };

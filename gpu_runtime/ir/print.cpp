@@ -158,6 +158,7 @@ struct Printer {
                 return std::string("within(") + (access.wrap ? "~" : "") + expr(*e.args[0]) +
                        (access.checked ? "!, " : ", ") + expr(*e.args[1]) + ")";
             }
+            case Op::apart: return "apart(" + list(e.args, 0, 2) + ")";
             case Op::ramp: return "ramp(" + expr(*e.args[0]) + ", " + std::to_string(e.type.lanes) + ")";
             case Op::splat: return "splat(" + expr(*e.args[0]) + ", " + std::to_string(e.type.lanes) + ")";
             case Op::element:

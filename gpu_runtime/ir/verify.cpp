@@ -239,6 +239,11 @@ const char* widened(const Checker& c, const Expr& e) {
                : "lanes are made of one number";
 }
 
+const char* apart(const Checker& c, const Expr& e) {
+    const bool arrays = c.arg(e, 0).is_array() && c.arg(e, 1).is_array();
+    return arrays && is_bool(e.type) ? nullptr : "it is asked of two arrays";
+}
+
 struct Row {
     Op op;
     int args;  // -1: any
@@ -262,7 +267,7 @@ constexpr std::array rows{
     Row{Op::dim, 1, T, dim},           Row{Op::coord, 0, T, coord},      Row{Op::atomic, -1, T, atomic},
     Row{Op::ramp, 1, C, widened},      Row{Op::splat, 1, C, widened},    Row{Op::bound, 2, T, bound},
     Row{Op::print, -1, T, print},      Row{Op::element, -1, T, element}, Row{Op::position, 0, T, position},
-    Row{Op::spread, 1, T, spread},     Row{Op::address, -1, C, address},
+    Row{Op::spread, 1, T, spread},     Row{Op::address, -1, C, address}, Row{Op::apart, 2, C, apart},
 };
 
 struct Walker {

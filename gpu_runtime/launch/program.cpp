@@ -78,8 +78,9 @@ void mark_small(ir::Function& kernel, const Signature& signature) {
 
 ir::Module cuda_module(const Lowered& lowered, const Options& asked, bool automatic,
                        const std::optional<device::Dim3>& block, bool long_grid) {
-    passes::CudaOptions options{automatic, asked.tuning.order, asked.tuning.elements, asked.tuning.rows,
-                                {},        !long_grid};
+    passes::CudaOptions options{
+        automatic,           asked.tuning.order, asked.tuning.elements, asked.tuning.rows, {},
+        asked.tuning.staged, !long_grid};
     if (block) options.block = {block->x, block->y, block->z};
     ir::Module module = passes::for_cuda(lowered.module, options);
     if (asked.most_threads > 0) {
@@ -166,7 +167,7 @@ std::shared_ptr<const Lowered> Program::lower(const Signature& signature, const 
     passes::inline_calls(whole);  // a helper's shared array is one a call
     made->shared_bytes = static_shared_bytes(whole);
     made->fixed_block = made->key || passes::wants_fixed_block(made->module);
-    made->known_block = !made->key && passes::wants_known_block(made->module);
+    made->known_block = !made->key && (options_.tuning.staged > 0 || passes::wants_known_block(made->module));
     made->unguarded = !lowering_ && !options_.checked;
     for (const ir::Function& f : made->module.functions) {
         made->unguarded |= f.foreign.has_value();

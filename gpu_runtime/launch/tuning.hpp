@@ -39,10 +39,11 @@ struct Tuning {
     // Of launches whose shape is ours; absent: the compiler's choice.
     std::optional<device::Dim3> block;
     std::optional<std::array<int, 3>> order;  // which of x, y, z each axis of cuda.grid becomes (GPU)
-    std::optional<int> elements;              // 1: no vectors of neighbours (GPU)
+    std::optional<int> elements;              // neighbours of a vector, 1: none (GPU)
     std::optional<int> rows;             // of a thread's tile of elements, where the kernel allows one (GPU)
     std::vector<passes::Likely> likely;  // which way branches mostly go
-    int turns = 0;  // of the innermost loops, written out at once (GPU); 0: the compiler's choice
+    int staged = 0;  // turns of a loop whose rows a block fetches into shared memory at a time (GPU); 0: none
+    int turns = 0;   // of the innermost loops, written out at once (GPU); 0: the compiler's choice
     bool operator==(const Tuning&) const = default;
 };
 

@@ -199,6 +199,8 @@ struct Tiler {
             case Stmt::Kind::loop_range:
             case Stmt::Kind::loop_while: {
                 Stmt copy = simple(s.kind, s.place);
+                copy.turns = s.turns;
+                copy.site = s.site;
                 for (const ExprP& e : s.exprs) copy.exprs.push_back(first(e, 0, 0));
                 const bool named = s.kind == Stmt::Kind::loop_range && plan.counts[s.var] == 1;
                 if (s.kind == Stmt::Kind::loop_range) copy.var = copy_of(s.var, 0, 0);

@@ -9,6 +9,7 @@
 #include "passes/cpu_tile_plan.hpp"
 #include "passes/cuda_moves.hpp"
 #include "passes/cuda_polls.hpp"
+#include "passes/cuda_staging.hpp"
 #include "passes/cuda_vectors.hpp"
 #include "passes/hoist.hpp"
 #include "passes/inline.hpp"
@@ -54,9 +55,9 @@ int axis_along_x(const std::array<int, 3>& order) {
     return static_cast<int>(std::find(order.begin(), order.end(), 0) - order.begin());
 }
 
-int elements_of(const Module& module, const std::array<int, 3>& order) {
+int elements_of(const Module& module, const std::array<int, 3>& order, int wanted) {
     if (names_threads(module) || module.functions.size() > 1) return 1;
-    return vector_elements(module.kernel(), axis_along_x(order));
+    return vector_elements(module.kernel(), axis_along_x(order), wanted);
 }
 
 void fix_block(Module& module, const std::array<std::int64_t, 3>& block) {
@@ -83,9 +84,9 @@ AutomaticLaunch layout(const Module& ready, const std::optional<std::array<int, 
     AutomaticLaunch out;
     out.free = !names_threads(ready);
     out.order = order && out.free ? *order : order_of(ready);
-    out.elements = elements == 1 ? 1 : elements_of(ready, out.order);
+    out.elements = elements == 1 ? 1 : elements_of(ready, out.order, elements.value_or(0));
     if (!out.free || ready.functions.size() > 1 || out.elements > 1) return out;
-    const RegisterTile tile = register_tile(ready.kernel(), axis_along_x(out.order));
+    const RegisterTile tile = register_tile(ready.kernel(), axis_along_x(out.order), elements.value_or(0));
     out.most_rows = tile.rows;
     if (tile.rows < 2 || rows.value_or(1) < 2) return out;
     out.elements = tile.elements;
@@ -113,6 +114,34 @@ bool wants_known_block(const Module& module) {
     return shared && threads;
 }
 
+namespace {
+
+std::optional<StagingFrame> staging_frame(const CudaOptions& options, const AutomaticLaunch& chosen) {
+    if (options.staged == 0 || !options.block || !chosen.free) return std::nullopt;
+    StagingFrame frame;
+    frame.block = *options.block;
+    frame.order = chosen.order;
+    frame.turns = options.staged;
+    for (std::size_t a = 0; a < 3; ++a) {
+        if (chosen.order[a] == 0)
+            frame.elements[a] = chosen.elements;
+        else if (chosen.order[a] == chosen.row_axis)
+            frame.elements[a] = chosen.rows;
+    }
+    return frame;
+}
+
+}  // namespace
+
+bool has_staging(const Module& module) {
+    Module ready = prepared(module);
+    CudaOptions options;
+    options.block = {32, 8, 1};
+    options.staged = 16;
+    const auto frame = staging_frame(options, layout(ready, {}, {}, {}));
+    return ready.functions.size() == 1 && frame && stage_threads(ready.kernel(), *frame);
+}
+
 Module for_cuda(Module module, const CudaOptions& options) {
     module = prepared(std::move(module));
     if (options.block) fix_block(module, *options.block);
@@ -122,8 +151,11 @@ Module for_cuda(Module module, const CudaOptions& options) {
     if (options.automatic) {
         const AutomaticLaunch chosen = layout(module, options.order, options.elements, options.rows);
         module.hardware_axis = chosen.order;
+        const auto staged = module.functions.size() == 1 ? staging_frame(options, chosen) : std::nullopt;
+        if (chosen.elements == 1 && staged) stage_threads(f, *staged);
         if (chosen.elements > 1) {
-            vectorise(f, axis_along_x(chosen.order), chosen.elements, chosen.rows);
+            vectorise(f, axis_along_x(chosen.order), chosen.elements, chosen.rows,
+                      staged ? &*staged : nullptr);
             const RangeOptions ranges{module.narrow_index, options.narrow_grid};
             if (chosen.rows > 1) {
                 add_cuda_polls(f, ranges);

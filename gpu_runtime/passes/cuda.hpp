@@ -16,6 +16,7 @@ struct CudaOptions {
     std::optional<int> elements;
     std::optional<int> rows;                           // of a thread's tile; absent: 1
     std::optional<std::array<std::int64_t, 3>> block;  // of every launch of the text
+    int staged = 0;  // turns of a loop whose rows a block fetches into shared memory at a time; 0: none
     bool narrow_grid =
         true;  // every launch has fewer than 2^31 threads along each axis, with room for a step
 };
@@ -25,11 +26,14 @@ XCUDA_API bool wants_known_block(const ir::Module& module);
 
 XCUDA_API ir::Module for_cuda(ir::Module module, const CudaOptions& options);
 
+/// A block of an automatic launch could fetch rows for all its threads: CudaOptions::staged would change the text.
+XCUDA_API bool has_staging(const ir::Module& module);
+
 struct AutomaticLaunch {
     std::array<int, 3> order{0, 1,
                              2};  // which of x, y, z each axis of cuda.grid becomes: the contiguous one is x
     bool free = true;             // false: the kernel names blocks and threads itself
-    int elements = 1;             // neighbours along x that a thread takes, as one 16-byte vector
+    int elements = 1;             // neighbours along x that a thread takes, as one vector
     int rows = 1;                 // neighbours along `row_axis` that a thread takes, with `elements` of each
     int row_axis = 1;             // of x, y, z
     int most_rows = 1;            // that `rows` may be

@@ -4,6 +4,7 @@
 #include "passes/build.hpp"
 #include "passes/cpu_region.hpp"
 #include "passes/cpu_tile_body.hpp"
+#include "passes/cuda_staging.hpp"
 #include "passes/early_loads.hpp"
 #include "passes/guard.hpp"
 
@@ -13,13 +14,7 @@ using namespace ir;
 
 namespace {
 
-constexpr int vector_bytes = 16;  // the widest load of a thread
-
-// All threads that there are: no test is needed for being one of them.
-Box whole_grid() {
-    const ExprP first = int_constant(0);
-    return {{first, first, first}, {}};
-}
+constexpr int vector_bytes = 16;  // the widest load of a thread on every GPU
 
 bool uses_grid_size(const Body& body) {
     bool found = false;
@@ -54,8 +49,12 @@ bool contiguous(const Function& f, const Body& body, const TilePlan& plan) {
     return good;
 }
 
-std::optional<TilePlan> plan_vectors(const Function& f, const Body& body, int axis, bool loops) {
+// `elements` of the body's widest type; 0: as many as the widest load has.
+std::optional<TilePlan> plan_vectors(const Function& f, const Body& body, int axis, bool loops,
+                                     int elements = 0) {
     auto plan = plan_tiles(f, body, axis, vector_bytes, {});
+    if (plan && elements > 1 && elements != plan->lanes)
+        plan = plan_tiles(f, body, axis, vector_bytes / plan->lanes * elements, {});
     if (!plan || plan->loops != loops || !contiguous(f, body, *plan)) return std::nullopt;
     return plan;
 }
@@ -63,9 +62,8 @@ std::optional<TilePlan> plan_vectors(const Function& f, const Body& body, int ax
 // Whether lane 0 of an access lies at a multiple of the vector's size: rows do, and the tile's base does.
 bool starts_aligned(const Expr& array, const ExprP& last, VarId base, int elements) {
     if (!array.type.aligned || array.type.space != Space::global) return false;
-    if (static_cast<std::size_t>(elements) * info(array.type.dtype).size !=
-        static_cast<std::size_t>(vector_bytes))
-        return false;
+    const int bytes = elements * static_cast<int>(info(array.type.dtype).size);
+    if (bytes % vector_bytes != 0 && vector_bytes % bytes != 0) return false;
     if (last->op == Op::var) return var_of(*last) == base;
     if (last->op != Op::add && last->op != Op::sub) return false;
     const auto offset = integer_of(last->args[1]);
@@ -98,32 +96,62 @@ void mark_aligned(Body& body, VarId base, int elements) {
 
 }  // namespace
 
-int vector_elements(const Function& function, int axis) {
+int vector_elements(const Function& function, int axis, int wanted) {
     Body body = function.body;
     if (uses_grid_size(body) || has_cache_hints(body)) return 1;
     Box box = whole_grid();
     strip_guard(function, body, box);
-    const auto plan = plan_vectors(function, body, axis, false);
+    const auto plan = plan_vectors(function, body, axis, false, wanted);
     return plan ? plan->lanes : 1;
 }
 
-RegisterTile register_tile(const Function& function, int axis) {
+RegisterTile register_tile(const Function& function, int axis, int wanted) {
     Body body = function.body;
     if (uses_grid_size(body)) return {};
     Box box = whole_grid();
     strip_guard(function, body, box);
-    const auto plan = plan_vectors(function, body, axis, true);
+    const auto plan = plan_vectors(function, body, axis, true, wanted);
     if (!plan || plan->rows < 2) return {};
     return {plan->lanes, plan->rows, plan->row_axis};
 }
 
-void vectorise(Function& f, int axis, int elements, int rows) {
+namespace {
+
+// The version whose block fetches rows for all its threads, in place of `single`'s sides: see cuda_staging.hpp.
+Body staged_vectors(Function& f, const Body& body, const Box& guard, int axis, int elements, int rows,
+                    const StagingFrame& frame, Body otherwise) {
+    auto staging = stage(f, body, frame);
+    const auto plan = staging ? plan_vectors(f, staging->body, axis, rows > 1, elements) : std::nullopt;
+    if (!plan || plan->lanes != elements || plan->rows < rows) return otherwise;
+    for (const Expr* e : plan->unasked)  // tested by lengths, which a shared array's are not
+        if (e->op == Op::load && e->args[0]->type.space == Space::shared) return otherwise;
+    std::array<VarId, 3> base{};
+    Box block;
+    for (int a = 0; a < 3; ++a) {
+        base[a] = hidden(f, a == 0 ? "x" : a == 1 ? "y" : "z");
+        block.low[a] = read(f, staging->first[a]);
+        block.high[a] = add(block.low[a], int_constant(frame.extent(a)));
+    }
+    const ExprP test =
+        both(both(block_inside(f, *staging, frame, guard), box_test(f, staging->body, *plan, block)),
+             staging->test);
+    Body vector = tile_body(f, staging->body, *plan, {rows, 1, false}, base, block);
+    vector = staged_body(f, std::move(vector), *staging, frame, base);
+    mark_aligned(vector, base[axis], elements);
+    Body out = staged_places(f, *staging, frame, base);
+    out.push_back(branch(test, std::move(vector), std::move(otherwise)));
+    return out;
+}
+
+}  // namespace
+
+void vectorise(Function& f, int axis, int elements, int rows, const StagingFrame* staged) {
     const int row_axis = axis == 0 ? 1 : 0;
     const auto along = [&](int a) { return a == axis ? elements : a == row_axis ? rows : 1; };
     Body body = std::move(f.body);
     Box guard = whole_grid();
     strip_guard(f, body, guard);
-    const auto plan = plan_vectors(f, body, axis, rows > 1);
+    const auto plan = plan_vectors(f, body, axis, rows > 1, elements);
     if (!plan) throw bug("vectorise() was asked for a kernel that has no vectors");
 
     const auto bounded_below = [&](int a) { return integer_of(guard.low[a]).value_or(1) > 0; };
@@ -148,21 +176,21 @@ void vectorise(Function& f, int axis, int elements, int rows) {
     mark_aligned(vector, base[axis], elements);
     if (rows == 1) load_early(f, vector);
 
-    if (!test) {  // nothing may go wrong
+    if (test) {
+        Box rest;
+        std::array<VarId, 3> lane = base;
+        for (int a = 0; a < 3; ++a) {
+            if (along(a) == 1 && !guard.high[a] && !bounded_below(a)) continue;  // its one thread
+            rest.low[a] = bounded_below(a) ? maximum(tile.low[a], guard.low[a]) : tile.low[a];
+            rest.high[a] = guard.high[a] ? minimum(tile.high[a], guard.high[a]) : tile.high[a];
+            lane[a] = hidden(f, "lane");
+        }
+        Body single = threads_of_region(body, rest, {lane, axis, vector_bytes});
+        out.push_back(branch(test, std::move(vector), std::move(single)));
+    } else {  // nothing may go wrong
         std::move(vector.begin(), vector.end(), std::back_inserter(out));
-        f.body = std::move(out);
-        return;
     }
-    Box rest;
-    std::array<VarId, 3> lane = base;
-    for (int a = 0; a < 3; ++a) {
-        if (along(a) == 1 && !guard.high[a] && !bounded_below(a)) continue;  // its one thread
-        rest.low[a] = bounded_below(a) ? maximum(tile.low[a], guard.low[a]) : tile.low[a];
-        rest.high[a] = guard.high[a] ? minimum(tile.high[a], guard.high[a]) : tile.high[a];
-        lane[a] = hidden(f, "lane");
-    }
-    Body single = threads_of_region(body, rest, {lane, axis, vector_bytes});
-    out.push_back(branch(test, std::move(vector), std::move(single)));
+    if (staged) out = staged_vectors(f, body, guard, axis, elements, rows, *staged, std::move(out));
     f.body = std::move(out);
 }
 

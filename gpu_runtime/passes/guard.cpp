@@ -62,6 +62,11 @@ bool solve(const Expr& c, const LinearScope& scope, Box& box) {
 
 }  // namespace
 
+Box whole_grid() {
+    const ExprP first = int_constant(0);
+    return {{first, first, first}, {}};
+}
+
 void strip_guard(const Function& function, Body& body, Box& box) {
     while (body.size() == 1 && body[0].kind == Stmt::Kind::branch && body[0].orelse.empty()) {
         const std::vector<bool> assigned = assigned_vars(function, body);

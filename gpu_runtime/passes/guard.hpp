@@ -5,6 +5,9 @@
 
 namespace xcuda::passes {
 
+/// All threads of the launch: no bound above, since no thread needs a test for being one of them.
+Box whole_grid();
+
 /// While the body is nothing but `if condition: ...`, takes each conjunct that bounds one axis out of the condition
 /// and into the box, whose `high` may be null where nothing bounds an axis. What it cannot solve stays as a branch.
 void strip_guard(const ir::Function& function, ir::Body& body, Box& box);

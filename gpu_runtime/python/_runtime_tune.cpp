@@ -34,8 +34,8 @@ launch::Argument read_one(nb::handle value, const std::string& name) {
 // Before its first call. fixed: [(parameter, axis or -1, value or length)]. likely: [(line from the kernel's own, whether
 // the branch there is mostly taken)].
 void tune(nb::handle kernel, const std::string& only_on, bool routed, bool adaptive, nb::handle block,
-          nb::handle order, nb::handle elements, nb::handle rows, nb::list fixed, nb::list likely,
-          int turns) {
+          nb::handle order, nb::handle elements, nb::handle rows, nb::list fixed, nb::list likely, int turns,
+          int staged) {
     KernelState& k = state_of(kernel);
     k.only_on = only_on;
     k.routed = routed;
@@ -64,6 +64,7 @@ void tune(nb::handle kernel, const std::string& only_on, bool routed, bool adapt
     for (nb::handle entry : likely)
         t.likely.push_back({nb::cast<int>(nb::object(entry[0])), nb::cast<bool>(nb::object(entry[1]))});
     t.turns = turns;
+    t.staged = staged;
     k.options.tuning = std::move(t);
     k.program.reset();
     k.last.reset();
@@ -104,6 +105,7 @@ nb::dict layout(nb::handle kernel, nb::tuple values) {
     out["free"] = lowered->automatic.free;
     out["elements"] = lowered->automatic.elements;
     out["most_rows"] = lowered->automatic.most_rows;
+    out["staged"] = passes::has_staging(lowered->module);
     out["loops"] = passes::innermost_loops(lowered->module);
     const auto& order = lowered->automatic.order;
     out["order"] = nb::make_tuple(order[0], order[1], order[2]);
@@ -142,7 +144,7 @@ void bind_tune(nb::module_& module) {
                nb::arg("routed") = false, nb::arg("adaptive") = false, nb::arg("block").none() = nb::none(),
                nb::arg("order").none() = nb::none(), nb::arg("elements").none() = nb::none(),
                nb::arg("rows").none() = nb::none(), nb::arg("fixed") = nb::list(),
-               nb::arg("likely") = nb::list(), nb::arg("turns") = 0);
+               nb::arg("likely") = nb::list(), nb::arg("turns") = 0, nb::arg("staged") = 0);
     module.def("layout", &layout, nb::arg("kernel"), nb::arg("values"));
     module.def("launch_seconds", &launch_seconds, nb::arg("mark"));
     module.def("fixed_in", &fixed_in, nb::arg("kernel"));

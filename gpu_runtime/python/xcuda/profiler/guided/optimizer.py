@@ -318,6 +318,8 @@ class _Search:
             parts.append("numbers that are known let loops unroll and tests go")
         if variant.block or variant.order or variant.elements or variant.rows:
             parts.append("this layout of threads suits its accesses better")
+        if variant.staged:
+            parts.append("what threads of a block share is fetched once, side by side")
         if variant.turns:
             parts.append("loops have fewer tests and jumps, and more loads under way")
         if variant.likely:

@@ -22,6 +22,7 @@ REGISTERS = (32, 64)
 TURNS = (2, 4, 8)
 MOSTLY = 0.9  # of the threads that come to a branch
 ROWS = (2, 4, 8)  # of a thread's tile: what its loops load of one row serves all of them
+STAGED = (8, 16, 32)  # turns of a loop whose rows a block fetches into shared memory at a time
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Variant:
     """What differs from the kernel as given. Nothing: xcuda's own choice of a launch's shape.
 
     fixed: ((parameter, axis or -1, value or length), ...), taken to be constant. likely: ((line from the kernel's own,
-    whether the branch there is mostly taken), ...). turns: of the innermost loops, written out at once.
+    whether the branch there is mostly taken), ...). turns: of the innermost loops, written out at once. elements: of a
+    thread's vectors, 1: none. staged: turns of a loop whose rows a block fetches into shared memory at a time.
     """
 
     device: str
@@ -43,6 +45,7 @@ class Variant:
     rows: int | None = None
     likely: tuple[tuple[int, bool], ...] = ()
     turns: int = 0
+    staged: int = 0
 
     def words(self, names) -> str:
         """A few words on it, with the parameters' names."""
@@ -51,10 +54,12 @@ class Variant:
             parts.append("block " + "x".join(str(n) for n in self.block if n > 1 or self.block == (1, 1, 1)))
         if self.order:
             parts.append("axes on " + ", ".join("xyz"[axis] for axis in self.order))
-        if self.elements == 1:
-            parts.append("one element a thread")
+        if self.elements:
+            parts.append("one element a thread" if self.elements == 1 else f"vectors of {self.elements}")
         if self.rows:
             parts.append(f"tiles of {self.rows} rows a thread")
+        if self.staged:
+            parts.append(f"rows in shared memory, {self.staged} turns at a time")
         if self.fixed:
             parts.append("constant " + ", ".join(_fixed_words(names, self.fixed)))
         if self.turns:
@@ -89,6 +94,7 @@ class Variant:
             fixed=fixed,
             likely=list(self.likely),
             turns=self.turns,
+            staged=self.staged,
         )
         return made
 
@@ -132,7 +138,11 @@ def stages(kernel, values, layout, is_gpu, may_shape, branches=()):
             if layout["most_rows"] > 1:
                 steps.append(lambda best: [replace(best, rows=r) for r in ROWS if r <= layout["most_rows"]])
                 steps.append(lambda best: [replace(best, block=b) for b in BLOCKS[axes]] if best.rows else [])
+                steps.append(lambda best: [replace(best, elements=n) for n in (2, 8)] if best.rows else [])
     steps.append(lambda best: [replace(best, fixed=f) for f in constants(values)])
+    if may_shape and is_gpu and layout["free"]:  # lengths that are known by now make more tiles possible
+        steps.append(lambda best: [replace(best, staged=n) for n in STAGED])
+        steps.append(lambda best: [replace(best, block=b) for b in BLOCKS[axes]] if best.staged else [])
     if is_gpu and layout["loops"]:
         steps.append(lambda best: [replace(best, turns=n) for n in TURNS])
     if skewed := likely(branches):
@@ -157,8 +167,8 @@ def likely(branches) -> tuple[tuple[int, bool], ...]:
 def _layouts(best, axes, layout):
     orders = [o for o in ORDERS.get(axes, []) if o != tuple(layout["order"])]
     found = [replace(best, order=o) for o in orders]
-    if layout["elements"] > 1:
-        found.append(replace(best, elements=1))
+    if (most := layout["elements"]) > 1:
+        found += [replace(best, elements=n) for n in dict.fromkeys((1, max(most // 2, 1), most * 2))]
     return found
 
 
