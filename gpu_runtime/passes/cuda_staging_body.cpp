@@ -149,7 +149,13 @@ struct Maker {
         stretches.exprs = {both(compare(Op::lt, start, stop), compare(Op::ge, sub(stop, start), turns))};
         fetch_all(marker, stretches.body);
         Stmt inner = loop;
-        inner.exprs = {start, add(start, turns), int_constant(1)};
+        const VarId turn = hidden(f, "turn");  // counts from 0: that there are few turns can be seen then
+        inner.var = turn;
+        inner.exprs = {int_constant(0), turns, int_constant(1)};
+        inner.body.insert(
+            inner.body.begin(),
+            assign(loop.var, cast(add(start, read(f, turn)), f.vars[static_cast<std::size_t>(loop.var)].type),
+                   loop.place));
         if (inner.turns == 0) inner.turns = turns_at_once;
         place(inner.body, marker, false);
         stretches.body.push_back(std::move(inner));

@@ -105,6 +105,8 @@ nb::dict layout(nb::handle kernel, nb::tuple values) {
     out["free"] = lowered->automatic.free;
     out["elements"] = lowered->automatic.elements;
     out["most_rows"] = lowered->automatic.most_rows;
+    out["rows"] = lowered->automatic.rows;
+    out["row_axis"] = lowered->automatic.row_axis;
     out["staged"] = passes::has_staging(lowered->module);
     out["loops"] = passes::innermost_loops(lowered->module);
     const auto& order = lowered->automatic.order;
