@@ -136,7 +136,12 @@ std::optional<StagingFrame> staging_frame(const CudaOptions& options, const Auto
 bool has_staging(const Module& module) {
     Module ready = prepared(module);
     CudaOptions options;
-    options.block = {32, 8, 1};
+    int axes = 1;
+    each_expr(ready.kernel().body, [&](const Expr& e) {
+        if (e.op == Op::coord) axes = std::max(axes, coord_of(e).axis + 1);
+    });
+    using Block = std::array<std::int64_t, 3>;
+    options.block = axes == 1 ? Block{256, 1, 1} : axes == 2 ? Block{32, 8, 1} : Block{32, 4, 2};
     options.staged = 16;
     const auto frame = staging_frame(options, layout(ready, {}, {}, {}));
     return ready.functions.size() == 1 && frame && stage_threads(ready.kernel(), *frame);

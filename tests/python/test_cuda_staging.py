@@ -136,7 +136,9 @@ def found_for(kernel, values, block, target="sm_90", **changes):
 
 
 def block_of(kernel):
-    return (64, 1, 1) if len(_runtime.layout(kernel, sample(kernel, 9, 9, 9)[0])["domain"]) == 1 else (8, 4, 1)
+    return (
+        (64, 1, 1) if len(_runtime.layout(kernel, sample(kernel, 9, 9, 9)[0])["domain"]) == 1 else (8, 4, 1)
+    )
 
 
 def on_the_host(kernel, values, block, **changes):
@@ -150,10 +152,14 @@ def on_the_host(kernel, values, block, **changes):
     lengths[0] = -(-lengths[0] // layout["elements"])
     lengths[layout["row_axis"]] = -(-lengths[layout["row_axis"]] // layout["rows"])
     grid = [-(-n // b) for n, b in zip(lengths, block, strict=True)]
-    run = host_gpu.library(found["full_text"], found["entry"]).host_run
+    counting = found["full_text"].replace("__syncthreads();", "__syncthreads(), ++host_meetings;")
+    library = host_gpu.library('extern "C" { int host_meetings; }\n' + counting, found["entry"])
+    meetings = ctypes.c_int.in_dll(library, "host_meetings")
+    meetings.value = 0
     fault = (ctypes.c_char * 256)()
     shape = [(ctypes.c_uint * 3)(*n) for n in (grid, block)]
-    return run(host_cuda.packed(values), fault, *shape)
+    kind = library.host_run(host_cuda.packed(values), fault, *shape)
+    return kind, meetings.value
 
 
 @named
@@ -172,7 +178,9 @@ def test_which_kernels_can_have_them(kernel):
 def test_they_compile_without_spills(kernel, target):
     values, _ = sample(kernel, 33, 35, 37)
     for turns in (8, 16, 32):
-        found = found_for(kernel, values, (256, 1, 1) if block_of(kernel)[1] == 1 else (32, 8, 1), target, staged=turns)
+        found = found_for(
+            kernel, values, (256, 1, 1) if block_of(kernel)[1] == 1 else (32, 8, 1), target, staged=turns
+        )
         assert found["local_bytes"] == 0 and 0 < found["shared_bytes"] <= 48 * 1024
 
 
@@ -182,6 +190,174 @@ def test_they_compile_without_spills(kernel, target):
 def test_results_are_numpys(kernel, shape, dtype):
     values, want = sample(kernel, *shape, dtype=dtype)
     if kernel in (row_sums, smoothed):  # of a few blocks
-        values, want = sample(kernel, 8 * shape[0], *shape[1:], dtype=dtype)
-    assert on_the_host(kernel, values, block_of(kernel)) == 0
+        values, want = sample(kernel, 32 * shape[0], *shape[1:], dtype=dtype)
+    fault, meetings = on_the_host(kernel, values, block_of(kernel))
     np.testing.assert_array_equal(values[0], want)
+    assert fault == 0 and (meetings > 0 or shape == (5, 3, 2))
+
+
+@pytest.mark.parametrize("elements", [None, 2, 8])
+@pytest.mark.parametrize("shape", [(40, 64, 24), (37, 75, 19)], ids=str)
+def test_tiles_of_registers_read_them(shape, elements):
+    values, want = sample(product, *shape)
+    fault, meetings = on_the_host(product, values, (4, 4, 1), rows=4, elements=elements)
+    np.testing.assert_array_equal(values[0], want)
+    assert fault == 0 and meetings > 0
+
+
+def test_vectors_read_them():
+    values, want = sample(smoothed, 1000, 1, 1)
+    fault, meetings = on_the_host(smoothed, values, (32, 1, 1), elements=2)
+    np.testing.assert_array_equal(values[0], want)
+    assert fault == 0 and meetings > 0
+
+
+def test_strided_arrays():
+    (C, A, B), want = sample(product, 24, 32, 24)
+    wide = np.zeros((24, 70), np.float32)
+    values = (wide[:, 1:65:2], np.asfortranarray(A)[:, ::-1], np.repeat(B, 2, 0)[::-2])
+    fault, meetings = on_the_host(product, values, (8, 4, 1))
+    np.testing.assert_array_equal(values[0], want)
+    assert fault == 0 and meetings > 0 and not wide[:, ::2].any()
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_an_array_that_is_written_elsewhere_is_not_staged(step):
+    """Each thread reads its own row, and writes into it: staged rows would be those of before."""
+
+    @cuda.kernel
+    def running(out, A):
+        i = cuda.grid(1)
+        if i < out.shape[0]:
+            for k in range(A.shape[1] - 1):
+                out[i, k + 1] = A[i, k] + 1
+
+    values, _ = sample(row_sums, 128, 1, 40)
+    A = values[1][::step]
+    assert _runtime.layout(running, (A.copy(), A))["staged"]
+    fault, meetings = on_the_host(running, (A, A), (64, 1, 1))
+    assert fault == 0 and meetings == 0
+    np.testing.assert_array_equal(A, A[:, :1] + np.arange(40))
+    out = np.zeros_like(A)
+    fault, meetings = on_the_host(running, (out, A), (64, 1, 1))
+    assert fault == 0 and meetings > 0
+    np.testing.assert_array_equal(out[:, 1:], A[:, :-1] + 1)
+
+
+def test_a_tile_beyond_its_array_is_told_as_ever():
+    (C, A, B), _ = sample(product, 24, 32, 24)
+    fault, meetings = on_the_host(product, (C, A, B[:20]), (8, 4, 1))
+    assert fault == 1 and meetings == 0  # an index
+
+
+@cuda.kernel
+def in_place(C, B):
+    i, j = cuda.grid(2)
+    if i < C.shape[0] and j < C.shape[1]:
+        for k in range(C.shape[1]):
+            C[i, j] += C[i, k] * B[k, 0]
+
+
+@cuda.kernel
+def gathered(C, A, order):
+    i, j = cuda.grid(2)
+    if i < C.shape[0] and j < C.shape[1]:
+        t = 0.0
+        for k in range(A.shape[1]):
+            t += A[order[i], k]
+        C[i, j] = t
+
+
+@cuda.kernel
+def triangle(C, A, B):
+    i, j = cuda.grid(2)
+    if i < C.shape[0] and j < C.shape[1]:
+        t = 0.0
+        for k in range(i + 1):  # threads of a block would come to other barriers
+            t += A[i, k] * B[k, j]
+        C[i, j] = t
+
+
+@cuda.kernel
+def stopped(C, A, B):
+    i, j = cuda.grid(2)
+    if i < C.shape[0] and j < C.shape[1]:
+        t = 0.0
+        for k in range(A.shape[1]):
+            if A[i, k] > 4:
+                break
+            t += A[i, k] * B[k, j]
+        C[i, j] = t
+
+
+@cuda.kernel
+def under_a_branch(C, A, B):
+    i, j = cuda.grid(2)
+    if i < C.shape[0] and j < C.shape[1]:
+        t = 0.0
+        if C[i, j] > 2:
+            for k in range(A.shape[1]):
+                t += A[i, k] * B[k, j]
+        C[i, j] = t
+
+
+@cuda.kernel
+def read_after(C, A, B):
+    i, j = cuda.grid(2)
+    if i < C.shape[0] and j < C.shape[1]:
+        k = 0
+        t = 0.0
+        for k in range(A.shape[1]):
+            t += A[i, k] * B[k, j]
+        C[i, j] = t + k
+
+
+@cuda.kernel
+def meeting(C, A):
+    i, j = cuda.grid(2)
+    for k in range(A.shape[1]):
+        cuda.syncthreads()
+        C[i, j] += A[i, k]
+
+
+@cuda.kernel
+def once(b, a):
+    i, j = cuda.grid(2)
+    if i < b.shape[0] and j < b.shape[1]:
+        b[i, j] = a[i, j] + 1
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [in_place, gathered, triangle, stopped, under_a_branch, read_after, meeting, once],
+    ids=lambda k: k.__name__,
+)
+def test_what_has_none(kernel):
+    A = numbers(16, 16)
+    values = (np.zeros_like(A), A, np.arange(16) if kernel is gathered else A)
+    values = values[: len(kernel.__signature__.parameters)]
+    need_nvrtc()
+    made = staged(kernel)
+    for turns in (8, 32):
+        _runtime.tune(made := clone(kernel), staged=turns)
+        text = _runtime.compile_for(made, types_from(values), "sm_90", (8, 4, 1), True)["text"]
+        assert "_rows[" not in text
+
+
+def test_a_launch_of_another_block_has_a_text_of_its_own():
+    """Blocks of which nothing is known: the kernel as it is."""
+    need_nvrtc()
+    values, _ = sample(product, 8, 8, 8)
+    text = _runtime.compile_for(staged(product), types_from(values), "sm_90", None, True)["text"]
+    assert "__shared__" not in text
+
+
+@pytest.mark.skipif(GPU is None, reason="there is no GPU here")
+@named
+@pytest.mark.parametrize("turns", [8, 16, 32])
+def test_results_on_a_gpu(kernel, turns):
+    for shape in ((130, 260, 70), (64, 64, 64), (5, 3, 2)):
+        values, want = sample(kernel, *shape)
+        with cuda.Device(GPU):
+            staged(kernel, staged=turns)(*values)
+        np.testing.assert_array_equal(values[0], want)

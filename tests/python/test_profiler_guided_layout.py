@@ -1,6 +1,9 @@
-"""The optimiser's variants that leave a kernel's threads as they are: branches laid out as they go, turns written out."""
+"""The optimiser's variants that leave a kernel's threads as they are: branches laid out as they go, turns written out; and
+those that share rows, or load vectors of other widths."""
 
 from __future__ import annotations
+
+import ctypes
 
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ from cpu_device import needs_cpu
 from fake_cuda import need_nvrtc, on_fake
 from xcuda import _runtime
 from xcuda.core.kernels import clone
+from xcuda.core.signatures import types_from
 from xcuda.profiler import ProfileGuidedOptimizer
 from xcuda.profiler.guided import measure, seen
 from xcuda.profiler.guided.variants import Variant, likely, stages
@@ -136,11 +140,90 @@ def test_the_steps_of_the_search():
     assert tried(True, []) == ({0, 2, 4, 8}, {()})
 
 
+@cuda.kernel
+def product(C, A, B):
+    i, j = cuda.grid(2)
+    if i < C.shape[0] and j < C.shape[1]:
+        t = 0.0
+        for k in range(A.shape[1]):
+            t += A[i, k] * B[k, j]
+        C[i, j] = t
+
+
+def steps_of(kernel, values, is_gpu, may_shape=True):
+    """All that the search would try if nothing were faster but tiles of rows."""
+    layout = _runtime.layout(kernel, values)
+    best, found = Variant("x"), []
+    for step in stages(kernel, values, layout, is_gpu, may_shape):
+        made = step(best)
+        found += made
+        best = next((v for v in made if v.rows or v.staged), best)
+    return found
+
+
+def test_shared_rows_and_widths_are_tried_on_gpus_alone():
+    square = tuple(np.zeros((3, 64, 64), np.float32))
+    found = steps_of(product, square, True)
+    assert {v.staged for v in found} == {0, 8, 16, 32} and {v.elements for v in found} == {None, 2, 8}
+    assert {v.block for v in found if v.staged and v.block}  # the best block is another one then
+    assert {v.staged for v in steps_of(product, square, False)} == {0}
+    assert {v.staged for v in steps_of(product, square, True, may_shape=False)} == {0}
+
+    @cuda.kernel
+    def twice(y, x):
+        i = cuda.grid(1)
+        if i < y.size:
+            y[i] = 2 * x[i]
+
+    for dtype, widths in (("float32", {1, 2, 8}), ("float64", {1, 4}), ("int8", {1, 8, 32})):
+        line = np.zeros(1000, dtype)
+        found = steps_of(twice, (line, line.copy()), True)
+        assert {v.elements for v in found} - {None} == widths
+        assert not any(v.staged and not v.fixed for v in found)  # nothing is read twice
+
+
+@on_fake()
+def test_widths_of_vectors():
+    need_nvrtc()
+    for n in (2, 4, 8):
+        made = variant_of(add_up, elements=n)
+        found = _runtime.compile_for(made, types_from("float32[::1], float32[::1]"), "sm_90", None, True)
+        assert f"xc_each<f32x{n}>" in found["text"] and found["local_bytes"] == 0
+
+
+@cuda.kernel
+def add_up(y, x):
+    i = cuda.grid(1)
+    if i < y.size:
+        y[i] += x[i]
+
+
+@on_fake()
+@pytest.mark.parametrize("elements", [1, 2, 8, 16])
+def test_results_of_widths(elements):
+    """The text of a launch, run on the host's threads over the fake driver's memory."""
+    import host_cuda
+
+    host_cuda.need_compiler()
+    for n in (7, 64, 1001):
+        x = np.arange(n, dtype=np.float32)
+        y = np.ones(n, np.float32)
+        found = _runtime.compile_for(
+            variant_of(add_up, elements=elements), types_from((y, x)), "sm_90", None, True
+        )
+        grid = (-(-n // (32 * elements)), 1, 1)
+        run = host_cuda.library(found["full_text"], found["entry"]).host_run
+        shape = [(ctypes.c_uint * 3)(*s) for s in (grid, (32, 1, 1))]
+        assert run(host_cuda.packed((y, x)), (ctypes.c_char * 256)(), *shape) == 0
+        np.testing.assert_array_equal(y, x + 1)
+
+
 def test_a_variant_comes_back_from_its_file():
-    variant = Variant("cuda:0", (64, 1, 1), likely=((2, True), (5, False)), turns=4)
+    variant = Variant("cuda:0", (64, 1, 1), likely=((2, True), (5, False)), turns=4, elements=2, staged=16)
     assert Variant.from_json(variant.to_json()) == variant
-    assert (
-        variant.words(["y", "x", "n"]) == "block 64, 4 turns of loops at once, branches laid out as they go"
+    assert variant.words(["y", "x", "n"]) == (
+        "block 64, vectors of 2, rows in shared memory, 16 turns at a time, 4 turns of loops at once, "
+        "branches laid out as they go"
     )
 
 

@@ -141,7 +141,9 @@ def stages(kernel, values, layout, is_gpu, may_shape, branches=()):
                 steps.append(lambda best: [replace(best, elements=n) for n in (2, 8)] if best.rows else [])
     steps.append(lambda best: [replace(best, fixed=f) for f in constants(values)])
     if may_shape and is_gpu and layout["free"]:  # lengths that are known by now make more tiles possible
-        steps.append(lambda best: [replace(best, staged=n) for n in STAGED])
+        steps.append(
+            lambda best: [replace(best, staged=n) for n in STAGED] if layout["staged"] or best.fixed else []
+        )
         steps.append(lambda best: [replace(best, block=b) for b in BLOCKS[axes]] if best.staged else [])
     if is_gpu and layout["loops"]:
         steps.append(lambda best: [replace(best, turns=n) for n in TURNS])
