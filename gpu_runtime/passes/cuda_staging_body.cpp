@@ -192,7 +192,7 @@ ExprP block_inside(const Function& f, const Staging& staging, const StagingFrame
         const ExprP first = read(f, staging.first[axis]);
         if (integer_of(guard.low[axis]).value_or(1) > 0)
             inside = both(inside, compare(Op::ge, first, guard.low[axis]));
-        if (guard.high[axis]->op != Op::coord)
+        if (guard.high[axis])
             inside =
                 both(inside, compare(Op::le, add(first, int_constant(frame.extent(a))), guard.high[axis]));
     }
