@@ -116,8 +116,11 @@ def packed(arguments):
     return (ctypes.c_uint64 * max(1, len(words)))(*(w & (2**64 - 1) for w in words))
 
 
-def launch(kernel, grid, block, *arguments, target="sm_90"):
-    """Runs the kernel's CUDA text on the host over NumPy arrays; gives the kind of the first fault, 0 for none."""
+def launch(kernel, grid, block, *arguments, target="sm_90", library=library):
+    """Runs the kernel's CUDA text on the host over NumPy arrays; gives the kind of the first fault, 0 for none.
+
+    library: host_gpu's has a thread of the system for each of a block's, which can meet at a barrier.
+    """
     need_compiler()
     version = kernel.compile(tuple(arguments), target=target)
     run = library(version["full_text"], version["entry"]).host_run

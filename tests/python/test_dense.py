@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 from xcuda import core as cuda
-from xcuda._dense import fourier, layout, products, solvers
+from xcuda._dense import fourier, layout, placement, products, solvers
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
+
+
+@pytest.fixture(autouse=True, params=placement.PLACES)
+def place(request):
+    """Small as these matrices are, a GPU's own libraries are tested, too."""
+    with placement.everywhere(request.param):
+        yield request.param
 
 
 @pytest.fixture
@@ -106,15 +113,16 @@ def test_qr(rng, dtype, shape):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(2, 7, 4), (2, 5, 5), (1, 3, 8)])
-def test_svd(rng, dtype, shape):
+@pytest.mark.parametrize("shape", [(2, 7, 4), (2, 5, 5), (1, 3, 8), (2, 90, 5)])
+@pytest.mark.parametrize("function", [solvers.svd, solvers.svd_of_triangle])
+def test_svd(rng, dtype, shape, function):
     a = values(rng, shape, dtype)
     m, n = shape[1:]
     k = min(m, n)
     want = np.linalg.svd(a, compute_uv=False)
-    close(solvers.svd(cuda.to_device(a), compute_uv=False), want)
+    close(function(cuda.to_device(a), False, False), want)
     for full in (True, False):
-        u, s, vh = solvers.svd(cuda.to_device(a), full)
+        u, s, vh = function(cuda.to_device(a), full, True)
         close(s, want)
         u, s, vh = u.copy_to_host(), s.copy_to_host(), vh.copy_to_host()
         assert u.shape[1:] == (m, m if full else k) and vh.shape[1:] == (n if full else k, n)
@@ -123,6 +131,32 @@ def test_svd(rng, dtype, shape):
             u.conj().transpose(0, 2, 1) @ u,
             np.broadcast_to(np.eye(u.shape[2]), (shape[0],) + (u.shape[2],) * 2),
         )
+
+
+def test_small_values_of_long_matrices_are_kept(rng):
+    u, _ = np.linalg.qr(rng.standard_normal((200, 6)))
+    v, _ = np.linalg.qr(rng.standard_normal((6, 6)))
+    want = 10.0 ** -np.arange(0, 12, 2)  # squares of these would be lost: it isn't done by a.T @ a
+    made = solvers.svd(cuda.to_device(((u * want) @ v)[None]), compute_uv=False).copy_to_host()[0]
+    np.testing.assert_allclose(made, want, rtol=1e-4)
+
+
+def test_a_matrix_without_singular_values():
+    with pytest.raises(np.linalg.LinAlgError, match="did not converge"):
+        solvers.svd(cuda.to_device(np.full((1, 40, 3), np.nan)))
+
+
+@pytest.mark.skipif(cuda.Device().kind != "gpu", reason="host memory is LAPACK's anyhow")
+def test_small_matrices_of_a_gpu_are_factored_where_it_is_sooner(place, monkeypatch):
+    here, a = [], np.eye(4)[None]
+    monkeypatch.setattr(np.linalg, "inv", lambda x: here.append(type(x)) or x)
+    solvers.inv(cuda.to_device(a))
+    assert here == ([np.ndarray] if place == "host" else [])
+
+
+def test_places_have_names():
+    with pytest.raises(ValueError, match="'device', 'host', not 'moon'"), placement.everywhere("moon"):
+        pass
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -3,6 +3,7 @@
 XCUDA_RANDOM=all pytest tests/python/test_numeric_random.py     every distribution and bit generator, some minutes
 """
 
+import functools
 import os
 import pickle
 import threading
@@ -11,8 +12,8 @@ import numpy
 import pytest
 import xcuda.numeric as np
 from scipy import stats
-from xcuda.numeric.random import _distributions, _streams
-from xcuda.numeric.random._fill import _kernels, _layers_on_host, fill
+from xcuda.numeric.random import _distributions, _fill, _streams
+from xcuda.numeric.random._fill import _PIECES, _TOLD, _add_up, _kernels, _layers_on_host, fill
 from xcuda.numeric.random._state import Start, stream_of
 
 ALL = os.environ.get("XCUDA_RANDOM") == "all"
@@ -289,14 +290,18 @@ def test_other_streams_and_the_legacy_functions_draw_on_the_host():
 @pytest.mark.parametrize("length", [_streams.PHILOX, _streams.PCG64])
 def test_kernels_compile_for_gpus(length):
     pytest.importorskip("nvidia.cu13", reason="no NVRTC wheel")
-    _, walk, finish = _kernels(length, 64, "normal")
-    whole, more = (
+    _, walk, gather = _kernels(length, 64, "normal")
+    drawn, pieces, whole, parameters = (
+        "float64[:, ::1]",
+        "int64[:, ::1]",
         "int64[::1]",
-        "uint64[::1], uint64[:, ::1], float64[:, ::1], int64, int64, float64, float64, float64",
+        "float64, float64, float64",
     )
+    more = f"uint64[::1], uint64[:, ::1], {drawn}, int64, int64, {parameters}"
     for kernel, types in (
-        (walk, f"float64[:, ::1], {whole}, {whole}, {whole}, {whole}, int64, {more}"),
-        (finish, f"{whole}, {whole}, {whole}, {whole}, {whole}, int64, {more}"),
+        (walk, f"{drawn}, {pieces}, {whole}, {whole}, int64, {more}"),
+        (gather, f"float64[::1], {drawn}, {pieces}, {whole}, {whole}, int64, {more}"),
+        (_add_up(), f"{pieces}, {whole}, {whole}"),
     ):
         made = kernel.compile(types, target="sm_90")
         assert 0 < made["registers"] <= 255
@@ -305,9 +310,12 @@ def test_kernels_compile_for_gpus(length):
 @pytest.mark.parametrize(
     "name, method", [("standard_normal", "normal"), ("standard_gamma", "gamma"), ("random", "random")]
 )
+@pytest.mark.parametrize("back", [0, 8])
 @pytest.mark.parametrize("chunk", [32, 64])
-def test_numbers_do_not_depend_on_the_pieces(name, method, chunk):
-    """A GPU's pieces are shorter: more of them begin at a wrong place, and are drawn again."""
+def test_numbers_do_not_depend_on_the_pieces(name, method, chunk, back, monkeypatch):
+    """A GPU's pieces are shorter: more of them begin at a wrong place, all but surely where nothing is drawn before them."""
+    monkeypatch.setattr(_fill, "_BACK", back)
+    monkeypatch.setattr(_fill, "_kernels", functools.cache(_kernels.__wrapped__))
     for size in (1, 31, 5000, 40_000):
         ours, theirs = (numpy.random.Philox(5) for _ in range(2))
         out = np.empty(size)
@@ -331,26 +339,35 @@ def test_numbers_do_not_depend_on_the_pieces(name, method, chunk):
 def test_gpus_draw_the_same_numbers(kind, name, bits):
     """The text that NVRTC gets, run on the host."""
     import host_cuda
+    import host_gpu
     from fake_cuda import need_nvrtc
 
     need_nvrtc()
     host_cuda.need_compiler()
+    launch = functools.partial(host_cuda.launch, library=host_gpu.library)
     generator = getattr(numpy.random, kind)(9)
     numpy.random.Generator(generator).random(5)
     start = Start(generator)
-    _, walk, _ = _kernels(stream_of(generator), bits, name)
+    _, walk, gather = _kernels(stream_of(generator), bits, name)
     kind = numpy.float32 if bits == 32 else numpy.float64
-    drawn, piece = numpy.zeros((4, 256), kind), 256
-    entries, exits, counts, told = (numpy.zeros(n, numpy.int64) for n in (4, 4, 4, 6))
-    base, jumps = start.host_base, start.host_jumps
-    for turn in range(3):
-        host_cuda.launch(
-            walk, 1, 4, drawn, entries, exits, counts, told, turn, base, jumps, _layers_on_host(kind), start.position(bits),
-            piece, 0.0, 0.0, 0.0,
-        )  # fmt: skip
-    assert told[2] == 0  # all pieces were begun at the right place by then
-    made = numpy.concatenate([row[:n] for row, n in zip(drawn, counts, strict=True)])
-    want = numpy.random.Generator(generator).standard_normal(made.size, dtype=kind)
+    count, piece = 70, 64  # three blocks, the last one not full
+    blocks = -(-count // _PIECES)
+    drawn, made = numpy.zeros((count, piece), kind), numpy.zeros(count * 60, kind)
+    pieces, totals = numpy.zeros((4, count), numpy.int64), numpy.zeros(blocks, numpy.int64)
+    told = numpy.zeros(_TOLD, numpy.int64)
+    stream = (
+        start.host_base, start.host_jumps, _layers_on_host(kind), start.position(bits), piece, 0.0, 0.0, 0.0,
+    )  # fmt: skip
+    for turn in range(2):
+        told[:] = 0
+        launch(walk, blocks, _PIECES, drawn, pieces, totals, told, turn, *stream)
+    launch(_add_up(), 1, 256, pieces, totals, told)
+    launch(gather, (-(-count // 4), 1), (4, 64), made, drawn, pieces, totals, told, 0, *stream)
+    assert told[0] == 0  # all pieces were begun at the right place by then
+    assert made.size < told[1] <= count * piece
+    theirs = getattr(numpy.random, type(generator).__name__)(9)
+    numpy.random.Generator(theirs).random(5)
+    want = numpy.random.Generator(theirs).standard_normal(made.size, dtype=kind)
     numpy.testing.assert_allclose(made, want, rtol=1e-12 if bits == 64 else 2e-5)
 
 

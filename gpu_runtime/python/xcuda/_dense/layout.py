@@ -63,8 +63,8 @@ def gpu():
 
 
 def host(array):
-    """The array as NumPy sees it in place; what was asked of it is done by then."""
-    return numpy.asarray(array)
+    """The array as NumPy sees it, in place where the host can; what was asked of it is done by then."""
+    return numpy.asarray(array) if on_host(array) else array.copy_to_host()
 
 
 def empty(shape, dtype, like):

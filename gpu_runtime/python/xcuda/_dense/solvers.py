@@ -1,7 +1,7 @@
 """LAPACK's operations on stacks of matrices (count, rows, columns), with NumPy's results and errors.
 
-On a GPU each matrix is one call of cuSOLVER, which reads columns: row-major memory is the transposed matrix to it, and
-where that serves as well nothing is transposed.
+On a GPU each matrix that is not small (placement) is one call of cuSOLVER, which reads columns: row-major memory is the
+transposed matrix to it, and where that serves as well nothing is transposed.
 """
 
 import functools
@@ -17,14 +17,16 @@ from xcuda._dense.layout import (
     gpu,
     host,
     identity,
-    on_host,
     transposed,
     triangle,
 )
+from xcuda._dense.placement import by_lapack
+from xcuda._dense.products import matmul
 from xcuda._dense.triangular import substituted
 
 LinAlgError = numpy.linalg.LinAlgError
 MAX = 1 << 40
+TALL = 2  # times as long as wide: the singular values are then those of R
 
 
 def _info(stack):
@@ -47,7 +49,7 @@ def _factored(stack):
 
 def solve(a, b):
     """x with a @ x == b; stacks of equal count. LinAlgError for a singular matrix."""
-    if on_host(a):
+    if by_lapack("solve", a):
         return from_host(numpy.linalg.solve(host(a), host(b)), a)
     if not a.size or not b.size:
         return empty(b.shape, b.dtype, b)
@@ -61,7 +63,7 @@ def solve(a, b):
 
 def inv(a):
     """The inverse matrices. LinAlgError for a singular one."""
-    if on_host(a):
+    if by_lapack("inv", a):
         return from_host(numpy.linalg.inv(host(a)), a)
     if not a.size:
         return empty(a.shape, a.dtype, a)
@@ -75,7 +77,7 @@ def inv(a):
 
 def slogdet(a):
     """NumPy arrays: the sign (of a's dtype) and the logarithm of the determinant's absolute value, one a matrix."""
-    if on_host(a):
+    if by_lapack("slogdet", a):
         sign, logarithm = numpy.linalg.slogdet(host(a))
         return numpy.asarray(sign), numpy.asarray(logarithm)
     real = numpy.zeros(0, a.dtype).real.dtype
@@ -93,7 +95,7 @@ def slogdet(a):
 
 def det(a):
     """A NumPy array of the determinants."""
-    if on_host(a):
+    if by_lapack("det", a):
         return numpy.asarray(numpy.linalg.det(host(a)))
     if not a.size:
         return numpy.ones(a.shape[0], a.dtype)
@@ -104,7 +106,7 @@ def det(a):
 
 def cholesky(a, upper=False):
     """L with a == L @ L^H (or U with U^H @ U), from a's lower (upper) triangle. LinAlgError where there is none."""
-    if on_host(a):
+    if by_lapack("cholesky", a):
         return from_host(numpy.linalg.cholesky(host(a), upper=upper), a)
     if not a.size:
         return empty(a.shape, a.dtype, a)
@@ -118,7 +120,7 @@ def cholesky(a, upper=False):
 
 def solve_positive(a, b):
     """x with a @ x == b for Hermitian positive definite matrices. LinAlgError where they are not."""
-    if on_host(a):
+    if by_lapack("solve_positive", a):
         made = []
         for matrix, right in zip(host(a), host(b), strict=True):
             factor = numpy.linalg.cholesky(matrix)
@@ -136,7 +138,7 @@ def solve_positive(a, b):
 
 def qr(a, mode="reduced"):
     """(q, r), or r alone for mode "r"; NumPy's modes "reduced", "complete", "r", and "raw": (h, tau)."""
-    if on_host(a):
+    if by_lapack("qr", a):
         made = numpy.linalg.qr(host(a), mode)
         return from_host(made, a) if mode == "r" else tuple(from_host(part, a) for part in made)
     count, m, n = a.shape
@@ -168,7 +170,7 @@ def qr(a, mode="reduced"):
 
 def svd(a, full_matrices=True, compute_uv=True):
     """(u, s, vh) with a == u @ diag(s) @ vh, or s alone. LinAlgError where it doesn't converge."""
-    if on_host(a):
+    if by_lapack("svd", a):
         made = numpy.linalg.svd(host(a), full_matrices, compute_uv)
         return tuple(from_host(part, a) for part in made) if compute_uv else from_host(made, a)
     count, m, n = a.shape
@@ -182,6 +184,8 @@ def svd(a, full_matrices=True, compute_uv=True):
             if compute_uv
             else s
         )
+    if max(m, n) >= TALL * k:
+        return svd_of_triangle(a, full_matrices, compute_uv)
     # The matrix with more rows than columns, by columns: a itself, or its transpose, which is how a's memory reads.
     tall = m >= n
     work = transposed(a) if tall else copied(a)
@@ -197,9 +201,26 @@ def svd(a, full_matrices=True, compute_uv=True):
     return (transposed(left), s, transposed(right)) if tall else (right, s, left)
 
 
+def svd_of_triangle(a, full_matrices, compute_uv):
+    """svd of matrices much longer than wide, or wider than long: that of R, after Q R (Chan, 1982)."""
+    if a.shape[1] < a.shape[2]:
+        made = svd_of_triangle(transposed(a), full_matrices, compute_uv)
+        return (transposed(made[2]), made[1], transposed(made[0])) if compute_uv else made
+    if not compute_uv:
+        return svd(qr(a, "r"), compute_uv=False)
+    q, r = qr(a, "complete" if full_matrices else "reduced")
+    k = a.shape[2]
+    inner, s, vh = svd(r[:, :k].copy())
+    u = matmul(q[:, :, :k], inner)
+    if full_matrices:
+        q[:, :, :k].copy_to_device(u)
+        u = q
+    return u, s, vh
+
+
 def eigh(a, lower=True, vectors=True):
     """(eigenvalues, eigenvectors) of Hermitian matrices, or the eigenvalues alone, rising."""
-    if on_host(a):
+    if by_lapack("eigh", a):
         uplo = "L" if lower else "U"
         if not vectors:
             return from_host(numpy.linalg.eigvalsh(host(a), uplo), a)
@@ -215,7 +236,7 @@ def eigh(a, lower=True, vectors=True):
 
 def eig(a, vectors=True):
     """(eigenvalues, right eigenvectors), or the eigenvalues alone; real where all are and NumPy's would be."""
-    if on_host(a):
+    if by_lapack("eig", a):
         if not vectors:
             return from_host(numpy.linalg.eigvals(host(a)), a)
         return tuple(from_host(part, a) for part in numpy.linalg.eig(host(a)))

@@ -1,10 +1,11 @@
 """Arrays of random numbers by kernels: NumPy's stream in parallel.
 
 A draw takes as many words of the stream as it happens to need, so where the next one begins is only known once it is
-made. The stream is cut into pieces: each thread draws from the beginning of its piece to its end, as if a draw began
-there, and tells how far its last draw reached into the next piece. A piece that was begun at the wrong place is drawn
-again, until none is. Wrong beginnings soon fall into step with right ones, so two or three passes do, and nobody looks
-before the third. What comes out is the sequence that one thread would have drawn, whatever the pieces.
+made. The stream is cut into pieces: each thread draws from the beginning of its piece to its end, and tells how far its
+last draw reached into the next piece. Where its own first draw begins it finds by drawing some words before its piece,
+as if a draw began there: wrong beginnings soon fall into step with right ones. Each beginning is compared with what the
+piece before it tells, and a piece that was begun at a wrong place is drawn again, until none is. What comes out is the
+sequence that one thread would have drawn, whatever the pieces.
 """
 
 import functools
@@ -19,10 +20,18 @@ from . import _continuous, _discrete, _streams, _tables
 from ._state import TURN, Start, move_on, move_on_by_halves
 
 _WORDS = 1 << 23  # of a pass at most: they bound the memory for what is drawn
-_PASSES = 3  # before the host asks whether all pieces were begun at the right place
-_END, _MADE, _OVER = range(_PASSES, _PASSES + 3)  # in what kernels tell, after a flag a pass
+_BACK = 8  # words before a piece from which its thread looks for its first draw
+_AGAIN = (
+    2  # passes more before the host asks whether all began at the right place, where draws take several words
+)
+_WRONG, _MADE, _OVER, _END, _TOLD = range(5)  # in what kernels tell; then how many there are
+_ENTRY, _EXIT, _COUNT, _BEFORE = range(
+    4
+)  # of a piece; _BEFORE: numbers that its block's pieces before it made
 _CHUNK, _CHUNK_OF_GPU = 256, 32  # words a thread draws from: a GPU has more threads
 _LANES = 128
+_PIECES = 32  # of a block
+_SUMS = 256  # threads that add up what the blocks made
 
 
 def _draw_function(name):
@@ -31,11 +40,11 @@ def _draw_function(name):
 
 @functools.cache
 def _kernels(length, bits, name):
-    """(direct, walk, finish) for a stream's length, the bits of a draw and a distribution."""
+    """(direct, walk, gather) for a stream's length, the bits of a draw and a distribution."""
     draw, start, position_of = _draw_function(name), _streams.start, _streams.position_of
 
     @cuda.kernel(checked=False, fma=False)
-    def direct(out, more, base, jumps, t, first, chunk, a, b, c):
+    def direct(out, told, base, jumps, t, first, chunk, a, b, c):
         begin = cuda.grid(1) * chunk
         if begin < out.shape[0]:
             s = cuda.local.array(length, np.uint64)
@@ -44,51 +53,95 @@ def _kernels(length, bits, name):
             for i in range(begin, end):
                 out[i] = draw(s, t, a, b, c)
             if position_of(s, bits) != first + end:
-                more[0] = 1
+                told[_WRONG] = 1
 
     @cuda.kernel(checked=False, fma=False)
-    def walk(drawn, entries, exits, counts, told, turn, base, jumps, t, first, piece, a, b, c):
-        i = cuda.grid(1)
-        if i < counts.shape[0]:
-            entry = exits[i - 1] if i > 0 and turn > 0 else 0
-            if turn == 0 or entry != entries[i]:
-                entries[i] = entry
-                told[turn % _PASSES] = 1
-                s = cuda.local.array(length, np.uint64)
-                begin = first + i * piece
+    def walk(drawn, pieces, totals, told, turn, base, jumps, t, first, length_of_piece, a, b, c):
+        counts = cuda.shared.array(_PIECES, np.int64)
+        exits = cuda.shared.array(_PIECES, np.int64)
+        i, lane = cuda.grid(1), cuda.threadIdx.x
+        inside = i < pieces.shape[1]
+        begin = first + i * length_of_piece
+        entry, count, over, wrong = 0, 0, 0, turn == 0
+        if inside and turn > 0:
+            entry, over, count = pieces[_ENTRY, i], pieces[_EXIT, i], pieces[_COUNT, i]
+            wrong = i > 0 and entry != pieces[_EXIT, i - 1]
+            if wrong:
+                entry = pieces[_EXIT, i - 1]
+        if inside and wrong:
+            s = cuda.local.array(length, np.uint64)
+            if turn == 0 and i > 0:
+                start(s, base, jumps, begin - _BACK, bits)
+                while position_of(s, bits) < begin:
+                    draw(s, t, a, b, c)
+                entry = position_of(s, bits) - begin
+            else:
                 start(s, base, jumps, begin + entry, bits)
-                count = 0
-                while position_of(s, bits) < begin + piece:
-                    drawn[i, count] = draw(s, t, a, b, c)
-                    count += 1
-                counts[i] = count
-                exits[i] = position_of(s, bits) - (begin + piece)
+            count = 0
+            while position_of(s, bits) < begin + length_of_piece:
+                drawn[i, count] = draw(s, t, a, b, c)
+                count += 1
+            over = position_of(s, bits) - (begin + length_of_piece)
+        counts[lane], exits[lane] = count, over
+        cuda.syncthreads()
+        if inside:
+            before = 0
+            for k in range(lane):
+                before += counts[k]
+            pieces[_ENTRY, i], pieces[_EXIT, i] = entry, over
+            pieces[_COUNT, i], pieces[_BEFORE, i] = count, before
+            if lane > 0 and entry != exits[lane - 1]:
+                told[_WRONG] = 1
+            if lane == _PIECES - 1 or i == pieces.shape[1] - 1:
+                totals[cuda.blockIdx.x] = before + count
 
     @cuda.kernel(checked=False, fma=False)
-    def finish(told, entries, exits, counts, sums, left, base, jumps, t, first, piece, a, b, c):
-        i = cuda.grid(1)
-        if i < counts.shape[0]:
-            if i == counts.shape[0] - 1:
-                told[_MADE] = sums[i]
-                told[_OVER] = exits[i]
-            before = sums[i] - counts[i]
-            if before < left and left <= sums[i]:
+    def gather(out, drawn, pieces, totals, told, done, base, jumps, t, first, length_of_piece, a, b, c):
+        i, j = cuda.grid(2)
+        if i < drawn.shape[0] and j < drawn.shape[1] and j < pieces[_COUNT, i]:
+            to = done + totals[i // _PIECES] + pieces[_BEFORE, i] + j
+            if to < out.shape[0]:
+                out[to] = drawn[i, j]
+            if to == out.shape[0] - 1:
                 s = cuda.local.array(length, np.uint64)
-                start(s, base, jumps, first + i * piece + entries[i], bits)
-                for _ in range(left - before):
+                start(s, base, jumps, first + i * length_of_piece + pieces[_ENTRY, i], bits)
+                for _ in range(j + 1):
                     draw(s, t, a, b, c)
                 told[_END] = position_of(s, bits)
 
-    return direct, walk, finish
+    return direct, walk, gather
 
 
 @own_kernel(checked=False)
-def _gather(out, drawn, sums, counts, first):
-    i, j = cuda.grid(2)
-    if i < drawn.shape[0] and j < drawn.shape[1]:
-        to = first + sums[i] - counts[i] + j
-        if j < counts[i] and to < out.shape[0]:
-            out[to] = drawn[i, j]
+def _add_up(pieces, totals, told):
+    """One block: what each block of pieces made becomes what was made before it."""
+    sums = cuda.shared.array(_SUMS, np.int64)
+    lane = cuda.threadIdx.x
+    each = (totals.shape[0] + _SUMS - 1) // _SUMS
+    low = min(lane * each, totals.shape[0])
+    high = min(low + each, totals.shape[0])
+    total = 0
+    for k in range(low, high):
+        total += totals[k]
+        if k > 0 and pieces[_ENTRY, k * _PIECES] != pieces[_EXIT, k * _PIECES - 1]:
+            told[_WRONG] = 1
+    sums[lane] = total
+    cuda.syncthreads()
+    step = 1
+    while step < _SUMS:
+        joined = sums[lane] + (sums[lane - step] if lane >= step else 0)
+        cuda.syncthreads()
+        sums[lane] = joined
+        cuda.syncthreads()
+        step *= 2
+    before = sums[lane] - total
+    for k in range(low, high):
+        here = totals[k]
+        totals[k] = before
+        before += here
+    if lane == _SUMS - 1:
+        told[_MADE] = before
+        told[_OVER] = pieces[_EXIT, pieces.shape[1] - 1]
 
 
 @functools.cache
@@ -129,18 +182,18 @@ def fill(bit_generator, length, out, name, parameters, *, bits=64, words=1.0, ch
         chunk = _CHUNK if out._host_accessible else _CHUNK_OF_GPU
     with TURN:
         where = Start(bit_generator)
-        direct, walk, finish = _kernels(length, bits, name)
-        given = where.with_table(_layers_on_host(np.float32 if name.endswith("_single") else np.float64))
+        direct, walk, gather = _kernels(length, bits, name)
+        table = _layers_on_host(np.float32 if name.endswith("_single") else np.float64)
+        told, *given = where.with_table(table, _TOLD)
         first = where.position(bits)
         end = None
         if words == 1:
-            more = to_device(np.zeros(1, np.int64))
-            direct[_grid(_grid(out.size, chunk)), _LANES](out, more, *given, first, chunk, *parameters)
-            if not more.copy_to_host()[0]:
+            direct[_grid(_grid(out.size, chunk)), _LANES](out, told, *given, first, chunk, *parameters)
+            if not told.copy_to_host()[_WRONG]:
                 end = first + out.size
         if end is None:
             piece = chunk if words < 1.5 else 4 * chunk
-            end = _walked(walk, finish, out, given, first, piece, words, parameters)
+            end = _walked(walk, gather, out, told, given, first, piece, words, parameters)
         if bits == 64:
             move_on(bit_generator, end - first)
         elif bits == 32:
@@ -149,44 +202,32 @@ def fill(bit_generator, length, out, name, parameters, *, bits=64, words=1.0, ch
             move_on_by_halves(bit_generator, _grid(end, 32 // bits))
 
 
-def _walked(walk, finish, out, given, first, piece, words, parameters):
+def _walked(walk, gather, out, told, given, first, piece, words, parameters):
     """The position after the last number."""
     done = 0
     while True:
-        left = out.size - done
-        pieces = min(int(left * words * 1.03 / piece) + 2, _WORDS // piece)
-        drawn = cuda.device_array((pieces, piece), out.dtype)
-        of_pieces = cuda.device_array((3, pieces), np.int64)
-        entries, exits, counts = of_pieces[0], of_pieces[1], of_pieces[2]
-        told, turn = None, 0
-        while told is None or told[_PASSES - 1]:
-            found = cuda.zeros(_OVER + 1, np.int64)
-            for _ in range(_PASSES):
-                walk[_grid(pieces, 32), 32](
-                    drawn, entries, exits, counts, found, turn, *given, first, piece, *parameters
-                )
+        count = min(int((out.size - done) * words * 1.03 / piece) + 2, _WORDS // piece)
+        blocks = _grid(count, _PIECES)
+        drawn = cuda.empty((count, piece), out.dtype)
+        pieces, totals = cuda.empty((4, count), np.int64), cuda.empty(blocks, np.int64)
+        stream = *given, first, piece, *parameters
+        turn, found = 0, None
+        while found is None or found[_WRONG]:
+            for _ in range(1 if words < 1.5 and not turn else 1 + _AGAIN):
+                if done or turn:
+                    told._fill_bytes(0)
+                walk[blocks, _PIECES](drawn, pieces, totals, told, turn, *stream)
                 turn += 1
-            sums = _running_sums(counts)
-            finish[_grid(pieces, 32), 32](
-                found, entries, exits, counts, sums, left, *given, first, piece, *parameters
+            _add_up()[1, _SUMS](pieces, totals, told)
+            gather[(_grid(count, 4), _grid(piece, 64)), (4, 64)](
+                out, drawn, pieces, totals, told, done, *stream
             )
-            told = found.copy_to_host()
-        _gather()[(_grid(pieces, 4), _grid(piece, 64)), (4, 64)](out, drawn, sums, counts, done)
-        if told[_MADE] >= left:
-            return int(told[_END])
-        done += int(told[_MADE])
-        first += pieces * piece + int(told[_OVER])
-        words = max(pieces * piece / max(int(told[_MADE]), 1), 1.0)
-
-
-def _running_sums(counts):
-    from .._creation import empty
-    from .._scans import scanned
-    from .._stacks import ours
-
-    sums = empty(counts.size, "int64")
-    scanned("add", *(x.reshape(1, -1, 1) for x in (ours(counts), sums)))
-    return sums.to_device_array()
+            found = told.copy_to_host()
+        done += int(found[_MADE])
+        if done >= out.size:
+            return int(found[_END])
+        first += count * piece + int(found[_OVER])
+        words = max(count * piece / max(int(found[_MADE]), 1), 1.0)
 
 
 def fill_each(bit_generator, out, name, parameters):

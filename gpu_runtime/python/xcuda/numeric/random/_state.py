@@ -50,15 +50,29 @@ class Start:
             self.host_jumps = _jumps(state["bit_generator"], increment)
         self.host_base = np.array([*words, kept, self.first, -self.pending & _MASK], np.uint64)
 
-    def with_table(self, table):
-        """(base, jumps, the table of rows) on the device, by one copy."""
-        parts = self.host_base, self.host_jumps, table.view(np.uint64)
-        all_of_it = to_device(np.concatenate([part.reshape(-1) for part in parts]))
-        made, first = [], 0
-        for part in parts:
-            made.append(all_of_it[first : first + part.size])
-            first += part.size
-        return made[0], made[1].reshape(parts[1].shape), made[2].view(table.dtype).reshape(table.shape)
+    def with_table(self, table, told):
+        """(`told` zeros of int64, base, jumps, the table of rows) on the device, by one copy."""
+        rows, columns = table.shape
+        jumps = self.host_jumps
+        whole = to_device(
+            np.concatenate(
+                [
+                    np.zeros(told, np.uint64),
+                    self.host_base,
+                    jumps.reshape(-1),
+                    table.view(np.uint64).reshape(-1),
+                ]
+            )
+        )
+        base = told
+        jump = base + self.host_base.size
+        first = jump + jumps.size
+        return (
+            whole._view(0, [told], [1], "int64"),
+            whole._view(base, [self.host_base.size], [1]),
+            whole._view(jump, jumps.shape, [jumps.shape[1], 1]),
+            whole._view(first, table.shape, [columns, 1], table.dtype.name),
+        )
 
     def position(self, bits):
         """Of the next draw of so many bits, as _streams.start takes it."""
