@@ -1,4 +1,4 @@
-"""Where factorisations run: a GPU's small matrices go to LAPACK on the host, which is sooner, copies both ways counted."""
+"""Where factorisations run: a GPU's small matrices go to LAPACK on the host, which is sooner, all copies counted."""
 
 import contextlib
 import threading
