@@ -81,21 +81,18 @@ def _why_by_numpy(module, name):
         return "makes a class of host arrays"
     if module != "random":
         return ""
-    if name in ("seed", "get_state", "set_state"):
+    if name == "seed":
         return "the state of NumPy's MT19937, which lies on the host"
     from xcuda.numeric.random._distributions import DISTRIBUTIONS
 
-    stream = "MT19937's stream has no kernels yet"
     other = _OF_GENERATOR.get(name, name)
     native = other in DISTRIBUTIONS or other in (
         "integers",
-        "choice",
-        "shuffle",
-        "permutation",
         "multinomial",
         "multivariate_normal",
         "dirichlet",
     )
+    stream = "MT19937's stream has no kernels"
     return f"{stream}; `Generator.{other}` is native" if native else stream
 
 

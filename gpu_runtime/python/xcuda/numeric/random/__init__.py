@@ -1,7 +1,8 @@
 """numpy.random on the device. Native functions register here as "random.NAME"; the others run in NumPy on the host.
 
 `default_rng(seed)` and `Generator(Philox(seed))` give NumPy's own numbers (see Generator). The functions of the module
-and `RandomState` are NumPy's on the host: their stream, MT19937, has no kernels yet.
+and `RandomState` give NumPy's after a seed, on the host: their stream, MT19937, is one number after the other. Before
+one they draw large arrays on the device (see _legacy).
 """
 
 import numpy.random as _numpy
@@ -11,7 +12,7 @@ from .._parts import names_of
 from .._registry import native, register
 from . import _integers, _orders, _vectors
 from ._generator import Generator
-from ._legacy import RandomState
+from ._legacy import DRAWN, RandomState, of_the_module
 
 for _module, _names in (
     (_integers, ("integers",)),
@@ -22,7 +23,12 @@ for _module, _names in (
         setattr(Generator, _name, getattr(_module, _name))
 
 register("random.Generator", Generator, __name__, "MT19937 and SFC64 streams; hypergeometric numbers")
-register("random.RandomState", RandomState, __name__, "all of it")
+register("random.RandomState", RandomState, __name__, "streams that have a seed")
+_shared = of_the_module()
+for _name, _method in DRAWN.items():
+    register(f"random.{_name}", getattr(_shared, _method), __name__, "after a seed")
+for _name in ("get_state", "set_state"):
+    register(f"random.{_name}", getattr(_shared, _name), __name__)
 for _name in ("BitGenerator", "SeedSequence", "Philox", "PCG64", "PCG64DXSM", "MT19937", "SFC64"):
     register(f"random.{_name}", getattr(_numpy, _name), __name__)
 
