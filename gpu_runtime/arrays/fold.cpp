@@ -447,7 +447,7 @@ void run_fold(const Value& value, char* address, const Queue& queue) {
     const Memory* first = nullptr;
     for (std::size_t i = 0; i < p.slots.size() && !first; ++i)
         if (!p.structure.slots[i].number) first = &p.slots[i];
-    std::stable_sort(order.begin(), order.begin() + ndim, [&](int a, int b) {
+    sort_few(order.data(), order.data() + ndim, [&](int a, int b) {
         const bool fa = value.reduction->axes >> a & 1, fb = value.reduction->axes >> b & 1;
         if (fa != fb) return fb;
         return first && std::abs(first->view.strides[at(a)]) > std::abs(first->view.strides[at(b)]);

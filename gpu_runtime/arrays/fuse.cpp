@@ -18,6 +18,15 @@ char* element(char* base, DType dtype, std::int64_t offset) {
 
 }  // namespace
 
+Fuser::Fuser(Shape shape) : shape_(shape.begin(), shape.end()) {
+    constexpr std::size_t usual = 8;  // of arrays, numbers and steps: no growing, which moves what is there
+    structure.slots.reserve(usual);
+    structure.steps.reserve(2 * usual);
+    slots.reserve(usual);
+    buffers.reserve(usual);
+    known_[0].reserve(2 * usual);
+}
+
 int Fuser::slot(const Slot& slot, const Memory& memory) {
     for (std::size_t i = 0; i < structure.slots.size(); ++i)
         if (structure.slots[i].dtype == slot.dtype && structure.slots[i].number == slot.number &&
@@ -28,12 +37,12 @@ int Fuser::slot(const Slot& slot, const Memory& memory) {
     return ~static_cast<int>(slots.size() - 1);
 }
 
-int Fuser::step(const Loop& loop, std::vector<int> args, bool fold) {
+int Fuser::step(const Loop& loop, const FewInts& args, bool fold) {
     for (std::size_t i = structure.steps.size(); i-- > 0;)
         if (structure.steps[i].loop == loop.id && structure.steps[i].args == args &&
             structure.steps[i].fold == fold)
             return static_cast<int>(i);
-    structure.steps.push_back({loop.id, std::move(args), fold});
+    structure.steps.push_back({loop.id, args, fold});
     return static_cast<int>(structure.steps.size()) - 1;
 }
 
@@ -86,13 +95,14 @@ int Fuser::operand(const Operand& o, Seen seen) {
 }
 
 int Fuser::value(const Value& v, Seen seen) {
-    auto& known = known_[static_cast<int>(seen)];
-    if (const auto found = known.find(&v); found != known.end()) return found->second;
-    std::vector<int> args;
+    const auto& known = known_[static_cast<std::size_t>(seen)];
+    for (std::size_t i = known.size(); i-- > 0;)
+        if (known[i].first == &v) return known[i].second;
+    FewInts args;
     for (std::size_t i = 0; i < v.operands.size(); ++i)
         args.push_back(cast(operand(v.operands[i], seen), v.loop->in[i]));
-    const int at = v.loop->name == "copy" ? args[0] : step(*v.loop, std::move(args));
-    known.emplace(&v, at);
+    const int at = v.loop->name == "copy" ? args[0] : step(*v.loop, args);
+    known_[static_cast<std::size_t>(seen)].emplace_back(&v, at);
     return at;
 }
 
@@ -167,6 +177,7 @@ void start_elementwise(Fuser fuser, const Site& site, const Queue& queue) {
     Structure& s = k.structure;
 
     std::vector<View> views;
+    views.reserve(k.outputs.size() + k.slots.size());
     for (const Memory& m : k.outputs) views.push_back(m.view);
     for (std::size_t i = 0; i < k.slots.size(); ++i)
         if (!s.slots[i].number) views.push_back(k.slots[i].view);
@@ -174,7 +185,7 @@ void start_elementwise(Fuser fuser, const Site& site, const Queue& queue) {
     std::array<int, max_axes> order;
     for (int i = 0; i < ndim; ++i) order[static_cast<std::size_t>(i)] = i;
     const View first = views[0];
-    std::stable_sort(order.begin(), order.begin() + ndim, [&](int a, int b) {
+    sort_few(order.data(), order.data() + ndim, [&](int a, int b) {
         return std::abs(first.strides[static_cast<std::size_t>(a)]) >
                std::abs(first.strides[static_cast<std::size_t>(b)]);
     });

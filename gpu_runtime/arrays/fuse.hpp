@@ -1,8 +1,8 @@
 // Builds one kernel from a part of the graph: what it reads, computes and leaves in memory.
 #pragma once
 
-#include <unordered_map>
-#include <unordered_set>
+#include <array>
+#include <utility>
 #include <vector>
 
 #include "arrays/kernel.hpp"
@@ -18,7 +18,7 @@ bool is_broadcast(const Operand& operand);
 class Fuser {
 public:
     /// All views are over this shape.
-    explicit Fuser(Shape shape) : shape_(shape.begin(), shape.end()) {}
+    explicit Fuser(Shape shape);
 
     /// The operand's elements along the shape: a slot or a step. Pending values are computed on the way.
     int operand(const Operand& operand, Seen seen = Seen::aligned);
@@ -30,7 +30,7 @@ public:
     void output(int from, DType dtype, char* address, const View& view);
 
     int slot(const Slot& slot, const Memory& memory);
-    int step(const Loop& loop, std::vector<int> args, bool fold = false);
+    int step(const Loop& loop, const FewInts& args, bool fold = false);
 
     Structure structure;
     std::vector<Memory> slots, outputs;
@@ -38,7 +38,7 @@ public:
 
 private:
     std::vector<std::int64_t> shape_;
-    std::unordered_map<const Value*, int> known_[3];  // by Seen
+    std::array<std::vector<std::pair<const Value*, int>>, 3> known_;  // by Seen; few: the last one is met again
 };
 
 /// What the fuser reads is used by the queue's stream from now on.

@@ -171,7 +171,7 @@ Axes axes_of(const View& view, bool all) {
     const auto stride = [&](int axis) { return std::abs(view.strides[static_cast<std::size_t>(axis)]); };
     for (int d = 0; d < view.ndim; ++d)
         if (all || stride(d) != 0) order[static_cast<std::size_t>(n++)] = d;
-    std::stable_sort(order.begin(), order.begin() + n, [&](int a, int b) { return stride(a) > stride(b); });
+    sort_few(order.data(), order.data() + n, [&](int a, int b) { return stride(a) > stride(b); });
     Axes axes;
     for (int i = 0; i < n; ++i) axes.add(order[static_cast<std::size_t>(i)]);
     return axes;

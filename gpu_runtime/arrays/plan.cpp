@@ -1,8 +1,6 @@
 #include "arrays/plan.hpp"
 
 #include <algorithm>
-#include <map>
-#include <unordered_map>
 
 #include "arrays/fold.hpp"
 #include "arrays/fuse.hpp"
@@ -28,36 +26,38 @@ bool single(const Value& v) { return v.size() == 1; }
 
 struct Plan {
     std::vector<Item> items;  // producers before their users
-    std::unordered_map<const Value*, std::size_t> place;
+
+    // One plan is made at a time: what a value says of its place holds where the value is there.
+    bool contains(const Value& v) const { return v.item < items.size() && items[v.item].value.get() == &v; }
 
     void collect(const ValueP& root) {
         struct Open {
             ValueP value;
             std::size_t next;
         };
-        std::vector<Open> open{{root, 0}};
+        std::vector<Open> open;
+        open.reserve(16);
+        open.push_back({root, 0});
         while (!open.empty()) {
             auto& [value, next] = open.back();
-            if (next == 0 && (!value->pending() || place.contains(value.get()))) {
+            if (next == 0 && (!value->pending() || contains(*value))) {
                 open.pop_back();
                 continue;
             }
             if (next < value->operands.size()) {
                 const ValueP& under = value->operands[next++].value;
-                if (under && under->pending() && !place.contains(under.get())) open.push_back({under, 0});
+                if (under && under->pending() && !contains(*under)) open.push_back({under, 0});
                 continue;
             }
-            if (!place.contains(value.get())) {
-                place.emplace(value.get(), items.size());
+            if (!contains(*value)) {
+                value->item = items.size();
                 items.push_back({value, 0, false, 0, {}});
             }
             open.pop_back();
         }
     }
 
-    Item* item(const Operand& o) {
-        return o.value && o.value->pending() ? &items[place.at(o.value.get())] : nullptr;
-    }
+    Item* item(const Operand& o) { return o.value && o.value->pending() ? &items[o.value->item] : nullptr; }
 
     // Computed inside the kernel of whoever reads it so.
     bool inlined(const Operand& o, const Item& producer) const {
@@ -195,6 +195,7 @@ std::optional<RowWork> rows_of(const Plan& plan, std::span<const ValueP> wanted,
     if (std::ranges::none_of(plan.items, [](const Item& i) { return i.value->reduction.has_value(); }))
         return std::nullopt;
     std::vector<ValueP> order;
+    order.reserve(plan.items.size());
     for (const Item& i : plan.items) order.push_back(i.value);
     return find_rows(order, wanted, refused, queue.device->info());
 }
@@ -219,8 +220,7 @@ void compute(std::span<const ValueP> wanted, const Queue& queue) {
             continue;
         }
         for (const ValueP& v : wanted)
-            if (const auto at = plan.place.find(v.get()); at != plan.place.end())
-                plan.items[at->second].memory = true;
+            if (plan.contains(*v)) plan.items[v->item].memory = true;
         plan.arrange();
         Runner{plan, queue}.run();
         return;
@@ -265,24 +265,21 @@ void store(Value& target, const View& view, const Operand& from, const Site& sit
 
 namespace {
 
-bool folds(const Plan& plan) {
+bool folds(const ValueP& value) {
+    Plan plan;
+    plan.collect(value);
     return std::ranges::any_of(plan.items, [](const Item& i) { return i.value->reduction.has_value(); });
 }
 
 // What of the sources, and of what they are made of, is in memory before the kernels that write them.
 std::vector<ValueP> before_joining(std::span<const Part> parts) {
-    std::vector<ValueP> first;
-    Plan together;
+    std::vector<ValueP> first, others;
     for (const Part& part : parts) {
         const ValueP& v = part.from.value;
-        if (!v || !v->pending()) continue;
-        Plan alone;
-        alone.collect(v);
-        if (!aligned(part.from) || folds(alone))
-            first.push_back(v);
-        else
-            together.collect(v);
+        if (v && v->pending()) (!aligned(part.from) || folds(v) ? first : others).push_back(v);
     }
+    Plan together;
+    for (const ValueP& v : others) together.collect(v);
     together.link();
     for (const Item& i : together.items)
         if (i.memory) first.push_back(i.value);

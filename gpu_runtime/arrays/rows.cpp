@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <unordered_map>
+#include <utility>
 
 #include "arrays/fuse.hpp"
 #include "arrays/passes_of_rows.hpp"
@@ -32,7 +32,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 struct Builder {
     RowGrid grid;
     Fuser fuser{grid.shape.shape()};
-    std::unordered_map<const Value*, int> known{};
+    std::vector<std::pair<const Value*, int>> known{};  // few: the last one is met again
 
     bool row(const Value& v) const { return v.reduction || grid.is_row(v); }
 
@@ -44,14 +44,20 @@ struct Builder {
             wide.view = grid.spread(o.view);
             return fuser.operand(wide);
         }
-        const bool own = o.value->reduction || o.view == o.value->layout ||
-                         (grid.is_row(*o.value) && known.contains(o.value.get()));
+        const bool own =
+            o.value->reduction || o.view == o.value->layout || (grid.is_row(*o.value) && find(*o.value));
         if (own) return value(*o.value);
         return fuser.operand(o, o.value->size() == 1 ? Seen::single : Seen::aligned);
     }
 
+    const int* find(const Value& v) const {
+        for (std::size_t i = known.size(); i-- > 0;)
+            if (known[i].first == &v) return &known[i].second;
+        return nullptr;
+    }
+
     int value(const Value& v) {
-        if (const auto found = known.find(&v); found != known.end()) return found->second;
+        if (const int* found = find(v)) return *found;
         int made;
         if (v.reduction) {
             const Loop& given = *v.reduction->fold;
@@ -67,12 +73,12 @@ struct Builder {
             const int from = fuser.cast(fuser.operand(identity), loop.out);
             made = fuser.cast(fuser.step(loop, {element, from}, true), v.dtype);
         } else {
-            std::vector<int> args;
+            FewInts args;
             for (std::size_t i = 0; i < v.operands.size(); ++i)
                 args.push_back(fuser.cast(operand(v.operands[i], row(v)), v.loop->in[i]));
-            made = v.loop->name == "copy" ? args[0] : fuser.step(*v.loop, std::move(args));
+            made = v.loop->name == "copy" ? args[0] : fuser.step(*v.loop, args);
         }
-        known.emplace(&v, made);
+        known.emplace_back(&v, made);
         return made;
     }
 };
@@ -83,6 +89,7 @@ bool lay_out(Kernel& k, const RowGrid& grid, std::size_t results) {
     Structure& s = k.structure;
     const int ndim = grid.shape.ndim;
     std::vector<View> views;
+    views.reserve(k.outputs.size() + k.slots.size());
     for (const Memory& m : k.outputs) views.push_back(m.view);
     for (std::size_t i = 0; i < k.slots.size(); ++i)
         if (!s.slots[i].number) views.push_back(k.slots[i].view);
@@ -97,7 +104,7 @@ bool lay_out(Kernel& k, const RowGrid& grid, std::size_t results) {
     const View lead = *first;
     std::array<int, max_axes> order, groups;
     for (int i = 0; i < ndim; ++i) order[at(i)] = i;
-    std::stable_sort(order.begin(), order.begin() + ndim, [&](int a, int b) {
+    sort_few(order.data(), order.data() + ndim, [&](int a, int b) {
         if (grid.folded(a) != grid.folded(b)) return grid.folded(b);
         return std::abs(lead.strides[at(a)]) > std::abs(lead.strides[at(b)]);
     });
@@ -263,6 +270,7 @@ void keep_dear(Kernel& k, const RowGrid& grid, std::vector<ValueP>& extra, const
     for (bool changed = true; changed;) {
         changed = false;
         const Passes passes(s);
+        if (passes.all.size() < 2) return;  // nothing is computed again
         const std::vector<int> weights = weights_of(s, passes);
         std::vector<bool> before(s.steps.size());
         for (const PassOver& pass : passes.all) {

@@ -16,7 +16,8 @@ struct RowWork {
     std::vector<ValueP> results;  // what it must leave in memory
 };
 
-/// The first such work among pending values (producers before their users); those whose fold is in `refused` aside.
+/// The first such work among pending values (producers before their users, each one's `item` its place); those whose fold
+/// is in `refused` aside.
 std::optional<RowWork> find_rows(std::span<const ValueP> pending, std::span<const ValueP> wanted,
                                  std::span<const ValueP> refused, const device::Info& device);
 

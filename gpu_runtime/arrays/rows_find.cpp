@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <unordered_map>
 
 #include "arrays/fuse.hpp"
 #include "arrays/rows.hpp"
@@ -24,15 +23,16 @@ bool cheap_alone(const Value& v, int& budget) {
 }
 
 struct Finder {
-    std::span<const ValueP> order, wanted;
+    std::span<const ValueP> order, wanted;  // each value's `item` is its place in `order`
     RowGrid grid;
     enum class Kind { free, row, full, out };
-    std::unordered_map<const Value*, Kind> kinds{};
-    std::unordered_map<const Value*, std::vector<const Value*>> users{};
     RowWork work{};
-    std::unordered_map<const Value*, bool> inside{};  // computed in the kernel, members aside
+    // By place.
+    std::vector<Kind> kinds = std::vector<Kind>(order.size(), Kind::free);
+    std::vector<bool> inside = std::vector<bool>(order.size());   // computed in the kernel, members aside
+    std::vector<bool> outside = std::vector<bool>(order.size());  // read by something that is not
 
-    Kind kind_of(const Operand& o) const { return pending(o) ? kinds.at(o.value.get()) : Kind::free; }
+    Kind kind_of(const Operand& o) const { return pending(o) ? kinds[o.value->item] : Kind::free; }
 
     bool fits(const Operand& o, bool row_user) const {
         switch (kind_of(o)) {
@@ -67,7 +67,9 @@ struct Finder {
             if (!pending(o) || kind_of(o) != Kind::free) continue;
             int budget = cheap;
             if (!o.value->reduction && aligned(o)) {
-                if (inside.emplace(o.value.get(), row_user).second) reach(*o.value, row_user);
+                if (inside[o.value->item]) continue;
+                inside[o.value->item] = true;
+                reach(*o.value, row_user);
             } else if (!(o.value->size() == 1 || (!row_user && is_broadcast(o))) ||
                        !cheap_alone(*o.value, budget)) {
                 if (std::ranges::find(work.before, o.value) == work.before.end())
@@ -80,13 +82,13 @@ struct Finder {
         return std::any_of(wanted.begin(), wanted.end(), [&](const ValueP& w) { return w.get() == &v; });
     }
 
-    bool used_outside(const Value& v) const {
-        const auto found = users.find(&v);
-        return found != users.end() &&
-               std::any_of(found->second.begin(), found->second.end(), [&](const Value* u) {
-                   const Kind k = kinds.at(u);
-                   return k == Kind::out || (k == Kind::free && !inside.contains(u));
-               });
+    void find_used_outside() {
+        for (const ValueP& user : order) {
+            const Kind k = kinds[user->item];
+            if (k != Kind::out && (k != Kind::free || inside[user->item])) continue;
+            for (const Operand& o : user->operands)
+                if (pending(o)) outside[o.value->item] = true;
+        }
     }
 
     static int weight_of(const Value& v, int most) {
@@ -99,21 +101,20 @@ struct Finder {
     bool find() {
         for (const ValueP& v : order) {
             const Kind k = kind(*v);
-            kinds.emplace(v.get(), k);
+            kinds[v->item] = k;
             if (k == Kind::row || k == Kind::full) work.members.push_back(v);
-            for (const Operand& o : v->operands)
-                if (pending(o)) users[o.value.get()].push_back(v.get());
         }
         const auto folds =
             std::ranges::count_if(work.members, [](const ValueP& v) { return bool(v->reduction); });
         if (folds < 2 && static_cast<std::size_t>(folds) == work.members.size()) return false;
-        for (const ValueP& v : work.members) reach(*v, !v->reduction && kinds.at(v.get()) == Kind::row);
+        for (const ValueP& v : work.members) reach(*v, !v->reduction && kinds[v->item] == Kind::row);
+        find_used_outside();
         for (const ValueP& v : order) {
-            const bool member = kinds.at(v.get()) == Kind::row || kinds.at(v.get()) == Kind::full;
-            if (!member && !inside.contains(v.get())) continue;
+            const bool member = kinds[v->item] == Kind::row || kinds[v->item] == Kind::full;
+            if (!member && !inside[v->item]) continue;
             const bool dear = weight_of(*v, cheap) > cheap;
-            const bool held = v->arrays > 0 && (kinds.at(v.get()) == Kind::row || (member && dear));
-            if (is_wanted(*v) || held || (used_outside(*v) && (member || dear))) work.results.push_back(v);
+            const bool held = v->arrays > 0 && (kinds[v->item] == Kind::row || (member && dear));
+            if (is_wanted(*v) || held || (outside[v->item] && (member || dear))) work.results.push_back(v);
         }
         return !work.results.empty() && work.results.size() <= most_results;
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "arrays/few_ints.hpp"
 #include "arrays/loops.hpp"
 #include "ir/module.hpp"
 
@@ -31,7 +32,7 @@ struct Slot {
 /// A computed value: of slots (below 0: ~slot) and earlier steps.
 struct Step {
     int loop;
-    std::vector<int> args;
+    FewInts args;
     bool fold = false;  // of its first argument along each row, from the second one, a number; see Rows
 };
 

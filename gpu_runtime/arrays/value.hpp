@@ -74,6 +74,7 @@ struct Value : std::enable_shared_from_this<Value> {
     int place = -1;         // among the pending values with arrays
     std::uint64_t number;   // in the order of making
     std::int64_t mark = 0;  // of a walk over the graph
+    std::size_t item = 0;   // its place in the plan that is being made, if it is there
 
     XCUDA_API Value();
     Value(const Value&) = delete;

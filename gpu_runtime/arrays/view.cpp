@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "arrays/few_ints.hpp"
+
 namespace xcuda::arrays {
 
 namespace {
@@ -89,9 +91,8 @@ View as_copied(const View& view) {
     if (is_f_contiguous(view) && !is_c_contiguous(view))
         std::reverse(order.begin(), order.begin() + view.ndim);
     else if (!is_c_contiguous(view))
-        std::stable_sort(order.begin(), order.begin() + view.ndim, [&](int a, int b) {
-            return std::abs(view.strides[at(a)]) > std::abs(view.strides[at(b)]);
-        });
+        sort_few(order.data(), order.data() + view.ndim,
+                 [&](int a, int b) { return std::abs(view.strides[at(a)]) > std::abs(view.strides[at(b)]); });
     return dense_in_order(view.shape(), std::span(order.data(), ndim));
 }
 
