@@ -106,6 +106,22 @@ def forever(a):
         a[1] += 1
 
 
+def test_a_small_copy_to_the_gpu_waits_for_no_kernel():
+    """It would be ended by the interrupt that is sent where it waits."""
+    a, values = cuda.zeros(2), np.arange(8192.0)  # 64 KiB
+    forever.compile("float64[::1]")
+    rescue = threading.Timer(20, os.kill, (os.getpid(), signal.SIGINT))
+    forever[1, 1](a)
+    rescue.start()
+    copied = cuda.to_device(values)
+    rescue.cancel()
+    with pytest.raises(KeyboardInterrupt):
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        cuda.synchronize()
+    cuda.synchronize()
+    np.testing.assert_array_equal(copied.copy_to_host(), values)
+
+
 @pytest.mark.parametrize("block", [1, 256])
 def test_an_endless_kernel_stops_at_an_interrupt(block):
     a = cuda.zeros(2)

@@ -362,7 +362,7 @@ def test_gpus_draw_the_same_numbers(kind, name, bits):
         told[:] = 0
         launch(walk, blocks, _PIECES, drawn, pieces, totals, told, turn, *stream)
     launch(_add_up(), 1, 256, pieces, totals, told)
-    launch(gather, (-(-count // 4), 1), (4, 64), made, drawn, pieces, totals, told, 0, *stream)
+    launch(gather, (-(-piece // 32), -(-count // 8)), (32, 8), made, drawn, pieces, totals, told, 0, *stream)
     assert told[0] == 0  # all pieces were begun at the right place by then
     assert made.size < told[1] <= count * piece
     theirs = getattr(numpy.random, type(generator).__name__)(9)

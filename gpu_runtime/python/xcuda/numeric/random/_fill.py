@@ -29,6 +29,7 @@ _ENTRY, _EXIT, _COUNT, _BEFORE = range(
     4
 )  # of a piece; _BEFORE: numbers that its block's pieces before it made
 _CHUNK, _CHUNK_OF_GPU = 256, 32  # words a thread draws from: a GPU has more threads
+_EXACT = frozenset(("random", "random_single"))  # a draw each, whatever comes: nobody waits to see it
 _LANES = 128
 _PIECES = 32  # of a block
 _SUMS = 256  # threads that add up what the blocks made
@@ -97,7 +98,7 @@ def _kernels(length, bits, name):
 
     @cuda.kernel(checked=False, fma=False)
     def gather(out, drawn, pieces, totals, told, done, base, jumps, t, first, length_of_piece, a, b, c):
-        i, j = cuda.grid(2)
+        j, i = cuda.grid(2)
         if i < drawn.shape[0] and j < drawn.shape[1] and j < pieces[_COUNT, i]:
             to = done + totals[i // _PIECES] + pieces[_BEFORE, i] + j
             if to < out.shape[0]:
@@ -189,7 +190,7 @@ def fill(bit_generator, length, out, name, parameters, *, bits=64, words=1.0, ch
         end = None
         if words == 1:
             direct[_grid(_grid(out.size, chunk)), _LANES](out, told, *given, first, chunk, *parameters)
-            if not told.copy_to_host()[_WRONG]:
+            if name in _EXACT or not told.copy_to_host()[_WRONG]:
                 end = first + out.size
         if end is None:
             piece = chunk if words < 1.5 else 4 * chunk
@@ -219,7 +220,7 @@ def _walked(walk, gather, out, told, given, first, piece, words, parameters):
                 walk[blocks, _PIECES](drawn, pieces, totals, told, turn, *stream)
                 turn += 1
             _add_up()[1, _SUMS](pieces, totals, told)
-            gather[(_grid(count, 4), _grid(piece, 64)), (4, 64)](
+            gather[(_grid(piece, 32), _grid(count, 8)), (32, 8)](
                 out, drawn, pieces, totals, told, done, *stream
             )
             found = told.copy_to_host()
