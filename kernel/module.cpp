@@ -5,6 +5,7 @@
 
 #include "comms.hpp"
 #include "interrupt.hpp"
+#include "json_text.hpp"
 #include "serve.hpp"
 
 namespace {
@@ -92,6 +93,8 @@ PYBIND11_MODULE(_kernel, m) {
     m.def("log_descriptor", [] { return running_server().streams().log_descriptor(); });
     m.def("publish", &publish, py::arg("type"), py::arg("content"), py::arg("metadata") = "{}",
           py::arg("buffers") = py::list(), "Publish a message on iopub; content and metadata are JSON text.");
+    m.def("json_text", &json_text, py::arg("value"),
+          "Plain values as JSON text; None where there is anything else among them.");
     m.def(
         "parent_header", [] { return to_text(running_server().output().parent()); },
         "The header of the request that is being handled, as JSON text.");

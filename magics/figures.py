@@ -12,6 +12,13 @@ BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
 
 def in_unit(value: float, unit: str) -> str:
     """in_unit(0.00123, "s") is "1.23 ms"; bytes go by 1024, "3 MiB"; shares are percent, "64 %"."""
+    if (runtime := sys.modules.get("xcuda._runtime")) is not None:  # a report has dozens of figures
+        return runtime.in_unit(value, unit)
+    return _in_unit(value, unit)
+
+
+def _in_unit(value: float, unit: str) -> str:
+    """The same where the runtime is not loaded, which is not loaded for a report that comes from a file."""
     if unit == "share":
         return f"{100 * value:.0f} %" if value >= 0.1 or value == 0 else f"{100 * value:.2g} %"
     if unit == "1":

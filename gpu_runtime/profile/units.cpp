@@ -18,6 +18,10 @@ std::string digits(double value) {
 }  // namespace
 
 std::string in_unit(double value, std::string_view unit) {
+    if (unit == "1") return fmt::format("{:g}", value);
+    if (unit == "share")
+        return value >= 0.1 || value == 0 ? fmt::format("{:.0f} %", 100 * value)
+                                          : fmt::format("{:.2g} %", 100 * value);
     if (unit == "B") {
         static constexpr std::array names{"B", "KiB", "MiB", "GiB", "TiB"};
         std::size_t i = 0;

@@ -6,8 +6,12 @@ import json
 import math
 from collections.abc import Mapping
 
+from ._kernel import json_text
+
 
 def to_json(value) -> str:
+    if (text := json_text(value)) is not None:
+        return text
     try:
         return json.dumps(value, default=_plain, allow_nan=False)
     except (ValueError, TypeError):  # NaN, keys that are no strings, a reference to itself

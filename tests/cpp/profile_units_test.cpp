@@ -16,6 +16,9 @@ TEST(Units, ThreeDigitsAndThePrefixThatFits) {
     EXPECT_EQ(in_unit(3 << 20, "B"), "3 MiB");
     EXPECT_EQ(in_unit(1000, "B"), "1000 B");
     EXPECT_EQ(in_unit(-1536, "B"), "-1.50 KiB");
+    EXPECT_EQ(in_unit(0.642, "share"), "64 %");
+    EXPECT_EQ(in_unit(0.0123, "share"), "1.2 %");
+    EXPECT_EQ(in_unit(32, "1"), "32");
 }
 
 }  // namespace

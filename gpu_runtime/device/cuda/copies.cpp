@@ -184,7 +184,8 @@ void Staging::to_device(void* to, const void* from, std::size_t bytes, Queue& qu
         if (waits) queue.wait();
         return;
     }
-    if (bytes <= taken_at_once)  // the driver has a copy of it when this returns, and waits for nothing
+    // The driver has a copy of it when this returns, and waits for nothing. Else it is read in the stream's own order.
+    if (waits && bytes <= taken_at_once)
         return check(d.cuMemcpyHtoDAsync(address(to), from, bytes, stream), "copying to the GPU");
     auto* host = const_cast<char*>(static_cast<const char*>(from));
     if (!queue.poll()) {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import signal
+import _signal  # `signal` makes enums of handlers and back, and catches an error for each, at each cell's begin and end
+
+SIGINT = _signal.SIGINT
 
 
 class Handler:
@@ -16,19 +18,19 @@ class Handler:
     _inside = False
 
     def __enter__(self):
-        self._before = signal.getsignal(signal.SIGINT)
+        self._before = _signal.getsignal(SIGINT)
         while isinstance(left := getattr(self._before, "__self__", None), Handler) and not left._inside:
             self._before = left._before
         if callable(self._before):
             self._inside = True
-            signal.signal(signal.SIGINT, self._handle)
+            _signal.signal(SIGINT, self._handle)
 
     def __exit__(self, kind, error, trace):
         if not self._inside:
             return
         self._inside = False
-        if signal.getsignal(signal.SIGINT) == self._handle:
-            signal.signal(signal.SIGINT, self._before)
+        if _signal.getsignal(SIGINT) == self._handle:
+            _signal.signal(SIGINT, self._before)
 
     def _handle(self, number, frame):
         raise NotImplementedError

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 
-from xcuda._sigint import Handler
+from xcuda._sigint import SIGINT, Handler
 
 PATIENCE = 2.0  # seconds
 
@@ -36,4 +35,4 @@ class uncut(Handler):
     def __exit__(self, kind, error, trace):
         super().__exit__(kind, error, trace)
         if self._noted and not (kind is not None and issubclass(kind, KeyboardInterrupt)):
-            self._before(signal.SIGINT, self._noted[1])
+            self._before(SIGINT, self._noted[1])
