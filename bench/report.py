@@ -1,7 +1,8 @@
 """What a cell's report costs: to a cell that launches nothing, and to one of 10,000 launches, with reports on and off.
 
     ./run bench report          through the Jupyter kernel, on the CPU device
-    python bench/report.py gpu  on a GPU, where there may be no Jupyter: the hooks that the kernel calls round a cell
+    python bench/report.py gpu  on a GPU, where there may be no Jupyter: the hooks that the kernel calls round a cell,
+                                the report's text and page, and these as JSON; all but sending them
     python bench/report.py parts    the processor's time for each part of a report, which others' load disturbs less
 
 On and off take turns, the one that begins too, and what counts is the median of the turns' differences. Beside the wall
@@ -112,6 +113,7 @@ def parts():
 
 def by_the_hooks():
     from xcuda import profiler
+    from xcuda.magics.render import render_report
 
     space = defined()
 
@@ -120,7 +122,9 @@ def by_the_hooks():
         begin, used = time.perf_counter(), time.process_time()
         profiler.cell_begin(code, 1)
         exec(compiled, space)
-        profiler.cell_end()
+        report = profiler.cell_end()
+        if report is not None:
+            json.dumps(render_report(report)[0])
         return time.perf_counter() - begin, time.process_time() - used
 
     return turns(profiler.show_reports, run)

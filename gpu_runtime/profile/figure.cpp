@@ -1,6 +1,7 @@
 #include "profile/figure.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace xcuda::profile {
 
@@ -13,6 +14,12 @@ nlohmann::json figure(double value, std::string_view unit, From from) {
     parts.emplace("unit", unit);
     parts.emplace("source", names[static_cast<int>(from)]);
     return parts;
+}
+
+nlohmann::json object(std::initializer_list<Part> parts) {
+    nlohmann::json::object_t made;
+    for (const Part& part : parts) made.emplace(part.key, std::move(part.value));
+    return made;
 }
 
 nlohmann::json absent(std::string_view reason) {

@@ -2,6 +2,7 @@
 // that stands for "not known".
 #pragma once
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -20,5 +21,12 @@ enum class From {
 XCUDA_API nlohmann::json figure(double value, std::string_view unit, From from);
 /// {"absent": "no occupancy on the CPU device"}
 XCUDA_API nlohmann::json absent(std::string_view reason);
+
+/// object({{"name", 1}, {"other", 2.5}}): nothing is copied, where json's own lists copy each part of a report.
+struct Part {
+    std::string_view key;
+    mutable nlohmann::json value;  // what a list has is constant, and is to be moved
+};
+XCUDA_API nlohmann::json object(std::initializer_list<Part> parts);
 
 }  // namespace xcuda::profile

@@ -96,23 +96,23 @@ json rate(const KernelRow& row, double amount, std::string_view unit) {
 }
 
 json occupancy_json(const KernelRow& row) {
-    if (!row.device) return {{"share", absent("the device's limits are not known")}};
-    if (!row.has_warps()) return {{"share", absent("no occupancy on the CPU device")}};
+    if (!row.device) return object({{"share", absent("the device's limits are not known")}});
+    if (!row.has_warps()) return object({{"share", absent("no occupancy on the CPU device")}});
     const auto found = occupancy(row.device->info, row.kernel->attributes, row.shape);
-    if (!found) return {{"share", absent("the device's limits are not known")}};
-    return {{"share", figure(found->share, "share", From::computed)},
-            {"blocks", figure(static_cast<double>(found->blocks), "1", From::computed)},
-            {"limit", found->limit}};
+    if (!found) return object({{"share", absent("the device's limits are not known")}});
+    return object({{"share", figure(found->share, "share", From::computed)},
+                   {"blocks", figure(static_cast<double>(found->blocks), "1", From::computed)},
+                   {"limit", found->limit}});
 }
 
 json roofline_json(const KernelRow& row) {
-    if (!row.modelled) return {{"share", modelled(row, 0, "share")}};
-    if (!row.device) return {{"share", absent("the device's limits are not known")}};
-    if (!row.device->ceilings) return {{"share", absent(row.device->no_ceilings)}};
+    if (!row.modelled) return object({{"share", modelled(row, 0, "share")}});
+    if (!row.device) return object({{"share", absent("the device's limits are not known")}});
+    if (!row.device->ceilings) return object({{"share", absent(row.device->no_ceilings)}});
     const auto found =
         roofline(*row.device->ceilings, row.float64(), row.flops, row.bytes(), row.modelled_seconds);
-    if (!found) return {{"share", absent("no floating-point work and no bytes of global memory")}};
-    return {{"share", figure(found->share, "share", From::modelled)}, {"bound", found->bound}};
+    if (!found) return object({{"share", absent("no floating-point work and no bytes of global memory")}});
+    return object({{"share", figure(found->share, "share", From::modelled)}, {"bound", found->bound}});
 }
 
 template <class T>
@@ -128,18 +128,18 @@ json counters_json(const KernelRow& row) {
         values[counter.key] = std::isnan(mean) ? absent("this GPU has no such counter")
                                                : figure(mean, counter.unit, From::measured);
     }
-    return {{"calls", row.counted}, {"values", std::move(values)}};
+    return object({{"calls", row.counted}, {"values", std::move(values)}});
 }
 
 // A call's, of those that were shared.
 json workers_json(const KernelRow& row) {
-    return {{"calls", row.shared},
-            {"count", figure(static_cast<double>(row.workers) / row.shared, "1", From::measured)},
-            {"mean", figure(row.busy / static_cast<double>(row.workers), "s", From::measured)},
-            {"longest", figure(row.busiest / row.shared, "s", From::measured)}};
+    return object({{"calls", row.shared},
+                   {"count", figure(static_cast<double>(row.workers) / row.shared, "1", From::measured)},
+                   {"mean", figure(row.busy / static_cast<double>(row.workers), "s", From::measured)},
+                   {"longest", figure(row.busiest / row.shared, "s", From::measured)}});
 }
 
-json place_json(const Place& place) { return {{"file", place.file}, {"line", place.line}}; }
+json place_json(const Place& place) { return object({{"file", place.file}, {"line", place.line}}); }
 json dim_json(const device::Dim3& d) { return {d.x, d.y, d.z}; }
 
 }  // namespace
@@ -192,37 +192,34 @@ json to_json(const KernelRow& row) {
                                               : "the compiled kernel does not tell";
     json warnings = json::array();
     for (const auto& w : kernel.warnings) warnings.push_back(w);
-    json out{
-        {"name", kernel.name},
-        {"signature", kernel.signature},
-        {"place", place_json(kernel.place)},
-        {"device", kernel.device},
-        {"how", kernel.how.empty() ? json(nullptr) : json(kernel.how)},
-        {"calls", row.calls},
-        {"running", row.running},
-        {"failed", row.failed},
-        {"grid", dim_json(row.shape.grid)},
-        {"block", dim_json(row.shape.block)},
-        {"automatic_shape", row.automatic_shape},
-        {"time",
-         {{"total", seconds(row, row.total)},
-          {"mean", seconds(row, row.timed ? row.total / row.timed : 0)},
-          {"min", seconds(row, row.shortest)},
-          {"max", seconds(row, row.longest)}}},
-        {"occupancy", occupancy_json(row)},
-        {"registers", computed(attributes.registers, "1", no_registers)},
-        {"local_bytes", computed(attributes.local_bytes, "B", no_registers)},
-        {"shared_bytes",
-         figure(static_cast<double>(attributes.shared_bytes.value_or(0) + row.shape.dynamic_shared_bytes),
-                "B", From::computed)},
-        {"bytes_read", modelled(row, row.bytes_read / calls, "B")},
-        {"bytes_written", modelled(row, row.bytes_written / calls, "B")},
-        {"flops", modelled(row, row.flops / calls, "FLOP")},
-        {"bandwidth", rate(row, row.bytes(), "B/s")},
-        {"flop_rate", rate(row, row.flops, "FLOP/s")},
-        {"roofline", roofline_json(row)},
-        {"warnings", std::move(warnings)},
-    };
+    json out = object({{"name", kernel.name},
+                       {"signature", kernel.signature},
+                       {"place", place_json(kernel.place)},
+                       {"device", kernel.device},
+                       {"how", kernel.how.empty() ? json(nullptr) : json(kernel.how)},
+                       {"calls", row.calls},
+                       {"running", row.running},
+                       {"failed", row.failed},
+                       {"grid", dim_json(row.shape.grid)},
+                       {"block", dim_json(row.shape.block)},
+                       {"automatic_shape", row.automatic_shape},
+                       {"time", object({{"total", seconds(row, row.total)},
+                                        {"mean", seconds(row, row.timed ? row.total / row.timed : 0)},
+                                        {"min", seconds(row, row.shortest)},
+                                        {"max", seconds(row, row.longest)}})},
+                       {"occupancy", occupancy_json(row)},
+                       {"registers", computed(attributes.registers, "1", no_registers)},
+                       {"local_bytes", computed(attributes.local_bytes, "B", no_registers)},
+                       {"shared_bytes", figure(static_cast<double>(attributes.shared_bytes.value_or(0) +
+                                                                   row.shape.dynamic_shared_bytes),
+                                               "B", From::computed)},
+                       {"bytes_read", modelled(row, row.bytes_read / calls, "B")},
+                       {"bytes_written", modelled(row, row.bytes_written / calls, "B")},
+                       {"flops", modelled(row, row.flops / calls, "FLOP")},
+                       {"bandwidth", rate(row, row.bytes(), "B/s")},
+                       {"flop_rate", rate(row, row.flops, "FLOP/s")},
+                       {"roofline", roofline_json(row)},
+                       {"warnings", std::move(warnings)}});
     if (row.foreign) out["foreign"] = true;
     if (row.timed > 0 && row.timed < row.calls) out["timed"] = row.timed;
     if (row.shared) out["workers"] = workers_json(row);

@@ -18,18 +18,18 @@ namespace {
 using launch::Event;
 using nlohmann::json;
 
-json place_json(const Place& place) { return {{"file", place.file}, {"line", place.line}}; }
+json place_json(const Place& place) { return object({{"file", place.file}, {"line", place.line}}); }
 
 json compiles(const std::vector<Event>& events) {
     json rows = json::array();
     for (const auto& e : events) {
         if (e.kind != Event::Kind::compile || !e.kernel) continue;
-        rows.push_back({{"kernel", e.kernel->name},
-                        {"signature", e.kernel->signature},
-                        {"place", place_json(e.kernel->place)},
-                        {"device", e.device},
-                        {"from", e.compile_source},
-                        {"time", figure(e.end - e.begin, "s", From::measured)}});
+        rows.push_back(object({{"kernel", e.kernel->name},
+                               {"signature", e.kernel->signature},
+                               {"place", place_json(e.kernel->place)},
+                               {"device", e.device},
+                               {"from", e.compile_source},
+                               {"time", figure(e.end - e.begin, "s", From::measured)}}));
     }
     return rows;
 }
@@ -51,13 +51,14 @@ json copies(const std::vector<Event>& events) {
     json rows = json::array();
     for (const auto& [key, sum] : sums) {
         const auto& [foreign, device, kind] = key;
-        rows.push_back({{"device", device},
-                        {"direction", copy_direction(kind)},
-                        {"calls", sum.calls},
-                        {"bytes", figure(sum.bytes, "B", From::measured)},
-                        {"time", figure(sum.seconds, "s", From::measured)},
-                        {"bandwidth", sum.seconds > 0 ? figure(sum.bytes / sum.seconds, "B/s", From::measured)
-                                                      : absent("too short for the clock")}});
+        rows.push_back(
+            object({{"device", device},
+                    {"direction", copy_direction(kind)},
+                    {"calls", sum.calls},
+                    {"bytes", figure(sum.bytes, "B", From::measured)},
+                    {"time", figure(sum.seconds, "s", From::measured)},
+                    {"bandwidth", sum.seconds > 0 ? figure(sum.bytes / sum.seconds, "B/s", From::measured)
+                                                  : absent("too short for the clock")}}));
         if (foreign) rows.back()["foreign"] = true;
     }
     return rows;
@@ -79,17 +80,17 @@ json devices_json(const std::vector<Event>& events, const std::vector<DeviceStat
             if (e.kind == Event::Kind::release) change -= static_cast<double>(e.bytes);
         }
         const std::string_view no_memory = "the device does not tell";
-        rows.push_back({{"device", d.label},
-                        {"kind", d.info.kind},
-                        {"name", d.info.name},
-                        {"architecture", d.info.architecture},
-                        {"multiprocessors", d.info.multiprocessors},
-                        {"memory_change", figure(change, "B", From::measured)},
-                        {"memory_used",
-                         d.memory ? figure(double(d.memory->used), "B", From::measured) : absent(no_memory)},
-                        {"copy_bandwidth", ceiling(d, &Ceilings::copy_bytes_per_second, "B/s")},
-                        {"peak_float32", ceiling(d, &Ceilings::flops_f32, "FLOP/s")},
-                        {"peak_float64", ceiling(d, &Ceilings::flops_f64, "FLOP/s")}});
+        rows.push_back(object({{"device", d.label},
+                               {"kind", d.info.kind},
+                               {"name", d.info.name},
+                               {"architecture", d.info.architecture},
+                               {"multiprocessors", d.info.multiprocessors},
+                               {"memory_change", figure(change, "B", From::measured)},
+                               {"memory_used", d.memory ? figure(double(d.memory->used), "B", From::measured)
+                                                        : absent(no_memory)},
+                               {"copy_bandwidth", ceiling(d, &Ceilings::copy_bytes_per_second, "B/s")},
+                               {"peak_float32", ceiling(d, &Ceilings::flops_f32, "FLOP/s")},
+                               {"peak_float64", ceiling(d, &Ceilings::flops_f64, "FLOP/s")}}));
     }
     return rows;
 }
@@ -207,18 +208,18 @@ json totals(const launch::Slice& slice, const std::vector<KernelRow>& rows, cons
     for (const auto& e : slice.events)
         cached += e.kind == Event::Kind::compile && e.compile_source != "compiled";
     const Replays graphs = replays(slice);
-    json out{{"kernels", names.size()},
-             {"launches", cell.launches},
-             {"running", running},
-             {"failed", failed},
-             {"device_time", device_time(cell, graphs, own, timed, running)},
-             {"compiled", cell.compiled},
-             {"compile_time", figure(cell.compile_seconds, "s", From::measured)},
-             {"from_cache", cached},
-             {"copy_bytes", figure(cell.copy_bytes, "B", From::measured)},
-             {"copy_time", figure(cell.copy_seconds, "s", From::measured)},
-             {"memory_efficiency", efficiency(rows, false)},
-             {"compute_efficiency", efficiency(rows, true)}};
+    json out = object({{"kernels", names.size()},
+                       {"launches", cell.launches},
+                       {"running", running},
+                       {"failed", failed},
+                       {"device_time", device_time(cell, graphs, own, timed, running)},
+                       {"compiled", cell.compiled},
+                       {"compile_time", figure(cell.compile_seconds, "s", From::measured)},
+                       {"from_cache", cached},
+                       {"copy_bytes", figure(cell.copy_bytes, "B", From::measured)},
+                       {"copy_time", figure(cell.copy_seconds, "s", From::measured)},
+                       {"memory_efficiency", efficiency(rows, false)},
+                       {"compute_efficiency", efficiency(rows, true)}});
     if (timed > 0 && untimed > 0) out["timed"] = timed;
     if (graphs.all > 0) out["graph_time"] = graph_time(graphs);
     if (foreign) {
@@ -238,22 +239,21 @@ std::optional<json> report(const launch::Slice& slice, const std::vector<DeviceS
     json kernels = json::array(), advice = json::array();
     for (const auto& row : rows) kernels.push_back(to_json(row));
     for (const auto& a : advise(rows, cell)) {
-        advice.push_back(
-            {{"rule", a.rule}, {"text", a.text}, {"kernel", a.kernel}, {"place", place_json(a.place)}});
+        advice.push_back(object(
+            {{"rule", a.rule}, {"text", a.text}, {"kernel", a.kernel}, {"place", place_json(a.place)}}));
     }
-    return json{{"schema", schema_name},
-                {"scope",
-                 {{"kind", scope.kind},
-                  {"label", scope.label},
-                  {"failed", scope.failed},
-                  {"time", figure(scope.end - scope.begin, "s", From::measured)}}},
-                {"totals", totals(slice, rows, cell)},
-                {"devices", devices_json(slice.events, devices)},
-                {"kernels", std::move(kernels)},
-                {"compiles", compiles(slice.events)},
-                {"copies", copies(slice.events)},
-                {"advice", std::move(advice)},
-                {"lost_events", slice.lost}};
+    return object({{"schema", schema_name},
+                   {"scope", object({{"kind", scope.kind},
+                                     {"label", scope.label},
+                                     {"failed", scope.failed},
+                                     {"time", figure(scope.end - scope.begin, "s", From::measured)}})},
+                   {"totals", totals(slice, rows, cell)},
+                   {"devices", devices_json(slice.events, devices)},
+                   {"kernels", std::move(kernels)},
+                   {"compiles", compiles(slice.events)},
+                   {"copies", copies(slice.events)},
+                   {"advice", std::move(advice)},
+                   {"lost_events", slice.lost}});
 }
 
 }  // namespace xcuda::profile

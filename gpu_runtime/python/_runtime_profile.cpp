@@ -10,6 +10,7 @@
 #include <chrono>
 #include <limits>
 #include <thread>
+#include <unordered_map>
 
 #include "base/clock.hpp"
 #include "device/activity.hpp"
@@ -99,17 +100,26 @@ nb::object python_text(const std::string& text) {
     return nb::steal(made);
 }
 
+/// The text as a key, made once: a report has the same few dozen in each row.
+nb::object python_key(const std::string& text) {
+    static auto& known = *new std::unordered_map<std::string, PyObject*>;
+    constexpr std::size_t most = 1024;
+    if (const auto found = known.find(text); found != known.end()) return nb::borrow(found->second);
+    PyObject* name = python_text(text).release().ptr();
+    PyUnicode_InternInPlace(&name);
+    if (known.size() < most) known.emplace(text, Py_NewRef(name));
+    return nb::steal(name);
+}
+
 /// As json.loads has it of the text, without the text.
 nb::object python_value(const nlohmann::json& value) {
     using Type = nlohmann::json::value_t;
     switch (value.type()) {
         case Type::object: {
-            nb::dict made;
-            for (const auto& [key, part] : value.get_ref<const nlohmann::json::object_t&>()) {
-                PyObject* name = python_text(key).release().ptr();
-                PyUnicode_InternInPlace(&name);
-                made[nb::steal(name)] = python_value(part);
-            }
+            nb::object made = nb::steal(PyDict_New());
+            for (const auto& [key, part] : value.get_ref<const nlohmann::json::object_t&>())
+                if (PyDict_SetItem(made.ptr(), python_key(key).ptr(), python_value(part).ptr()) != 0)
+                    throw nb::python_error();
             return made;
         }
         case Type::array: {
